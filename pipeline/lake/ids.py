@@ -1,0 +1,26 @@
+"""Content hashes: an id is made of what makes a row itself, never of a position or a time of running."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+
+def content_id(*parts: Any) -> str:
+    """Return 32 hex digits (128 bits of SHA-256) over the parts as canonical JSON.
+
+    Canonical JSON keeps `("a", "bc")` and `("ab", "c")` apart, which joining strings would not.
+    """
+    return sha256_json(parts)[:32]
+
+
+def sha256_json(value: Any) -> str:
+    """Return the SHA-256 hex digest of a value as canonical JSON (sorted keys, UTF-8, no spaces)."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    return sha256_text(text)
+
+
+def sha256_text(text: str) -> str:
+    """Return the SHA-256 hex digest of a text in UTF-8 (lone surrogates are escaped)."""
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()

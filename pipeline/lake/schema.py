@@ -1,0 +1,155 @@
+"""Declared table schemas: the YAML files in `schemas/` become Arrow schemas, and rows are checked against them."""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import yaml
+
+from pipeline import terms
+from pipeline.settings import PROJECT
+
+SCHEMAS = PROJECT / "schemas"
+
+Row = dict[str, Any]
+"""A row of a declared table: column name to value."""
+
+_SCALARS: dict[str, pa.DataType] = {
+    "string": pa.string(),
+    "int64": pa.int64(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
+
+
+class SchemaError(ValueError):
+    """A schema file, or a row that is to be written, does not fit the declaration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One declared column."""
+
+    name: str
+    type: str
+    meaning: str
+    nullable: bool = False
+    volatile: bool = False
+    term: str | None = None
+    references: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One declared table; `types` holds the structs that its columns use."""
+
+    name: str
+    meaning: str
+    key: tuple[str, ...]
+    columns: tuple[Column, ...]
+    types: dict[str, tuple[Column, ...]]
+
+    def arrow(self, *, volatile: bool = True) -> pa.Schema:
+        """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
+        return pa.schema(self._field(c) for c in self.columns if volatile or not c.volatile)
+
+    def _field(self, column: Column) -> pa.Field:
+        metadata = {"meaning": column.meaning} | ({"term": column.term} if column.term else {})
+        return pa.field(column.name, self._arrow_type(column.type), column.nullable, metadata)
+
+    def _arrow_type(self, name: str) -> pa.DataType:
+        if name.startswith("list["):
+            return pa.list_(pa.field("item", self._arrow_type(name[5:-1]), nullable=False))
+        if name in self.types:
+            return pa.struct([self._field(column) for column in self.types[name]])
+        if enum_of(name):
+            return pa.string()
+        if name not in _SCALARS:
+            raise SchemaError(f"table {self.name}: {name!r} is no type, struct or vocabulary of pipeline.terms")
+        return _SCALARS[name]
+
+    def check(self, row: Row) -> None:
+        """Raise SchemaError where the row has an undeclared, missing or misplaced value."""
+        self._check(row, self.columns, self.name)
+
+    def _check(self, row: Row, columns: tuple[Column, ...], where: str) -> None:
+        declared = {column.name for column in columns}
+        if unknown := sorted(set(row) - declared):
+            raise SchemaError(f"{where}: undeclared columns {unknown}")
+        for column in columns:
+            value = row.get(column.name)
+            if value is None:
+                if not column.nullable:
+                    raise SchemaError(f"{where}: column {column.name} has no value in {_short(row)}")
+            else:
+                self._check_value(value, column.type, f"{where}.{column.name}")
+
+    def _check_value(self, value: Any, type_name: str, where: str) -> None:
+        if type_name.startswith("list["):
+            for item in value:
+                self._check_value(item, type_name[5:-1], where)
+        elif type_name in self.types:
+            self._check(value, self.types[type_name], where)
+        elif (enum := enum_of(type_name)) and value not in _values(enum):
+            raise SchemaError(f"{where}: {value!r} is not one of {', '.join(enum)}")
+
+
+def enum_of(name: str) -> type[terms.Term] | None:
+    """Return the vocabulary of that name, or None if there is none."""
+    found = getattr(terms, name, None)
+    return found if isinstance(found, type) and issubclass(found, terms.Term) and found is not terms.Term else None
+
+
+@functools.cache
+def _values(enum: type[terms.Term]) -> frozenset[str]:
+    return frozenset(enum)
+
+
+def _short(row: Row) -> str:
+    text = repr(row)
+    return text if len(text) < 300 else text[:300] + "…"
+
+
+@functools.cache
+def table(name: str) -> Table:
+    """Load the declaration of a table.
+
+    Errors: SchemaError if there is no such table or its file has keys that are not known.
+    """
+    path = SCHEMAS / f"{name}.yaml"
+    if not path.is_file():
+        raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/")
+    raw = yaml.safe_load(path.read_text())
+    if unknown := set(raw) - {"table", "meaning", "key", "head", "extends", "columns", "types"}:
+        raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}")
+    if raw["table"] != name:
+        raise SchemaError(f"{path.name}: declares table {raw['table']!r}")
+    columns = [_column(c, path.name) for c in raw["columns"]]
+    if "extends" in raw:
+        columns = [*table(raw["extends"]).columns, *columns]
+    elif "head" in raw:
+        head = yaml.safe_load((SCHEMAS / f"_{raw['head']}_head.yaml").read_text())
+        columns = [*(_column(c, path.name) for c in head["columns"]), *columns]
+    types = {
+        struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()
+    }
+    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types)
+    declared.arrow()
+    return declared
+
+
+def _column(raw: dict[str, Any], file: str) -> Column:
+    try:
+        return Column(**raw)
+    except TypeError as error:
+        raise SchemaError(f"{file}: column {raw.get('name')!r}: {error}") from None
+
+
+@functools.cache
+def table_names() -> tuple[str, ...]:
+    """Return the names of all declared tables, sorted."""
+    return tuple(sorted(p.stem for p in SCHEMAS.glob("*.yaml") if not p.name.startswith("_")))

@@ -1,0 +1,43 @@
+"""What a stage is: a pure function over one library's rows, with its parameters, and what it hands back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.lake.schema import Row
+from pipeline.terms import RejectReason
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """One thing that a stage refused: its key, why, and what was found where."""
+
+    key: str
+    reason: RejectReason
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a stage made of one library.
+
+    `seen` counts the units that came in, `made` those that went out; the rest must be in `rejects`. `notes`
+    are rejects of parts (a file that does not parse, an example of another kind) that are not units themselves.
+    """
+
+    tables: Mapping[str, Sequence[Row]]
+    seen: int
+    made: int
+    rejects: Sequence[Reject] = ()
+    notes: Sequence[Reject] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.seen != self.made + len(self.rejects):
+            raise ValueError(f"counts do not add up: {self.seen} in, {self.made} out, {len(self.rejects)} rejected")
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Count the rejected units by reason."""
+        return dict(sorted(Counter(str(reject.reason) for reject in self.rejects).items()))

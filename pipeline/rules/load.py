@@ -1,0 +1,87 @@
+"""Rule files: YAML in `curation_rules/`, read into frozen, strict models; an error names file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from pathlib import Path
+from typing import TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline.settings import PROJECT
+
+RULES = PROJECT / "curation_rules"
+
+Location = tuple[str | int, ...]
+
+
+class Rule(BaseModel):
+    """Base of every rule model: frozen, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
+
+
+class RuleError(ValueError):
+    """A rule file cannot be used; the message lists file, line, what is wrong and what to do."""
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def load(path: Path, model: type[Model]) -> Model:
+    """Read a rule file into its model.
+
+    Errors: RuleError with every problem of the file, each with its line.
+    """
+    if not path.is_file():
+        raise RuleError(f"{path.name}: no such rule file in {path.parent}")
+    try:
+        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise RuleError(f"{path.name}: not YAML: {error}") from None
+    try:
+        return model.model_validate(data if data is not None else {})
+    except ValidationError as error:
+        lines = [
+            f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e['type'], e['msg'])}"
+            for e in error.errors()
+        ]
+        raise RuleError("\n".join(lines)) from None
+
+
+class _Loader(yaml.SafeLoader):
+    """SafeLoader that refuses the same key twice, which YAML would resolve silently to the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        seen: set[object] = set()
+        for key_node, _ in node.value:
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} twice", key_node.start_mark)
+            seen.add(key)
+        return super().construct_mapping(node, deep)
+
+
+def _explain(kind: str, message: str) -> str:
+    return "unknown key: correct its spelling, or remove it" if kind == "extra_forbidden" else message
+
+
+def _line(node: yaml.Node | None, location: Location) -> int:
+    """Return the line, from 1, of the deepest node on the way to a location."""
+    line = 1
+    for step in location:
+        if isinstance(node, yaml.MappingNode):
+            for key, value in node.value:
+                if key.value == str(step):
+                    line, node = key.start_mark.line + 1, value
+                    break
+            else:
+                return line
+        elif isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+            node = node.value[step]
+            line = node.start_mark.line + 1
+        else:
+            return line
+    return line

@@ -1,0 +1,75 @@
+"""Where things are and how much of the machine to use: environment variables `DRIFTLINE_*`, nothing else."""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PROJECT = Path(__file__).resolve().parent.parent
+
+
+class Settings(BaseSettings):
+    """The settings of this process; every field is an environment variable with the prefix DRIFTLINE_."""
+
+    model_config = SettingsConfigDict(env_prefix="DRIFTLINE_", frozen=True, extra="forbid")
+
+    data: Path = Field(PROJECT / "data", description="folder of the lake, the caches and the snapshots")
+    index_url: str | None = Field(None, description="package index; default: what pip is configured to use")
+    workers: int = Field(os.cpu_count() or 1, ge=1, description="processes and threads that one stage may use")
+    timeout_s: float = Field(60.0, gt=0, description="seconds to wait for an answer of the index")
+    allow_unsafe: bool = Field(False, description="run crawled code without a sandbox where none works")
+
+    @property
+    def lake(self) -> Path:
+        """Folder of the Parquet tables."""
+        return self.data / "lake"
+
+    @property
+    def cache(self) -> Path:
+        """Folder of what can be fetched or made again: archives, surfaces, environments."""
+        return self.data / "cache"
+
+    @property
+    def snapshots(self) -> Path:
+        """Folder of the published snapshots."""
+        return self.data / "snapshots"
+
+    @property
+    def runs(self) -> Path:
+        """Folder of the counts of each run."""
+        return self.data / "runs"
+
+
+def settings() -> Settings:
+    """Return the settings of the environment as it is now."""
+    return Settings()
+
+
+@functools.cache
+def pip_index_url() -> str:
+    """Return the index that pip would use, so that a mirror set up for pip serves us too.
+
+    pip itself knows its default; asking it keeps the registry's address out of this project.
+    """
+    script = (
+        "from pip._internal.commands import create_command as c;"
+        "print(c('install').parser.get_default_values().index_url)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode or not done.stdout.strip():
+        raise RuntimeError(
+            "cannot ask pip for its package index (is pip missing from this environment?): set DRIFTLINE_INDEX_URL"
+            f" to the address of a simple index. pip said: {done.stderr.strip()[-300:]}"
+        )
+    return done.stdout.strip()
+
+
+def index_url() -> str:
+    """Return the address of the simple index, without a slash at the end."""
+    return (settings().index_url or pip_index_url()).rstrip("/")
