@@ -57,7 +57,7 @@ class Table:
         """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
         return pa.schema(self._field(c) for c in self.columns if volatile or not c.volatile)
 
-    def _field(self, column: Column) -> pa.Field:
+    def _field(self, column: Column) -> pa.Field[pa.DataType]:
         metadata = {"meaning": column.meaning} | ({"term": column.term} if column.term else {})
         return pa.field(column.name, self._arrow_type(column.type), column.nullable, metadata)
 
@@ -134,9 +134,7 @@ def table(name: str) -> Table:
     elif "head" in raw:
         head = yaml.safe_load((SCHEMAS / f"_{raw['head']}_head.yaml").read_text())
         columns = [*(_column(c, path.name) for c in head["columns"]), *columns]
-    types = {
-        struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()
-    }
+    types = {struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()}
     declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types)
     declared.arrow()
     return declared

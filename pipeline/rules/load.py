@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
 from pipeline.settings import PROJECT
 
@@ -45,7 +46,7 @@ def load(path: Path, model: type[Model]) -> Model:
         return model.model_validate(data if data is not None else {})
     except ValidationError as error:
         lines = [
-            f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e['type'], e['msg'])}"
+            f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e)}"
             for e in error.errors()
         ]
         raise RuleError("\n".join(lines)) from None
@@ -64,8 +65,8 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
-def _explain(kind: str, message: str) -> str:
-    return "unknown key: correct its spelling, or remove it" if kind == "extra_forbidden" else message
+def _explain(error: ErrorDetails) -> str:
+    return "unknown key: correct its spelling, or remove it" if error["type"] == "extra_forbidden" else error["msg"]
 
 
 def _line(node: yaml.Node | None, location: Location) -> int:
