@@ -1,0 +1,5 @@
+"""What comes from outside: the package index, and the guarded reading of its archives."""
+
+from pipeline.crawl.tree import SourceTree
+
+__all__ = ["SourceTree"]
