@@ -18,7 +18,6 @@ from pypi_simple.errors import UnsupportedContentTypeError, UnsupportedRepoVersi
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound
 from pipeline.terms import ArtifactKind
 
-
 _KINDS = {
     "bdist_wheel": ArtifactKind.WHEEL,
     "wheel": ArtifactKind.WHEEL,

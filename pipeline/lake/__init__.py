@@ -1,27 +1,34 @@
 """Tables on disk: declared schemas, content ids, atomic partitions, and the runner that skips what is done."""
 
-from pipeline.lake.ids import content_id, sha256_json, sha256_text
+from pipeline.lake.ids import content_id, sha256_file, sha256_json, sha256_text
 from pipeline.lake.intervals import chains, encode, holding_at
+from pipeline.lake.runner import Count, Stage, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row, SchemaError, Table, table, table_names
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, read_parquet, replacing, write_parquet
 
 __all__ = [
+    "Count",
     "Lake",
     "Output",
     "Reject",
     "Row",
     "SchemaError",
+    "Stage",
     "Table",
     "chains",
     "content_id",
     "encode",
     "holding_at",
+    "read_counts",
     "read_parquet",
     "replacing",
+    "run_stage",
+    "sha256_file",
     "sha256_json",
     "sha256_text",
     "table",
     "table_names",
+    "write_json",
     "write_parquet",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import Any
 
 
@@ -24,3 +25,12 @@ def sha256_json(value: Any) -> str:
 def sha256_text(text: str) -> str:
     """Return the SHA-256 hex digest of a text in UTF-8 (lone surrogates are escaped)."""
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def sha256_file(path: Path) -> str | None:
+    """Return the SHA-256 hex digest of a file, None where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None

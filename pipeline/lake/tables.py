@@ -12,9 +12,6 @@ import pyarrow.parquet as pq
 
 from pipeline.lake.schema import Row, table
 
-# A partition that shrinks to nothing keeps its empty file: "no rows" and "never made" are different facts.
-PART = "part.parquet"
-
 
 def write_parquet(path: Path, name: str, rows: Iterable[Row], *, volatile: bool = True) -> int:
     """Write rows of a declared table to a Parquet file and return how many there are.
@@ -67,26 +64,30 @@ def read_parquet(path: Path) -> list[Row]:
 
 
 class Lake:
-    """The tables under one folder: `<table>/<partition>/part.parquet`, a partition being a library."""
+    """The tables under one folder: `<table>/library=<library>/<part>.parquet`.
+
+    A table has one part a library, but for `rejects`, where each stage writes a part of its own.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
-    def path(self, name: str, library: str) -> Path:
-        """Return where the partition is, or would be."""
-        return self.root / name / f"library={library}" / PART
+    def path(self, name: str, library: str, part: str = "part") -> Path:
+        """Return where a part is, or would be."""
+        return self.root / name / f"library={library}" / f"{part}.parquet"
 
     def read(self, name: str, library: str) -> list[Row]:
-        """Return the rows of a library in a table; none where it was never made."""
-        path = self.path(name, library)
-        return read_parquet(path) if path.is_file() else []
+        """Return the rows of a library in a table, of all parts; none where it was never made."""
+        parts = sorted(self.path(name, library).parent.glob("*.parquet"))
+        return [row for part in parts for row in read_parquet(part)]
 
-    def write(self, name: str, library: str, rows: Iterable[Row]) -> int:
-        """Replace the rows of a library in a table."""
-        return write_parquet(self.path(name, library), name, rows)
+    def write(self, name: str, library: str, rows: Iterable[Row], part: str = "part") -> int:
+        """Replace the rows of a library in a table, or one part of them.
 
-    def libraries(self, name: str) -> Iterator[str]:
-        """Yield the libraries that a table has a partition of, sorted."""
-        for folder in sorted((self.root / name).glob("library=*")):
-            if (folder / PART).is_file():
-                yield folder.name.removeprefix("library=")
+        A partition that shrinks to nothing keeps its empty file: "no rows" and "never made" are different facts.
+        """
+        return write_parquet(self.path(name, library, part), name, rows)
+
+    def libraries(self, name: str) -> list[str]:
+        """Return the libraries that a table has a partition of, sorted."""
+        return sorted(folder.name.removeprefix("library=") for folder in (self.root / name).glob("library=*"))

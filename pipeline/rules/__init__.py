@@ -1,5 +1,6 @@
 """Curation rules: what a curator edits, as frozen models."""
 
 from pipeline.rules.load import RULES, Rule, RuleError, load
+from pipeline.rules.profiles import LibraryRule, Profile, load_profile, profile_names
 
-__all__ = ["RULES", "Rule", "RuleError", "load"]
+__all__ = ["RULES", "LibraryRule", "Profile", "Rule", "RuleError", "load", "load_profile", "profile_names"]

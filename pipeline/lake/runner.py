@@ -1,0 +1,148 @@
+"""The runner of stages: skips what is done, writes whole partitions, records counts, and survives being killed.
+
+A stage is done for a library when the fingerprint of its inputs, rules and version number is the one recorded at
+its last success, and its outputs are still what they were. The record is written last, so a run that is killed at
+any moment leaves a stage either done or to be done again, never half done.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock
+
+from pipeline.lake.ids import sha256_file, sha256_json
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.lake.tables import Lake, replacing
+from pipeline.terms import RejectReason
+
+TRANSIENT = frozenset({RejectReason.INDEX_UNREACHABLE})
+"""Reasons that may pass by themselves: a stage that met one is run again by the next refresh."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A stage as the runner needs it.
+
+    `run` gets the lake and the library; `rules` is whatever else its result depends on, as something that turns
+    into JSON. A stage without `reads` looks at the outside world and is run each time.
+    """
+
+    name: str
+    version: int
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    rules: Any
+    run: Callable[[Lake, str], Output]
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """What a stage did for a library in one run: seen = made + rejected + unchanged."""
+
+    stage: str
+    library: str
+    seen: int
+    made: int
+    rejected: Mapping[str, int]
+    unchanged: int
+    noted: Mapping[str, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    peak_memory_bytes: int = 0
+
+
+def run_stage(stage: Stage, library: str, lake: Lake, counts: Path) -> Count:
+    """Run a stage for a library, or find that it is done; record and return its counts.
+
+    Two processes that want the same library take turns, and the second finds the work done.
+    """
+    locks = lake.root / "_locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    began = time.monotonic()
+    with FileLock(locks / f"{library}.lock"):
+        count = _run_locked(stage, library, lake)
+    count = Count(
+        **{**asdict(count), "seconds": round(time.monotonic() - began, 3), "peak_memory_bytes": _peak_memory()}
+    )
+    write_json(counts / f"{library}.{stage.name}.json", asdict(count))
+    return count
+
+
+def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
+    state_path = lake.root / "_state" / stage.name / f"{library}.json"
+    fingerprint = _fingerprint(stage, library, lake)
+    state = json.loads(state_path.read_text()) if state_path.is_file() else None
+    if (
+        stage.reads
+        and state
+        and state["fingerprint"] == fingerprint
+        and _outputs(stage, library, lake) == state["outputs"]
+    ):
+        return _unchanged(stage, library, state)
+    output = stage.run(lake, library)
+    if missing := set(stage.writes) ^ set(output.tables):
+        raise ValueError(f"stage {stage.name} and its declared tables differ by {sorted(missing)}")
+    rejects = [*output.rejects, *output.notes]
+    for name in stage.writes:
+        lake.write(name, library, output.tables[name])
+    lake.write("rejects", library, reject_rows(stage.name, library, rejects), part=stage.name)
+    outputs = _outputs(stage, library, lake)
+    if not stage.reads and state and outputs == state["outputs"]:
+        return _unchanged(stage, library, state)
+    noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
+    count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
+    if not any(reject.reason in TRANSIENT for reject in rejects):
+        write_json(state_path, {"fingerprint": fingerprint, "outputs": outputs, "seen": output.seen})
+    return count
+
+
+def _unchanged(stage: Stage, library: str, state: Mapping[str, Any]) -> Count:
+    return Count(stage.name, library, state["seen"], 0, {}, state["seen"])
+
+
+def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
+    inputs = {name: sha256_file(lake.path(name, library)) for name in stage.reads}
+    return sha256_json([stage.name, stage.version, stage.rules, inputs])
+
+
+def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, str | None]:
+    hashes = {name: sha256_file(lake.path(name, library)) for name in stage.writes}
+    return hashes | {"rejects": sha256_file(lake.path("rejects", library, stage.name))}
+
+
+def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Row]:
+    """Turn rejects into rows; a second one with the same key and reason gets a number, so that none is lost."""
+    rows = []
+    seen: Counter[tuple[str, str]] = Counter()
+    for reject in rejects:
+        seen[reject.key, reject.reason] += 1
+        number = seen[reject.key, reject.reason]
+        key = reject.key if number == 1 else f"{reject.key} #{number}"
+        rows.append({"stage": stage, "library": library, "key": key, "reason": reject.reason, "detail": reject.detail})
+    return rows
+
+
+def read_counts(counts: Path) -> list[Count]:
+    """Read the counts of a run, in the order of their names."""
+    return [Count(**json.loads(path.read_text())) for path in sorted(counts.glob("*.json"))]
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write a value as JSON, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, indent=1, sort_keys=True, default=str) + "\n")
+
+
+def _peak_memory() -> int:
+    """Return the peak resident bytes of this process and of its finished children so far (getrusage counts KiB)."""
+    return 1024 * max(
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    )
