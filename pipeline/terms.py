@@ -258,6 +258,7 @@ class RejectReason(Term):
     DUPLICATE = "duplicate", "the same content is there already"
     UNRESOLVED_NAME = "unresolved_name", "the chain leads to no public path of that version"
     LEAKS_ANSWER = "leaks_answer", "the answer can be read elsewhere in the instance"
+    UNFIT_NAME = "unfit_name", "the API is used under another name, or its name is too short to hide"
     NO_BLOCK = "no_block", "no block of the wanted size stands around the use"
     OVER_QUOTA = "over_quota", "more than the rule takes of one kind"
     NO_PARTNER = "no_partner", "the other version has no example to pair with"

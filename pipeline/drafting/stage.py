@@ -1,0 +1,92 @@
+"""The drafting stage: a description for each instance, which does not give its hidden names away."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from pipeline.drafting.rules import DraftingRules
+from pipeline.drafting.writers import OfflineWriter, Request, Text, Writer
+from pipeline.lake import Output, Reject, Row, content_id, holding_at
+from pipeline.terms import Direction, DraftField, RejectReason
+
+
+def drafting_stage(
+    completions: Sequence[Row],
+    migrations: Sequence[Row],
+    snippets: Sequence[Row],
+    documents: Sequence[Row],
+    rules: DraftingRules,
+    writer: Writer | None = None,
+) -> Output:
+    """Make the table `drafts` of a library; the unit is an instance.
+
+    `writer` is who writes; the offline drafter by default. Rejects: NO_TEXT, where nothing tells what the code does.
+    """
+    writer = writer or OfflineWriter(rules)
+    library = _Documentation(snippets, documents)
+    requests = [*map(library.for_completion, completions), *map(library.for_migration, migrations)]
+    drafts: list[Row] = []
+    rejects: list[Reject] = []
+    for request, instance in zip(requests, [*completions, *migrations], strict=True):
+        text = writer.write(request)
+        if text is None:
+            detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
+            rejects.append(Reject(request.subject_id, RejectReason.NO_TEXT, detail))
+        else:
+            drafts.append(_draft(instance["library"], request, text))
+    drafts.sort(key=lambda row: row["id"])
+    rejects.sort(key=lambda reject: reject.key)
+    return Output({"drafts": drafts}, seen=len(requests), made=len(drafts), rejects=rejects)
+
+
+class _Documentation:
+    """The docstrings of a library by path and version, and the paths that its snippets document."""
+
+    def __init__(self, snippets: Sequence[Row], documents: Sequence[Row]) -> None:
+        self._snippet_paths = {row["id"]: row["path"] for row in snippets}
+        self._documents: Mapping[str, list[Row]] = defaultdict(list)
+        for row in documents:
+            self._documents[row["path"]].append(row)
+
+    def for_completion(self, instance: Row) -> Request:
+        """Ask for the description of a completion: what the example documents, then what the core API does."""
+        version = instance["version"]
+        places = [(self._snippet_paths[instance["snippet_id"]], version), (instance["path"], version)]
+        hidden = (instance["core_token"],)
+        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), instance["code"])
+
+    def for_migration(self, instance: Row) -> Request:
+        """Ask for the description of a migration, the same for both directions: the old side's docstrings first."""
+        source = instance["snippet_id"], instance["path"], instance["version"], instance["source_code"]
+        target = (
+            instance["target_snippet_id"],
+            instance["target_path"],
+            instance["target_version"],
+            instance["target_code"],
+        )
+        sides = [source, target] if instance["direction"] == Direction.OLD_TO_NEW else [target, source]
+        places = [(self._snippet_paths[sides[0][0]], sides[0][2]), *((path, version) for _, path, version, _ in sides)]
+        hidden = tuple(sorted({instance["source_name"], instance["target_name"]}))
+        code = "\n".join(side[3] for side in sides)
+        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code)
+
+    def _docstrings(self, places: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+        found = [
+            row["docstring"] for path, version in places for row in holding_at(self._documents.get(path, ()), version)
+        ]
+        return tuple(dict.fromkeys(found))
+
+
+def _draft(library: str, request: Request, text: Text) -> Row:
+    return {
+        "id": content_id(request.subject_id, request.field, text.drafter, text.text),
+        "library": library,
+        "subject_id": request.subject_id,
+        "field": request.field,
+        "text": text.text,
+        "redacted": text.redacted,
+        "drafter": text.drafter,
+        "model": text.model,
+        "prompt_sha256": text.prompt_sha256,
+    }

@@ -1,0 +1,85 @@
+"""Who writes a text: the offline drafter here, and whatever else takes the same request."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.drafting.names import find_names, redact
+from pipeline.drafting.prose import sentences
+from pipeline.drafting.rules import DraftingRules
+from pipeline.lake import sha256_json
+from pipeline.terms import Drafter, DraftField
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a text is asked for: the field, the names that it must not give away, the docstrings that bear on the
+    code (the most telling first), and the code itself."""
+
+    subject_id: str
+    field: DraftField
+    hidden: tuple[str, ...]
+    docstrings: tuple[str, ...]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was written, by whom, and the hash of what it was written from."""
+
+    text: str
+    redacted: bool
+    drafter: Drafter
+    model: str | None
+    prompt_sha256: str
+
+
+class Writer(Protocol):
+    """Anything that can write a text for a request, or cannot and returns None."""
+
+    def write(self, request: Request) -> Text | None:
+        """Write the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineWriter:
+    """Takes a sentence of each docstring that does not give a hidden name away, or else cuts the name out of one."""
+
+    rules: DraftingRules
+
+    def write(self, request: Request) -> Text | None:
+        """Write a description from docstrings by rules; None where they hold no sentence that describes anything."""
+        told = [found for docstring in request.docstrings if (found := self._telling(docstring))]
+        clean = [next((text for text in found if self._is_clean(text, request)), None) for found in told]
+        chosen = [text for text in dict.fromkeys(clean) if text is not None][: self.rules.max_sentences]
+        redacted = not chosen
+        if redacted:
+            cut = (redact(text, request.hidden, self.rules) for found in told for text in found)
+            chosen = [text for text in cut if self._still_tells(text)][:1]
+        if not chosen:
+            return None
+        source = sha256_json([request.field, request.hidden, request.docstrings])
+        return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
+
+    def _telling(self, docstring: str) -> Sequence[str]:
+        """Return the sentences at the beginning of a docstring that describe something."""
+        first = sentences(docstring, self.rules.abbreviations)[: self.rules.sentences_tried]
+        return [_closed(text) for text in first if self._describes(text)]
+
+    def _describes(self, text: str) -> bool:
+        sized = len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words
+        return sized and not any(pattern.match(text) for pattern in self.rules.not_a_description)
+
+    def _is_clean(self, text: str, request: Request) -> bool:
+        return not find_names(text, request.hidden, self.rules)
+
+    def _still_tells(self, text: str) -> bool:
+        return len(text.replace(self.rules.placeholder, " ").split()) >= self.rules.min_words
+
+
+def _closed(text: str) -> str:
+    """Return a sentence with a full stop, also where it led up to an example with a colon."""
+    text = text.rstrip(" :;,")
+    return text if text.endswith((".", "!", "?", '."', ".)")) else text + "."

@@ -1,0 +1,115 @@
+"""Completion instances: each API of a snippet, masked at each level, in each version where that says something."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pipeline.instances.head import Made, head, not_public, within_quota
+from pipeline.instances.history import PLAIN, History
+from pipeline.instances.masks import Masked, mask
+from pipeline.instances.rules import MaskingRules
+from pipeline.instances.source import Source, Span
+from pipeline.lake import Reject, Row, content_id
+from pipeline.terms import Granularity, RejectReason
+
+
+def make_completions(
+    programs: Iterable[tuple[Row, Source]],
+    usages: Mapping[str, Sequence[Row]],
+    history: History,
+    rules: MaskingRules,
+) -> Made:
+    """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
+
+    A candidate is an API of a snippet (its first use under its own name), a version and a level. The versions are
+    the first that has the snippet, and within its run each in which the API is new, about to go or modified.
+    """
+    made = Made()
+    documented: dict[str, str] = {}
+    for snippet, source in programs:
+        documented[snippet["id"]] = snippet["path"]
+        uses = usages.get(snippet["id"], ())
+        suitable, unfit = core_usages(uses, rules)
+        made.notes += unfit
+        for result in _of_snippet(snippet, source, suitable, uses, history, rules):
+            made.add(result)
+    made.rows, surplus = within_quota(
+        made.rows,
+        kind_of=lambda row: (row["path"], row["version"], row["granularity"]),
+        rank_of=lambda row: (documented[row["snippet_id"]] != row["path"], row["id"], row["usage_id"]),
+        limit=rules.max_per_path_and_version,
+    )
+    made.rejects += surplus
+    return made
+
+
+def core_usages(usages: Iterable[Row], rules: MaskingRules) -> tuple[list[Row], list[Reject]]:
+    """Return the first use of each API that goes by the API's own name, and a note for each API without one."""
+    first: dict[str, Row] = {}
+    unfit: dict[str, Row] = {}
+    for usage in sorted(usages, key=lambda row: (row["start_byte"], row["end_byte"], row["path"])):
+        own_name = usage["name"] == usage["path"].rpartition(".")[2]
+        fits = own_name and len(usage["name"]) >= rules.min_name_length
+        (first if fits else unfit).setdefault(usage["path"], usage)
+    notes = [
+        Reject(f"{row['snippet_id']} {path}", RejectReason.UNFIT_NAME, f"used as {row['name']!r} in line {row['line']}")
+        for path, row in sorted(unfit.items())
+        if path not in first
+    ]
+    return [first[path] for path in sorted(first)], notes
+
+
+def _of_snippet(
+    snippet: Row,
+    source: Source,
+    suitable: Sequence[Row],
+    usages: Sequence[Row],
+    history: History,
+    rules: MaskingRules,
+) -> Iterator[Row | Reject]:
+    uses = [_name_span(usage) for usage in usages]
+    for usage in suitable:
+        versions = _versions(snippet, usage["path"], history)
+        for level in rules.granularities:
+            masked = _mask(source, usage, uses, level, rules)
+            for version in versions:
+                yield _instance(snippet, usage, version, level, source.text, masked, history)
+
+
+def _versions(snippet: Row, path: str, history: History) -> list[str]:
+    run = history.between(snippet["version"], snippet["last_version"])
+    return [run[0], *(version for version in run[1:] if (history.tags(path, version) or PLAIN) != PLAIN)]
+
+
+def _mask(source: Source, usage: Row, uses: Sequence[Span], level: Granularity, rules: MaskingRules) -> Masked | Reject:
+    use = _name_span(usage)
+    if source.text_of(use) != usage["name"]:
+        raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {use} of its snippet")
+    return mask(source, use, uses, level, rules)
+
+
+def _name_span(usage: Row) -> Span:
+    return usage["name_start_byte"], usage["name_end_byte"]
+
+
+def _instance(
+    snippet: Row, usage: Row, version: str, level: Granularity, code: str, masked: Masked | Reject, history: History
+) -> Row | Reject:
+    path = usage["path"]
+    key = f"{snippet['id']} {path} {version} {level}"
+    if isinstance(masked, Reject):
+        return Reject(key, masked.reason, masked.detail)
+    tags = history.tags(path, version)
+    if tags is None:
+        return not_public(key, path, version)
+    return {
+        "id": content_id("completion", snippet["library"], version, path, level, code, masked.masked_code),
+        **head(snippet, path, version, tags, history),
+        "usage_id": usage["id"],
+        "granularity": level,
+        "code": code,
+        "masked_code": masked.masked_code,
+        "answer": masked.answer,
+        "core_token": usage["name"],
+        "access": usage["access"],
+    }

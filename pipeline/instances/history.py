@@ -1,0 +1,110 @@
+"""What the earlier stages know of a library's releases and APIs, looked up by path and version."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from packaging.version import Version
+
+from pipeline.lake import Row
+from pipeline.terms import ChangeKind, LibEvolutionEvalTag, VersiCodeTag
+
+Tagging = tuple[VersiCodeTag, LibEvolutionEvalTag]
+"""VersiCode's and LibEvolutionEval's tag of a path in a version."""
+
+PLAIN: Tagging = (VersiCodeTag.GENERAL, LibEvolutionEvalTag.UNCHANGED)
+
+_ARRIVALS = {ChangeKind.RENAMED, ChangeKind.MOVED}
+_DEPARTURES = {ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED}
+
+
+class History:
+    """Releases in order, the tags of each path, and the change behind a tag; made once for a library."""
+
+    def __init__(
+        self,
+        releases: Sequence[Row],
+        symbols: Iterable[Row],
+        changes: Sequence[Row],
+        tags: Callable[[str, str], Tagging | None],
+    ) -> None:
+        ordered = sorted(releases, key=lambda row: Version(row["version"]))
+        self.releases = {row["version"]: row for row in ordered}
+        self.tags = tags
+        self._rank = {version: rank for rank, version in enumerate(self.releases)}
+        self._next = {row["predecessor"]: row["version"] for row in ordered if row["predecessor"] in self.releases}
+        self._states: dict[str, list[Row]] = defaultdict(list)
+        for row in symbols:
+            self._states[row["path"]].append(row)
+        self._arriving: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        self._departing: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        self._changing: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        for row in sorted(changes, key=_most_telling_first):
+            self._enter(row)
+
+    def _enter(self, change: Row) -> None:
+        kind = change["kind"]
+        if kind == ChangeKind.INTRODUCED:
+            self._arriving[change["path"], change["new_version"]].append(change)
+        if kind in _ARRIVALS:
+            self._arriving[change["new"], change["new_version"]].append(change)
+        if kind in _DEPARTURES:
+            self._departing[change["path"], change["old_version"]].append(change)
+        if change["libevolutioneval_tag"] == LibEvolutionEvalTag.MODIFIED:
+            self._changing[change["path"], change["new_version"]].append(change)
+
+    def between(self, first: str, last: str) -> list[str]:
+        """Return the versions of the lake from the first to the last, both included, in order."""
+        return [version for version in self.releases if self.within(version, first, last)]
+
+    def within(self, version: str, first: str, last: str) -> bool:
+        """Return whether a version of the lake lies in a run of releases."""
+        return self._rank[first] <= self._rank[version] <= self._rank[last]
+
+    def previous(self, version: str) -> str | None:
+        """Return the release before, if the lake holds it."""
+        predecessor = self.releases[version]["predecessor"]
+        return predecessor if predecessor in self.releases else None
+
+    def next(self, version: str) -> str | None:
+        """Return the release after, if the lake holds it and none is missing between."""
+        return self._next.get(version)
+
+    def is_public(self, path: str, version: str) -> bool:
+        """Return whether a public path exists in a version."""
+        return self._state(path, version) is not None
+
+    def change_behind(self, path: str, version: str, tags: Tagging) -> Row | None:
+        """Return the change that a path's tags in a version follow from; None where they are general and unchanged.
+
+        A change is recorded once: at the preferred path of a definition, and at the class or module that came or
+        went as a whole. So the definition's own path and the parents are looked up too.
+        """
+        tag = tags[1]
+        if tag == LibEvolutionEvalTag.UNCHANGED:
+            return None
+        table = {
+            LibEvolutionEvalTag.INTRODUCED: self._arriving,
+            LibEvolutionEvalTag.DEPRECATED: self._departing,
+            LibEvolutionEvalTag.MODIFIED: self._changing,
+        }[tag]
+        names = self._names(path, version, with_parents=tag != LibEvolutionEvalTag.MODIFIED)
+        found = (change for name in names for change in table.get((name, version), ()))
+        return next(found, None)
+
+    def _names(self, path: str, version: str, *, with_parents: bool) -> Iterator[str]:
+        while path:
+            yield path
+            state = self._state(path, version)
+            if state is not None and state["canonical_path"] != path:
+                yield state["canonical_path"]
+            path = path.rpartition(".")[0] if with_parents else ""
+
+    def _state(self, path: str, version: str) -> Row | None:
+        rows = self._states.get(path, ())
+        return next((row for row in rows if self.within(version, row["first_version"], row["last_version"])), None)
+
+
+def _most_telling_first(change: Row) -> tuple[bool, str, str, str]:
+    return not change["breaking"], change["kind"], change["parameter"] or "", change["id"]
