@@ -1,0 +1,8 @@
+"""Uses of a library's API in code, found with tree-sitter: imports, aliases, attribute chains, scopes."""
+
+from pipeline.usage.api import Api
+from pipeline.usage.chains import Unresolved, Use
+from pipeline.usage.find import Scan, find_usages, scan
+from pipeline.usage.text import source_of
+
+__all__ = ["Api", "Scan", "Unresolved", "Use", "find_usages", "scan", "source_of"]
