@@ -1,0 +1,64 @@
+"""What of environments and sandbox works on this machine, for `driftline doctor`."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import uv
+
+from pipeline.environments.interpreters import discover
+from pipeline.environments.probe import SandboxUnavailable, find_sandbox
+from pipeline.environments.rules import environment_rules
+from pipeline.settings import settings
+
+_ENOUGH_BYTES = 5 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: whether it works, what was seen, and what to do where it does not."""
+
+    name: str
+    works: bool
+    seen: str
+    advice: str = ""
+
+
+def diagnose() -> list[Finding]:
+    """Return what works here: interpreters, uv, sandbox and free disk."""
+    return [_interpreters(), _uv(), _sandbox(), _disk(settings().cache)]
+
+
+def _interpreters() -> Finding:
+    known = environment_rules().python_released
+    found = [interpreter for interpreter in discover() if interpreter.python in known]
+    seen = ", ".join(interpreter.full for interpreter in found) or "none"
+    missing = sorted(set(known) - {interpreter.python for interpreter in found}, key=lambda python: int(python[2:]))
+    advice = f"not installed: {', '.join(missing)}; releases of their time run on a neighbour" if missing else ""
+    return Finding("interpreters", bool(found), seen, advice)
+
+
+def _uv() -> Finding:
+    done = subprocess.run([uv.find_uv_bin(), "--version"], capture_output=True, text=True, timeout=60, check=False)
+    advice = "" if done.returncode == 0 else "install the locked requirements again"
+    return Finding("uv", done.returncode == 0, (done.stdout or done.stderr).strip(), advice)
+
+
+def _sandbox() -> Finding:
+    try:
+        kind = find_sandbox().kind
+    except SandboxUnavailable as error:
+        return Finding("sandbox", False, "none", str(error))
+    advice = "crawled code runs unprotected, as DRIFTLINE_ALLOW_UNSAFE asks" if kind == "none" else ""
+    return Finding("sandbox", kind != "none", kind, advice)
+
+
+def _disk(folder: Path) -> Finding:
+    """Look at the disk that the cache is on, or will be."""
+    there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
+    free = shutil.disk_usage(there).free
+    advice = "" if free >= _ENOUGH_BYTES else "free some space, or move the data with DRIFTLINE_DATA"
+    return Finding("disk", free >= _ENOUGH_BYTES, f"{free / (1 << 30):.1f} GiB free for the cache", advice)

@@ -1,0 +1,127 @@
+"""The CPython interpreters of this machine, and which of them a release is run on."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import uv
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import Version
+
+from pipeline.environments.rules import EnvironmentRules
+
+_QUERY = (
+    "import json, platform, sys;"
+    "print(json.dumps([platform.python_implementation(), '.'.join(map(str, sys.version_info[:3])),"
+    " sys.executable, sys.base_prefix, sys.prefix]))"
+)
+_NAME = re.compile(r"python3\.\d+")
+_DOT_STAR = re.compile(r"((?:<=?|>=?|~=)\s*[\d.]*\d)\.\*")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Interpreter:
+    """A CPython on this machine: `full` is X.Y.Z, `prefix` the folder of its standard library."""
+
+    full: str
+    path: Path
+    prefix: Path
+
+    @property
+    def python(self) -> str:
+        """Its version as X.Y."""
+        return ".".join(self.full.split(".")[:2])
+
+
+def discover() -> tuple[Interpreter, ...]:
+    """Return the newest patch of every CPython X.Y that uv, pyenv and PATH offer, oldest first.
+
+    Nothing is downloaded. Virtual environments and pyenv's shims lead to the interpreter behind them.
+    """
+    newest: dict[str, Interpreter] = {}
+    for path in dict.fromkeys(_candidates()):
+        found = _inspect(path)
+        if found and (found.python not in newest or _rank(found) > _rank(newest[found.python])):
+            newest[found.python] = found
+    return tuple(sorted(newest.values(), key=_rank))
+
+
+def pick(
+    interpreters: Sequence[Interpreter], requires_python: str | None, release_time: datetime, rules: EnvironmentRules
+) -> Interpreter | None:
+    """Return the interpreter to run a release on: the newest that existed on its day and that it asks for.
+
+    Where none existed yet (the release is older than all we have), it is the oldest that the release allows.
+    None: no installed interpreter fits.
+    """
+    order = preference(interpreters, requires_python, release_time, rules)
+    return order[0] if order else None
+
+
+def preference(
+    interpreters: Sequence[Interpreter], requires_python: str | None, release_time: datetime, rules: EnvironmentRules
+) -> list[Interpreter]:
+    """Return the interpreters that a release can be run on, the best first.
+
+    A release says by Requires-Python (PEP 345) what it runs on; specifiers that PEP 440 no longer allows
+    (`>=3.6.*`) are read as they were meant.
+    """
+    allowed = _specifiers(requires_python)
+    fit = [
+        found
+        for found in sorted(interpreters, key=_rank, reverse=True)
+        if found.python in rules.python_released and (allowed is None or allowed.contains(found.full, prereleases=True))
+    ]
+    existing = [found for found in fit if rules.released(found.python) <= release_time]
+    return existing + [found for found in reversed(fit) if found not in existing]
+
+
+def _specifiers(requires_python: str | None) -> SpecifierSet | None:
+    """Read Requires-Python; None where it is missing, or where nobody can say what it means."""
+    try:
+        return SpecifierSet(_DOT_STAR.sub(r"\1", requires_python)) if requires_python else None
+    except InvalidSpecifier:
+        return None
+
+
+def _rank(interpreter: Interpreter) -> tuple[Version, str]:
+    return Version(interpreter.full), str(interpreter.path)
+
+
+def _candidates() -> Iterator[Path]:
+    yield from _of_uv()
+    root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    for version in sorted(root.glob("versions/*/bin/python3")):
+        yield version.resolve()
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if folder and Path(folder) != root / "shims" and Path(folder).is_dir():
+            yield from (path.resolve() for path in sorted(Path(folder).iterdir()) if _NAME.fullmatch(path.name))
+
+
+def _of_uv() -> list[Path]:
+    command = [uv.find_uv_bin(), "python", "list", "--only-installed", "--offline", "--no-config"]
+    done = subprocess.run(
+        [*command, "--output-format", "json"], capture_output=True, text=True, timeout=120, check=True
+    )
+    return [Path(found["path"]) for found in json.loads(done.stdout)]
+
+
+def _inspect(path: Path) -> Interpreter | None:
+    """Ask a candidate what it is; None where it does not run, or is not a CPython outside a virtual environment."""
+    try:
+        done = subprocess.run(
+            [path, "-I", "-S", "-c", _QUERY], capture_output=True, text=True, timeout=60, check=True, env={}
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    implementation, full, executable, base_prefix, prefix = json.loads(done.stdout)
+    if implementation != "CPython" or prefix != base_prefix:
+        return None
+    return Interpreter(full, Path(executable).resolve(), Path(base_prefix).resolve())

@@ -1,0 +1,125 @@
+"""uv, called so that nothing but our own settings count: resolve to a hashed lock, make an environment from it."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import uv
+
+from pipeline.environments.interpreters import Interpreter
+from pipeline.terms import EnvironmentOutcome
+
+# What uv may know of our environment: how to reach the index, and nothing that changes what it resolves.
+_PASSED_ON = (
+    *("HOME", "PATH", "TMPDIR", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+)
+_UNREACHABLE = re.compile(r"error sending request|Request failed after|tcp connect error|HTTP status server error")
+_NO_SPACE = re.compile(r"No space left on device|os error 28|Disk quota exceeded")
+_DETAIL = 800
+
+
+class IndexUnreachable(Exception):
+    """The package index did not answer uv; the same call may succeed later."""
+
+
+class StepFailed(Exception):
+    """A step of building failed for good: `outcome` says how, `detail` in whose words."""
+
+    def __init__(self, outcome: EnvironmentOutcome, detail: str) -> None:
+        super().__init__(f"{outcome}: {detail}")
+        self.outcome = outcome
+        self.detail = detail
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """The locked uv with an index, a cache of its own and a time limit for each step."""
+
+    index_url: str
+    cache: Path
+    timeout_s: float
+
+    def lock(self, requirements: Sequence[str], interpreter: Interpreter, cutoff: datetime) -> str:
+        """Resolve requirements for an interpreter as of a time, wheels only, and return the lock text.
+
+        The lock is pip's format with hashes (PEP 440 pins, no index address), so pip can install it too.
+
+        Errors: StepFailed with NO_FILES, UNRESOLVABLE, NO_SPACE or TIMED_OUT; IndexUnreachable.
+        """
+        with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
+            wanted = Path(folder, "wanted.txt")
+            wanted.write_text("".join(f"{line}\n" for line in requirements))
+            arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *self._index()]
+            arguments += ["--exclude-newer", cutoff.strftime("%Y-%m-%dT%H:%M:%SZ"), "--generate-hashes"]
+            arguments += ["--no-header", "--no-annotate", "--no-emit-index-url", "--quiet"]
+            return self._run(arguments, EnvironmentOutcome.UNRESOLVABLE, requirements[0])
+
+    def make(self, folder: Path, lock: str, interpreter: Interpreter) -> None:
+        """Make a relocatable virtual environment at `folder` and install a lock into it, from the cache if it can.
+
+        Nothing of the installed packages is run: uv unpacks wheels, and looks at the interpreter before that.
+
+        Errors: StepFailed with INSTALL_FAILED, NO_SPACE or TIMED_OUT; IndexUnreachable.
+        """
+        failed = EnvironmentOutcome.INSTALL_FAILED
+        venv = ["venv", str(folder), "--python", str(interpreter.path), "--relocatable", "--no-project", "--quiet"]
+        self._run(venv, failed, "venv")
+        locked = folder / "lock.txt"
+        locked.write_text(lock)
+        install = ["pip", "install", "--python", str(folder / "bin" / "python"), "--require-hashes", "--no-deps"]
+        install += ["-r", str(locked), "--link-mode", "hardlink", "--quiet", *self._index()]
+        try:
+            self._run([*install, "--offline"], failed, "install")
+        except StepFailed as error:
+            if error.outcome is not failed:
+                raise
+            self._run(install, failed, "install")
+
+    def _index(self) -> list[str]:
+        return ["--default-index", self.index_url, "--only-binary", ":all:"]
+
+    def _run(self, arguments: Sequence[str], failed: EnvironmentOutcome, subject: str) -> str:
+        command = [uv.find_uv_bin(), *arguments, "--no-config", "--cache-dir", str(self.cache), "--color", "never"]
+        variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        variables |= {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=self.timeout_s, check=False, env=variables
+            )
+        except subprocess.TimeoutExpired:
+            raise StepFailed(EnvironmentOutcome.TIMED_OUT, f"{subject}: not done after {self.timeout_s:g} s") from None
+        if done.returncode == 0:
+            return done.stdout
+        raise self._failure(done.stderr, failed, subject)
+
+    def _failure(self, log: str, failed: EnvironmentOutcome, subject: str) -> Exception:
+        detail = telling(log, (self.index_url, str(self.cache)))
+        if _NO_SPACE.search(log):
+            return StepFailed(EnvironmentOutcome.NO_SPACE, os.strerror(errno.ENOSPC))
+        if _UNREACHABLE.search(log):
+            return IndexUnreachable(detail)
+        name = re.escape(subject)
+        if failed is EnvironmentOutcome.UNRESOLVABLE and re.search(rf"(?i){name} has no (usable )?wheels", log):
+            return StepFailed(EnvironmentOutcome.NO_FILES, detail)
+        return StepFailed(failed, detail)
+
+
+def telling(log: str, hidden: Sequence[str] = ()) -> str:
+    """Return what a log says that is the same on every machine: no addresses, no absolute paths, no timings."""
+    for text in sorted(hidden, key=len, reverse=True):
+        log = log.replace(text, "…")
+    log = re.sub(r"https?://[^\s`'\")]+", "…", log)
+    log = re.sub(r"(?<![\w.…])(?:/[^\s/:`'\")]+){2,}", lambda found: found[0].rsplit("/", 1)[-1], log)
+    log = re.sub(r"\bin \d+(\.\d+)?m?s\b", "", log)
+    lines = [" ".join(line.split()) for line in log.splitlines()]
+    kept = [line for line in lines if line and not line.startswith(("hint:", "warning:"))]
+    return "\n".join(kept)[-_DETAIL:]
