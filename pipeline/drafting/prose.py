@@ -92,7 +92,7 @@ def _ends_prose(line: str) -> bool:
 
 def _split(text: str, abbreviations: Sequence[str]) -> Iterator[str]:
     start = 0
-    for end in re.finditer(r"[.!?][\"')\]]*\s+(?=[A-Z0-9\"'(\[*])", text):
+    for end in re.finditer(r"[.!?][\"')\]]*\s+(?=\S)", text):
         words = text[start : end.start()].split()
         last = words[-1].lstrip("(\"'") if words else ""
         if last.lower() in {short.lower() for short in abbreviations}:

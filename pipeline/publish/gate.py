@@ -1,0 +1,166 @@
+"""The gate: what may be published, as rows that carry their description, proof, licence and source themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.lake import Output, Reject, Row
+from pipeline.publish.quality import QualityRules, is_allowed
+from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
+from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus
+
+def gate_stage(
+    completions: Sequence[Row],
+    migrations: Sequence[Row],
+    drafts: Sequence[Row],
+    flags: Sequence[Row],
+    snippets: Sequence[Row],
+    releases: Sequence[Row],
+    verdicts: Sequence[Row],
+    environments: Sequence[Row],
+    changes: Sequence[Row],
+    rules: QualityRules,
+) -> Output:
+    """Make the tables `published_completions` and `published_migrations` of a library; the unit is an instance.
+
+    Refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference was not run),
+    NOT_PROVEN (a reference does not pass in its own release), LABEL_REFUTED (a probe contradicts the tag), FLAGGED
+    (a flag holds it back). The evidence of a completion is `executed` as `pipeline.review.prove` says; of a
+    migration, if both sides pass in their own release and the source fails in the target's as rules say.
+    """
+    facts = _Facts(
+        drafts={row["subject_id"]: row for row in drafts},
+        flags=kinds_by_instance(flags),
+        snippets={row["id"]: row for row in snippets},
+        following=followers(releases),
+        changes={row["id"]: row for row in changes},
+        environments={row["version"]: row for row in environments},
+        runs=Runs(verdicts),
+        rules=rules,
+    )
+    published = {
+        "published_completions": [_completion(row, facts) for row in completions],
+        "published_migrations": [_migration(row, facts) for row in migrations],
+    }
+    results = [result for family in published.values() for result in family]
+    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
+    tables = {name: _rows(family) for name, family in published.items()}
+    return Output(tables, seen=len(results), made=len(results) - len(rejects), rejects=rejects)
+
+
+def _rows(results: Iterable[Row | Reject]) -> list[Row]:
+    return sorted((row for row in results if not isinstance(row, Reject)), key=lambda row: row["id"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known about a library's instances, by id; environments are by version."""
+
+    drafts: Mapping[str, Row]
+    flags: Mapping[str, list[FlagKind]]
+    snippets: Mapping[str, Row]
+    following: Mapping[str, str]
+    changes: Mapping[str, Row]
+    environments: Mapping[str, Row]
+    runs: Runs
+    rules: QualityRules
+
+    def proof_of(self, instance: Row) -> Proof:
+        """Return what running says about an instance's tag."""
+        change = self.changes.get(instance["change_id"] or "")
+        following = self.following.get(instance["version"])
+        return prove(instance, change, following, self.runs, self.rules.modified_proven_by)
+
+
+def _completion(instance: Row, facts: _Facts) -> Row | Reject:
+    proof = facts.proof_of(instance)
+    sides = [(instance["snippet_id"], instance["version"])]
+    if refusal := _refuse(instance, sides, proof, facts):
+        return refusal
+    return {
+        **instance,
+        **_described(instance, facts),
+        **_sourced(instance, facts),
+        **_reference(instance, facts),
+        "evidence": proof.evidence,
+        "neighbour_version": proof.neighbour_version,
+        "neighbour_outcome": proof.neighbour_outcome,
+    }
+
+
+def _migration(instance: Row, facts: _Facts) -> Row | Reject:
+    source, target = instance["snippet_id"], instance["target_snippet_id"]
+    version, target_version = instance["version"], instance["target_version"]
+    refusal = _refuse(instance, [(source, version), (target, target_version)], facts.proof_of(instance), facts)
+    if refusal:
+        return refusal
+    source_in_target = facts.runs.outcome(source, target_version)
+    discriminating = source_in_target in facts.rules.fails_in_target
+    own_run = facts.runs.of(target, target_version) or {}
+    return {
+        **instance,
+        **_described(instance, facts),
+        **_sourced(instance, facts),
+        **_reference(instance, facts),
+        "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
+        "source_in_target": source_in_target,
+        "target_in_target": own_run["outcome"],
+        "target_in_source": facts.runs.outcome(target, version),
+        "target_lock_id": own_run["lock_id"],
+        "discriminating": discriminating,
+    }
+
+
+def _refuse(instance: Row, sides: Sequence[tuple[str, str]], proof: Proof, facts: _Facts) -> Reject | None:
+    """Return the first reason, if any, why an instance is not published; sides are snippets in their own versions."""
+    key = instance["id"]
+    for snippet_id, _ in sides:
+        licence = facts.snippets[snippet_id]["licence"]
+        if licence is None or not is_allowed(licence, facts.rules.licences):
+            return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    for snippet_id, version in sides:
+        if refusal := _unproven(key, snippet_id, version, facts):
+            return refusal
+    if proof.contradiction:
+        return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
+    holding = [kind for kind in facts.flags.get(key, []) if kind in facts.rules.hold_back]
+    return Reject(key, RejectReason.FLAGGED, ", ".join(holding)) if holding else None
+
+
+def _unproven(key: str, snippet_id: str, version: str, facts: _Facts) -> Reject | None:
+    run = facts.runs.of(snippet_id, version)
+    if run is None:
+        environment = facts.environments.get(version)
+        if environment is None or environment["outcome"] == EnvironmentOutcome.BUILT:
+            return Reject(key, RejectReason.NO_ENVIRONMENT, f"snippet {snippet_id} was not run in {version}")
+        detail = f"{version}: {environment['outcome']}: {environment['detail'] or ''}"
+        return Reject(key, RejectReason.NO_ENVIRONMENT, detail)
+    if run["outcome"] != Outcome.PASSED:
+        return Reject(key, RejectReason.NOT_PROVEN, f"{version}: {run['outcome']}: {run['detail'] or ''}")
+    return None
+
+
+def _described(instance: Row, facts: _Facts) -> Row:
+    draft = facts.drafts.get(instance["id"], {})
+    flags = facts.flags.get(instance["id"], [])
+    return {
+        "description": draft.get("text"),
+        "drafter": draft.get("drafter"),
+        "model": draft.get("model"),
+        "prompt_sha256": draft.get("prompt_sha256"),
+        "flags": flags,
+        "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
+        "canary": facts.rules.canary,
+    }
+
+
+def _sourced(instance: Row, facts: _Facts) -> Row:
+    snippet = facts.snippets[instance["snippet_id"]]
+    copied = {column: snippet[column] for column in ("created_time", "purl", "licence", "attribution")}
+    return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
+
+
+def _reference(instance: Row, facts: _Facts) -> Row:
+    run = facts.runs.of(instance["snippet_id"], instance["version"]) or {}
+    return {"reference_outcome": run["outcome"], "python": run["python"], "lock_id": run["lock_id"]}
