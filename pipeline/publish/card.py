@@ -1,0 +1,99 @@
+"""The dataset card and the attribution file of a snapshot, made from the schemas, the vocabularies and the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from pipeline.lake import Row, table
+from pipeline.lake.schema import Column, Table, enum_of
+from pipeline.terms import Term
+
+_templates = Environment(
+    loader=PackageLoader("pipeline.publish", "."),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
+)
+
+
+def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mapping[str, str]) -> str:
+    """Return the dataset card: front matter of the Hub, what the rows mean, their counts, sources and limits."""
+    configs = {config: table(name) for config, name in declared.items()}
+    return _templates.get_template("card.md.jinja").render(
+        profile=profile,
+        configs=configs,
+        rows={config: len(rows) for config, rows in tables.items()},
+        size=_size(sum(len(tables[family]) for family in ("completions", "migrations"))),
+        published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
+        vocabularies=_vocabularies(list(configs.values())),
+        families={family: _family(tables[family]) for family in ("completions", "migrations")},
+        releases=_release_lines(tables["releases"]),
+        rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
+        canary=next((row["canary"] for family in ("completions", "migrations") for row in tables[family]), ""),
+        type_of=_type_of,
+        cell=cell,
+    )
+
+
+def cell(text: object) -> str:
+    """Return text that stays inside its cell of a Markdown table and is not read as markup or HTML."""
+    plain = " ".join(str(text).split())
+    for character in "\\|`*_<>[]":
+        plain = plain.replace(
+            character, f"\\{character}" if character not in "<>" else f"&{'lg'['<>'.index(character)]}t;"
+        )
+    return plain
+
+
+def attribution_text(releases: Sequence[Row]) -> str:
+    """Return who wrote the code that the snapshot quotes, under which licence, release by release."""
+    return _templates.get_template("attribution.md.jinja").render(
+        releases=sorted(releases, key=lambda row: (row["library"], row["release_time"])), cell=cell
+    )
+
+
+def _size(rows: int) -> str:
+    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")):
+        if rows < limit:
+            return name
+    return "1M<n<10M"
+
+
+def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
+    columns = ("library", "libevolutioneval_tag", "versicode_tag", "evidence", "granularity", "pattern")
+    return {
+        column: sorted(Counter(str(row[column]) for row in rows).items())
+        for column in columns
+        if rows and column in rows[0]
+    }
+
+
+def _release_lines(releases: Sequence[Row]) -> list[dict[str, Any]]:
+    libraries: dict[str, list[Row]] = {}
+    for row in sorted(releases, key=lambda row: (row["library"], row["release_time"])):
+        libraries.setdefault(row["library"], []).append(row)
+    return [
+        {
+            "library": library,
+            "versions": ", ".join(row["version"] for row in rows),
+            "licences": ", ".join(sorted({row["licence"] or "unknown" for row in rows})),
+        }
+        for library, rows in libraries.items()
+    ]
+
+
+def _vocabularies(tables: Sequence[Table]) -> list[type[Term]]:
+    """Return the closed vocabularies that the tables use, by name."""
+    columns = [c for declared in tables for group in (declared.columns, *declared.types.values()) for c in group]
+    names = {column.type.removeprefix("list[").removesuffix("]") for column in columns}
+    return [enum for name in sorted(names) if (enum := enum_of(name))]
+
+
+def _type_of(column: Column) -> str:
+    return column.type + (", may be null" if column.nullable else "")

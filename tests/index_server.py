@@ -1,0 +1,224 @@
+"""A real package index on loopback: project documents, the simple API in HTML and JSON, files, and faults on demand."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import json
+import tarfile
+import threading
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+EPOCH = (2020, 1, 1, 0, 0, 0)
+
+
+def wheel(name: str, version: str, files: Mapping[str, str], **metadata: str) -> tuple[str, bytes]:
+    """Build a pure wheel; `metadata` adds core metadata fields, with `_` for `-`."""
+    module = name.replace("-", "_")
+    info = f"{module}-{version}.dist-info"
+    fields = {"License-Expression": "MIT", "Author": "Ada Example"} | {
+        k.replace("_", "-"): v for k, v in metadata.items()
+    }
+    head = "".join(f"{key}: {value}\n" for key, value in fields.items())
+    members = {path: text.encode() for path, text in files.items()} | {
+        f"{info}/METADATA": f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{head}".encode(),
+        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{path},,\n" for path in [*members, f"{info}/RECORD"])
+    return f"{module}-{version}-py3-none-any.whl", zip_bytes(members | {f"{info}/RECORD": record.encode()})
+
+
+def zip_bytes(members: Mapping[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in members.items():
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), content, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def sdist(name: str, version: str, files: Mapping[str, str]) -> tuple[str, bytes]:
+    """Build a source distribution whose files lie below `name-version/`."""
+    buffer = io.BytesIO()
+    top = f"{name}-{version}"
+    members = {f"{top}/{path}": text for path, text in files.items()}
+    members[f"{top}/PKG-INFO"] = f"Metadata-Version: 1.2\nName: {name}\nVersion: {version}\nLicense: MIT\n"
+    with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
+        for path, text in members.items():
+            info = tarfile.TarInfo(path)
+            info.size = len(text.encode())
+            archive.addfile(info, io.BytesIO(text.encode()))
+    return f"{top}.tar.gz", buffer.getvalue()
+
+
+@dataclass
+class File:
+    filename: str
+    content: bytes
+    uploaded: str
+    requires_python: str | None = None
+    yanked: bool = False
+    sha256: str = ""
+
+    def __post_init__(self) -> None:
+        self.sha256 = self.sha256 or hashlib.sha256(self.content).hexdigest()
+
+
+@dataclass
+class Index:
+    """What the server serves, and how it misbehaves.
+
+    `faults` maps a path to the statuses that its next requests get; `delays` to seconds of silence;
+    `truncate` to the number of bytes after which the body breaks off, as often as listed.
+    """
+
+    url: str = ""
+    projects: dict[str, dict[str, list[File]]] = field(default_factory=dict)
+    documents: bool = True
+    simple_json: bool = True
+    upload_times: bool = True
+    faults: dict[str, list[int]] = field(default_factory=dict)
+    delays: dict[str, float] = field(default_factory=dict)
+    truncate: dict[str, list[int]] = field(default_factory=dict)
+    requests: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def simple(self) -> str:
+        return f"{self.url}/simple"
+
+    def add(
+        self, project: str, version: str, file: tuple[str, bytes] | None, uploaded: str, **more: object
+    ) -> File | None:
+        """Add a release, with one more file if one is given."""
+        files = self.projects.setdefault(project, {}).setdefault(version, [])
+        if file is None:
+            return None
+        files.append(File(file[0], file[1], uploaded, **more))  # type: ignore[arg-type]
+        return files[-1]
+
+    def add_wheel(
+        self, project: str, version: str, files: Mapping[str, str], uploaded: str, **more: object
+    ) -> File | None:
+        """Add a release with a pure wheel."""
+        return self.add(project, version, wheel(project, version, files), uploaded, **more)
+
+    def answer(self, path: str, accept: str) -> tuple[int, str, bytes]:
+        """Return status, content type and body of a request."""
+        parts = path.strip("/").split("/")
+        if parts[0] == "files":
+            found = [f for p in self.projects.values() for fs in p.values() for f in fs if f.filename == parts[-1]]
+            return (200, "application/octet-stream", found[0].content) if found else (404, "text/plain", b"no")
+        name = parts[1] if len(parts) > 1 else ""
+        if name not in self.projects:
+            return 404, "text/plain", b"no such project"
+        if parts[0] == "pypi" and self.documents:
+            return 200, "application/json", json.dumps(self._document(name)).encode()
+        if parts[0] == "simple" and self.simple_json and "json" in accept:
+            return 200, "application/vnd.pypi.simple.v1+json", json.dumps(self._simple_json(name)).encode()
+        if parts[0] == "simple":
+            return 200, "text/html", self._simple_html(name).encode()
+        return 404, "text/plain", b"no"
+
+    def _document(self, name: str) -> dict[str, object]:
+        return {
+            "info": {"name": name},
+            "releases": {
+                version: [
+                    {
+                        "filename": f.filename,
+                        "url": f"../../files/{f.filename}",
+                        "packagetype": "bdist_wheel" if f.filename.endswith(".whl") else "sdist",
+                        "digests": {"sha256": f.sha256},
+                        "size": len(f.content),
+                        "requires_python": f.requires_python,
+                        "yanked": f.yanked,
+                        "upload_time_iso_8601": f.uploaded,
+                    }
+                    for f in files
+                ]
+                for version, files in self.projects[name].items()
+            },
+        }
+
+    def _simple_json(self, name: str) -> dict[str, object]:
+        return {
+            "meta": {"api-version": "1.1"},
+            "name": name,
+            "versions": list(self.projects[name]),
+            "files": [
+                {
+                    "filename": f.filename,
+                    "url": f"../../files/{f.filename}",
+                    "hashes": {"sha256": f.sha256},
+                    "requires-python": f.requires_python,
+                    "yanked": f.yanked,
+                    "size": len(f.content),
+                    **({"upload-time": f.uploaded} if self.upload_times else {}),
+                }
+                for files in self.projects[name].values()
+                for f in files
+            ],
+        }
+
+    def _simple_html(self, name: str) -> str:
+        links = [
+            f'<a href="../../files/{f.filename}#sha256={f.sha256}"'
+            + (f' data-requires-python="{html.escape(f.requires_python)}"' if f.requires_python else "")
+            + (' data-yanked=""' if f.yanked else "")
+            + f">{f.filename}</a>"
+            for files in self.projects[name].values()
+            for f in files
+        ]
+        return f"<!DOCTYPE html><html><body>{''.join(links)}</body></html>"
+
+
+@contextmanager
+def serve(index: Index) -> Iterator[Index]:
+    """Serve an index on a free port of the loopback interface."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(index))
+    server.daemon_threads = True
+    index.url = f"http://127.0.0.1:{server.server_port}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield index
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def _handler(index: Index) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_HEAD(self) -> None:
+            self.do_GET()
+
+        def do_GET(self) -> None:
+            index.requests[self.path] += 1
+            time.sleep(index.delays.get(self.path, 0))
+            if index.faults.get(self.path):
+                status, kind, body = index.faults[self.path].pop(0), "text/html", b"<h1>out of order</h1>"
+            else:
+                status, kind, body = index.answer(self.path, self.headers.get("Accept", ""))
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if index.truncate.get(self.path):
+                self.wfile.write(body[: index.truncate[self.path].pop(0)])
+                self.close_connection = True
+            elif self.command == "GET":
+                self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep the tests' output to the tests."""
+
+    return Handler
