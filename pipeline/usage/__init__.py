@@ -3,6 +3,8 @@
 from pipeline.usage.api import Api
 from pipeline.usage.chains import Unresolved, Use
 from pipeline.usage.find import Scan, find_usages, scan
+from pipeline.usage.rules import UsageRules
+from pipeline.usage.stage import usage_stage
 from pipeline.usage.text import source_of
 
-__all__ = ["Api", "Scan", "Unresolved", "Use", "find_usages", "scan", "source_of"]
+__all__ = ["Api", "Scan", "Unresolved", "UsageRules", "Use", "find_usages", "scan", "source_of", "usage_stage"]

@@ -1,0 +1,94 @@
+"""Names in a piece of code: what its statements bind, and what they take for granted."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+import warnings
+from collections.abc import Iterator
+
+_ALWAYS_THERE = frozenset(dir(builtins)) | {"__name__", "__file__", "__doc__", "__builtins__"}
+
+
+def syntax_error(code: str) -> str | None:
+    """Return why a program is no Python 3 that could run, with the line, or None where it is."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(code, "<example>", "exec", dont_inherit=True)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except (ValueError, RecursionError, MemoryError) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def parse(code: str) -> list[ast.stmt] | None:
+    """Return the statements of a program, or None where it is no Python 3 that could run."""
+    return None if syntax_error(code) else ast.parse(code).body
+
+
+def bound_by(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds in the scope where it stands."""
+    return {symbol.get_name() for symbol in _table(statement).get_symbols() if _binds(symbol)}
+
+
+def needed_by(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement needs the moment it runs, those that it binds itself first left out."""
+    table = _table(statement)
+    needed = {s.get_name() for s in table.get_symbols() if s.is_referenced() and not _binds(s)}
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign):
+        needed |= _loaded(statement)
+    if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+        needed.add(statement.target.id)
+    return needed - _ALWAYS_THERE
+
+
+def needed_later_by(statement: ast.stmt) -> set[str]:
+    """Return the global names that functions and other inner scopes of a statement need when they run."""
+    inner = (symbol for table in _inner(_table(statement)) for symbol in table.get_symbols())
+    return {symbol.get_name() for symbol in inner if symbol.is_global() and symbol.is_referenced()} - _ALWAYS_THERE
+
+
+def free_names(code: str) -> list[str]:
+    """Return the names that a program uses and nothing in it defines, sorted; builtins are defined.
+
+    Statements count in order: a name that is used before the program binds it is free. Bodies of functions run
+    later, so that any binding of the program will do for them. A program that does not parse has none.
+    """
+    free: set[str] = set()
+    later: set[str] = set()
+    bound: set[str] = set()
+    for statement in parse(code) or ():
+        free |= needed_by(statement) - bound
+        later |= needed_later_by(statement)
+        bound |= bound_by(statement)
+    return sorted(free | (later - bound))
+
+
+def _loaded(statement: ast.stmt) -> set[str]:
+    """Return the names loaded at the level of the statement itself, not inside a lambda or comprehension."""
+    found: set[str] = set()
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        if not isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+            stack.extend(ast.iter_child_nodes(node))
+    return found
+
+
+def _binds(symbol: symtable.Symbol) -> bool:
+    return symbol.is_assigned() or symbol.is_imported()
+
+
+def _table(statement: ast.stmt) -> symtable.SymbolTable:
+    return symtable.symtable(ast.unparse(statement), "<example>", "exec")
+
+
+def _inner(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    for child in table.get_children():
+        yield child
+        yield from _inner(child)

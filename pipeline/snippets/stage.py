@@ -1,0 +1,153 @@
+"""The stage that writes the `snippets` table from docstrings."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+from packaging.version import Version
+
+from pipeline.lake import Output, Reject, Row, chains, content_id, encode, holding_at, sha256_json
+from pipeline.snippets.extract import extract
+from pipeline.snippets.names import free_names, parse, syntax_error
+from pipeline.snippets.preamble import Importable, preamble_of
+from pipeline.snippets.programs import Example
+from pipeline.snippets.rules import SnippetRules
+from pipeline.terms import RejectReason, SnippetSource, VersionEvidence
+from pipeline.usage import Api, scan, source_of
+
+
+def snippets_stage(
+    releases: Sequence[Row], documents: Sequence[Row], symbols: Sequence[Row], rules: SnippetRules
+) -> Output:
+    """Take the examples in the documentation of a library's public API.
+
+    The unit is an example over the run of consecutive releases in which its code, stated outputs and preamble stay
+    the same: it becomes one snippet or one reject.
+    """
+    states: dict[str, dict[str, Row]] = {}
+    apis: dict[str, Api] = {}
+    for release in releases:
+        version = release["version"]
+        at = {row["path"]: row for row in holding_at(symbols, version)}
+        apis[version] = Api(at, release["import_names"])
+        states[version] = dict(_examples_at(release, documents, Importable(apis[version]), rules))
+    candidates = encode(chains(releases), states, _state)
+    rejects: list[Reject] = []
+    fitting: list[Row] = []
+    for candidate in candidates:
+        if found := _refused(candidate, apis[candidate["first_version"]], rules):
+            rejects.append(_reject(candidate, *found))
+        else:
+            fitting.append(candidate)
+    kept, duplicates = _without_duplicates(fitting)
+    by_version = {release["version"]: release for release in releases}
+    snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
+    return Output({"snippets": snippets}, len(candidates), len(snippets), [*rejects, *duplicates])
+
+
+def _examples_at(
+    release: Row, documents: Sequence[Row], importable: Importable, rules: SnippetRules
+) -> Iterator[tuple[str, Row]]:
+    """Yield the candidates of one release, each with the key that it keeps from release to release."""
+    for document in holding_at(documents, release["version"]):
+        seen: Counter[str] = Counter()
+        for number, example in enumerate(_extracted(document["docstring"], rules.max_lines), 1):
+            seen[example.code] += 1
+            names = [] if "__future__" in example.code else _free_names(example.code)
+            yield (
+                sha256_json([document["path"], example.code, seen[example.code]]),
+                {
+                    "path": document["path"],
+                    "canonical_path": document["canonical_path"],
+                    "number": number,
+                    "style": example.style,
+                    "preamble": preamble_of(names, document, importable, rules, release["library"]),
+                    "code": example.code,
+                    "checks": list(example.checks),
+                    "file": document["file"],
+                    "line": document["line"] + example.line,
+                },
+            )
+
+
+@functools.lru_cache(8192)
+def _extracted(docstring: str, split_over: int) -> tuple[Example, ...]:
+    return tuple(extract(docstring, split_over))
+
+
+@functools.lru_cache(8192)
+def _free_names(code: str) -> tuple[str, ...]:
+    return tuple(free_names(code))
+
+
+def _state(candidate: Row) -> str:
+    return sha256_json([candidate[column] for column in ("style", "preamble", "code", "checks")])
+
+
+def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReason, str] | None:
+    """Return why a candidate is no snippet, if it is none."""
+    code: str = candidate["code"]
+    lines = code.count("\n")
+    if problem := syntax_error(code):
+        return RejectReason.BROKEN_EXAMPLE, problem
+    working = [s for s in parse(code) or () if not isinstance(s, ast.Import | ast.ImportFrom)]
+    if len(working) < rules.min_statements:
+        return RejectReason.TOO_SHORT, f"{len(working)} statements beside imports"
+    if lines > rules.max_lines or len(code) > rules.max_characters:
+        return RejectReason.TOO_LONG, f"{lines} lines, {len(code)} characters"
+    before = len(source_of(candidate).encode()) - len(code.encode())
+    if not any(use.name_start_byte >= before for use in scan(source_of(candidate), api).uses):
+        return RejectReason.NO_USE, f"{lines} lines, none of which uses the library"
+    return None
+
+
+def _without_duplicates(candidates: Sequence[Row]) -> tuple[list[Row], list[Reject]]:
+    """Keep one of the candidates with the same code in the same release: at the definition, then at the shortest path.
+
+    Inherited docstrings and second public paths repeat an example; taken twice it would give the same instance twice.
+    """
+    kept: list[Row] = []
+    rejects: list[Reject] = []
+    by_code: Mapping[str, list[Row]] = defaultdict(list)
+    for candidate in sorted(candidates, key=_preference):
+        same = by_code[candidate["code"]]
+        if other := next((row for row in same if _overlap(row, candidate)), None):
+            place = f"{other['path']} from {other['first_version']} to {other['last_version']}"
+            rejects.append(_reject(candidate, RejectReason.DUPLICATE, f"the same code stands at {place}"))
+        else:
+            same.append(candidate)
+            kept.append(candidate)
+    return kept, rejects
+
+
+def _preference(candidate: Row) -> tuple[bool, int, int, str, int, Version]:
+    path: str = candidate["path"]
+    away = path != candidate["canonical_path"]
+    return away, path.count("."), len(path), path, candidate["number"], Version(candidate["first_version"])
+
+
+def _overlap(one: Row, other: Row) -> bool:
+    first = max(Version(one["first_version"]), Version(other["first_version"]))
+    return first <= min(Version(one["last_version"]), Version(other["last_version"]))
+
+
+def _reject(candidate: Row, reason: RejectReason, detail: str) -> Reject:
+    key = f"{candidate['path']} {candidate['first_version']} #{candidate['number']}"
+    return Reject(key, reason, f"{candidate['file']}:{candidate['line']}: {detail}")
+
+
+def _row(candidate: Row, release: Row) -> Row:
+    own = ("path", "style", "preamble", "code", "checks", "file", "line")
+    taken = ("library", "version", "licence", "attribution", "purl")
+    return {
+        "id": content_id(release["library"], release["version"], candidate["path"], candidate["code"]),
+        **{column: candidate[column] for column in own},
+        **{column: release[column] for column in taken},
+        "last_version": candidate["last_version"],
+        "source": SnippetSource.DOCSTRING,
+        "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "created_time": release["release_time"],
+    }

@@ -1,0 +1,79 @@
+"""The stage that writes the `usages` table."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+
+from pipeline.lake import Output, Reject, Row, content_id, holding_at
+from pipeline.terms import RejectReason
+from pipeline.usage.api import Api
+from pipeline.usage.chains import Unresolved, Use
+from pipeline.usage.find import MAX_DEPTH, scan
+from pipeline.usage.rules import UsageRules
+from pipeline.usage.text import source_of
+
+
+def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Sequence[Row], rules: UsageRules) -> Output:
+    """Find the uses in each snippet of a library, against the API of the snippet's own version.
+
+    The unit is a chain that starts at the library: it becomes a use or the reject UNRESOLVED_NAME. A snippet that
+    nests too deep to be walked is a note.
+    """
+    usages: list[Row] = []
+    rejects: list[Reject] = []
+    notes: list[Reject] = []
+    for release in releases:
+        own = [row for row in snippets if row["version"] == release["version"]]
+        for snippet, api in _with_api(own, release, symbols, rules):
+            found = scan(source_of(snippet), api)
+            usages += [_row(snippet, use) for use in found.uses]
+            rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
+            if found.too_deep:
+                notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
+    return Output({"usages": usages}, len(usages) + len(rejects), len(usages), rejects, notes)
+
+
+def _with_api(
+    snippets: Sequence[Row], release: Row, symbols: Sequence[Row], rules: UsageRules
+) -> Iterator[tuple[Row, Api]]:
+    """Yield each snippet with the API of the release, which is made only where it is needed."""
+    if snippets:
+        at = {row["path"]: row for row in holding_at(symbols, release["version"])}
+        api = Api(at, release["import_names"], rules.returns_of(release["library"]))
+        for snippet in snippets:
+            yield snippet, api
+
+
+def _row(snippet: Row, use: Use) -> Row:
+    return {
+        "id": content_id(snippet["id"], use.path, use.name_start_byte, use.end_byte),
+        "snippet_id": snippet["id"],
+        "library": snippet["library"],
+        "version": snippet["version"],
+        "path": use.path,
+        "name": use.name,
+        "start_byte": use.start_byte,
+        "end_byte": use.end_byte,
+        "name_start_byte": use.name_start_byte,
+        "name_end_byte": use.name_end_byte,
+        "line": use.line,
+        "access": use.access,
+        "form": use.form,
+        "keywords": list(use.keywords),
+    }
+
+
+def _reject(snippet: Row, chain: Unresolved, api: Api, rules: UsageRules) -> Reject:
+    near = nearest(chain.path, api, rules.nearest_similarity)
+    detail = f"line {chain.line}: {chain.path}; nearest public path: {near or 'none'}"
+    key = f"{snippet['id']} {chain.chain} @{chain.start_byte}"
+    return Reject(key, RejectReason.UNRESOLVED_NAME, detail)
+
+
+def nearest(path: str, api: Api, similarity: float) -> str | None:
+    """Return the public path most like one that does not exist: a sibling, or the same name elsewhere."""
+    parent, _, name = path.rpartition(".")
+    candidates = sorted(p for p in api.symbols if p.rpartition(".")[0] == parent or p.rpartition(".")[2] == name)
+    found = difflib.get_close_matches(path, candidates, 1, similarity)
+    return found[0] if found else None
