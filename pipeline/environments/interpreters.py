@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import re
@@ -40,10 +41,12 @@ class Interpreter:
         return ".".join(self.full.split(".")[:2])
 
 
+@functools.cache
 def discover() -> tuple[Interpreter, ...]:
     """Return the newest patch of every CPython X.Y that uv, pyenv and PATH offer, oldest first.
 
-    Nothing is downloaded. Virtual environments and pyenv's shims lead to the interpreter behind them.
+    Nothing is downloaded. Virtual environments and pyenv's shims lead to the interpreter behind them. The answer is
+    kept for the life of the process.
     """
     newest: dict[str, Interpreter] = {}
     for path in dict.fromkeys(_candidates()):

@@ -1,0 +1,98 @@
+"""The stage `validation`: every planned run, grouped by environment, as rows of `verdicts`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from pipeline.environments import EnvironmentStore, Sandbox
+from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.terms import EnvironmentOutcome, RejectReason, VerdictRole
+from pipeline.validation.cases import Case, Result, run_case
+from pipeline.validation.probes import probe
+from pipeline.validation.rules import ValidationRules
+from pipeline.validation.runs import Run, plan_runs
+
+
+@dataclass(frozen=True)
+class Runner:
+    """What running takes: environments, the sandbox, the rules, and how many runs go on at once."""
+
+    store: EnvironmentStore
+    sandbox: Sandbox
+    rules: ValidationRules
+    workers: int = 1
+
+    def run(self, environment_row: Row, runs: Sequence[Run], release: Row, snippets: Mapping[str, Row]) -> list[Result]:
+        """Run what is planned for one environment; results in the order of the runs."""
+        environment = self.store.open(environment_row)
+        names = release["import_names"]
+        paths = [run.subject_id for run in runs if run.role is VerdictRole.PROBE]
+        probed = probe(environment, paths, names, self.sandbox, self.rules)
+        cases = [_case(snippets[run.subject_id], names) for run in runs if run.role is not VerdictRole.PROBE]
+        with ThreadPoolExecutor(self.workers) as pool:
+            done = iter(list(pool.map(lambda case: run_case(environment, case, self.sandbox, self.rules), cases)))
+        return [probed[run.subject_id] if run.role is VerdictRole.PROBE else next(done) for run in runs]
+
+
+def validation_stage(
+    releases: Iterable[Row],
+    snippets: Iterable[Row],
+    completions: Iterable[Row],
+    migrations: Iterable[Row],
+    changes: Iterable[Row],
+    symbols: Iterable[Row],
+    environments: Iterable[Row],
+    runner: Runner,
+) -> Output:
+    """Run what a library's instances need and say how each run came out; the unit is a run.
+
+    A run in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version".
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    by_id = {row["id"]: row for row in snippets}
+    by_version = {row["version"]: row for row in releases}
+    built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
+    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols)
+    ready = [run for run in runs if run.version in built and run.version in by_version]
+    verdicts = []
+    for version, group in _by_version(ready).items():
+        results = runner.run(built[version], group, by_version[version], by_id)
+        verdicts += [_verdict(run, result, built[version]) for run, result in zip(group, results, strict=True)]
+    rejects = [_reject(run) for run in runs if run not in set(ready)]
+    return Output({"verdicts": verdicts}, seen=len(runs), made=len(verdicts), rejects=rejects)
+
+
+def _case(snippet: Row, import_names: Sequence[str]) -> Case:
+    return Case(snippet["id"], snippet["preamble"], snippet["code"], tuple(snippet["checks"]), tuple(import_names))
+
+
+def _by_version(runs: Iterable[Run]) -> dict[str, list[Run]]:
+    groups: dict[str, list[Run]] = defaultdict(list)
+    for run in runs:
+        groups[run.version].append(run)
+    return groups
+
+
+def _verdict(run: Run, result: Result, environment: Row) -> Row:
+    library, lock_id = environment["library"], environment["lock_id"]
+    return {
+        "id": content_id(library, run.subject_id, run.version, run.role, lock_id),
+        "subject_id": run.subject_id,
+        "library": library,
+        "version": run.version,
+        "role": run.role,
+        "outcome": result.outcome,
+        "python": environment["python"],
+        "lock_id": lock_id,
+        "detail": result.detail,
+        "duration_s": round(result.duration_s, 4),
+        "peak_memory_bytes": result.peak_memory_bytes,
+    }
+
+
+def _reject(run: Run) -> Reject:
+    return Reject(f"{run.subject_id} {run.version}", RejectReason.NO_ENVIRONMENT, f"as {run.role}: not built")
