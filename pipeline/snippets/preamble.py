@@ -11,6 +11,7 @@ from pipeline.terms import SymbolKind
 from pipeline.usage import Api
 
 _INSIDE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.PROPERTY})
+_CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION})
 
 
 class Importable:
@@ -19,23 +20,36 @@ class Importable:
     def __init__(self, api: Api) -> None:
         self.api = api
         self._paths: dict[str, list[str]] = defaultdict(list)
+        self._named: dict[str, set[str]] = defaultdict(set)
         for path in sorted(api.symbols, key=lambda path: (path.count("."), len(path), path)):
             parent = path.rpartition(".")[0]
             if api.is_module(parent):
-                self._paths[api.symbols[path]["canonical_path"]].append(path)
+                row = api.symbols[path]
+                self._paths[row["canonical_path"]].append(path)
+                if row["kind"] in _CALLABLE:
+                    self._named[row["canonical_path"].rpartition(".")[2]].add(row["canonical_path"])
 
     def path_of(self, name: str, document: Row) -> str | None:
         """Return the public path that a name means in the docstring of a documented API.
 
         doctest runs an example in the globals of the docstring's module, so the names defined there come first;
-        then those of the library's top-level packages.
+        then those of the library's top-level packages. A module also imports from its neighbours, so a name that
+        only one class or function of the library has means that one.
         """
         if name in self.api.roots:
             return name
-        if paths := self._paths.get(f"{self._module_of(document)}.{name}"):
-            return next((path for path in paths if path.rpartition(".")[2] == name), paths[0])
-        found = (f"{root}.{name}" for root in sorted(self.api.roots) if f"{root}.{name}" in self.api.symbols)
-        return next(found, None)
+        if found := self._shortest(f"{self._module_of(document)}.{name}", name):
+            return found
+        for root in sorted(self.api.roots):
+            if f"{root}.{name}" in self.api.symbols:
+                return f"{root}.{name}"
+        definitions = self._named.get(name, set())
+        return self._shortest(next(iter(definitions)), name) if len(definitions) == 1 else None
+
+    def _shortest(self, canonical_path: str, name: str) -> str | None:
+        """Return the shortest public path of a definition, best one that ends in the name."""
+        paths = self._paths.get(canonical_path, [])
+        return next((path for path in paths if path.rpartition(".")[2] == name), paths[0] if paths else None)
 
     def _module_of(self, document: Row) -> str:
         """Return the module that a definition stands in, which need not be public."""

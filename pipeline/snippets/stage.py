@@ -16,7 +16,7 @@ from pipeline.snippets.preamble import Importable, preamble_of
 from pipeline.snippets.programs import Example
 from pipeline.snippets.rules import SnippetRules
 from pipeline.terms import RejectReason, SnippetSource, VersionEvidence
-from pipeline.usage import Api, scan, source_of
+from pipeline.usage import Api, preamble_length, scan, source_of
 
 
 def snippets_stage(
@@ -98,14 +98,14 @@ def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReaso
         return RejectReason.TOO_SHORT, f"{len(working)} statements beside imports"
     if lines > rules.max_lines or len(code) > rules.max_characters:
         return RejectReason.TOO_LONG, f"{lines} lines, {len(code)} characters"
-    before = len(source_of(candidate).encode()) - len(code.encode())
-    if not any(use.name_start_byte >= before for use in scan(source_of(candidate), api).uses):
+    uses = scan(source_of(candidate), api).uses
+    if not any(use.name_start_byte >= preamble_length(candidate) for use in uses):
         return RejectReason.NO_USE, f"{lines} lines, none of which uses the library"
     return None
 
 
 def _without_duplicates(candidates: Sequence[Row]) -> tuple[list[Row], list[Reject]]:
-    """Keep one of the candidates with the same code in the same release: at the definition, then at the shortest path.
+    """Keep one of the candidates with the same code in the same release.
 
     Inherited docstrings and second public paths repeat an example; taken twice it would give the same instance twice.
     """
@@ -123,10 +123,11 @@ def _without_duplicates(candidates: Sequence[Row]) -> tuple[list[Row], list[Reje
     return kept, rejects
 
 
-def _preference(candidate: Row) -> tuple[bool, int, int, str, int, Version]:
+def _preference(candidate: Row) -> tuple[int, bool, int, str, int, Version]:
+    """Order the places of one example: fewest segments, then the class that defines the member, then the shortest."""
     path: str = candidate["path"]
-    away = path != candidate["canonical_path"]
-    return away, path.count("."), len(path), path, candidate["number"], Version(candidate["first_version"])
+    elsewhere = path.split(".")[-2:] != candidate["canonical_path"].split(".")[-2:]
+    return path.count("."), elsewhere, len(path), path, candidate["number"], Version(candidate["first_version"])
 
 
 def _overlap(one: Row, other: Row) -> bool:

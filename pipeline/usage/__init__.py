@@ -5,6 +5,17 @@ from pipeline.usage.chains import Unresolved, Use
 from pipeline.usage.find import Scan, find_usages, scan
 from pipeline.usage.rules import UsageRules
 from pipeline.usage.stage import usage_stage
-from pipeline.usage.text import source_of
+from pipeline.usage.text import preamble_length, source_of
 
-__all__ = ["Api", "Scan", "Unresolved", "UsageRules", "Use", "find_usages", "scan", "source_of", "usage_stage"]
+__all__ = [
+    "Api",
+    "Scan",
+    "Unresolved",
+    "UsageRules",
+    "Use",
+    "find_usages",
+    "preamble_length",
+    "scan",
+    "source_of",
+    "usage_stage",
+]

@@ -6,6 +6,7 @@ import fnmatch
 from collections.abc import Mapping, Sequence
 
 from pipeline.lake import Row
+from pipeline.surface import EXTENDS
 from pipeline.terms import SymbolKind
 from pipeline.usage.annotations import Stated, read_annotation
 from pipeline.usage.values import UNKNOWN, Elements, Instance, Reference, Value
@@ -17,8 +18,8 @@ _HELD = (SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY)
 class Api:
     """Answers about the public paths of a library at one version.
 
-    `symbols_at` maps each public path to its `symbols` row; `returns` adds what calls give where the library does
-    not annotate it: a path, or a pattern of paths, to the path of a public class.
+    `symbols_at` maps each public path to its `symbols` row; `returns` adds what calls give and attributes hold where
+    the library does not annotate it: a path, or a pattern of paths, to the path of a public class.
     """
 
     def __init__(
@@ -60,6 +61,11 @@ class Api:
                 return inside
         return None
 
+    def is_open(self, path: str) -> bool:
+        """Tell whether a class has a base outside the library, whose members it has without being listed here."""
+        row = self.symbols.get(self.preferred(path))
+        return row is not None and any(label.startswith(EXTENDS) for label in row["labels"])
+
     def locate(self, path: str) -> str | None:
         """Return the public path that a dotted path leads to, following aliases, or None."""
         first, *rest = path.split(".")
@@ -78,22 +84,17 @@ class Api:
         """Return what a call of the API at `path` gives."""
         if self.kind(path) == SymbolKind.CLASS:
             return Instance(self.preferred(path))
-        stated = self._stated_by_rule(path)
-        if stated or self.kind(path) not in _CALLED:
-            return Instance(stated) if stated else UNKNOWN
-        return self._from_annotation(path)
+        return self._stated(path) if self.kind(path) in _CALLED else UNKNOWN
 
     def held_by(self, path: str) -> Value:
         """Return what the attribute or property at `path` holds."""
-        return self._from_annotation(path) if self.kind(path) in _HELD else UNKNOWN
+        return self._stated(path) if self.kind(path) in _HELD else UNKNOWN
 
-    def _stated_by_rule(self, path: str) -> str | None:
+    def _stated(self, path: str) -> Value:
+        """Return what a curator states of a call or attribute, or else its annotation."""
         for pattern, result in self.returns.items():
             if fnmatch.fnmatchcase(path, pattern) and self.kind(result) == SymbolKind.CLASS:
-                return self.preferred(result)
-        return None
-
-    def _from_annotation(self, path: str) -> Value:
+                return Instance(self.preferred(result))
         row = self.symbols[self.preferred(path)]
         stated = read_annotation(row["returns"]) if row["returns"] else None
         found = self._class_named(stated, path, row) if stated else None

@@ -112,7 +112,8 @@ class Walk:
         """Note a name that its module or class lacks; what hangs on a function or a constant is not the library's."""
         self._use(Place())
         of_class = isinstance(value, Instance) or self.api.kind(value.path) == SymbolKind.CLASS
-        if self.api.is_module(value.path) or (of_class and not _is_special(text_of(name))):
+        closed = of_class and not self.api.is_open(value.path) and not _is_special(text_of(name))
+        if closed or self.api.is_module(value.path):
             self._lost(f"{value.path}.{text_of(name)}", name)
 
     def _held(self, value: Value) -> Value:

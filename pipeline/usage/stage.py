@@ -11,14 +11,14 @@ from pipeline.usage.api import Api
 from pipeline.usage.chains import Unresolved, Use
 from pipeline.usage.find import MAX_DEPTH, scan
 from pipeline.usage.rules import UsageRules
-from pipeline.usage.text import source_of
+from pipeline.usage.text import preamble_length, source_of
 
 
 def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Sequence[Row], rules: UsageRules) -> Output:
     """Find the uses in each snippet of a library, against the API of the snippet's own version.
 
-    The unit is a chain that starts at the library: it becomes a use or the reject UNRESOLVED_NAME. A snippet that
-    nests too deep to be walked is a note.
+    What the preamble uses is not counted: we wrote it. The unit is a chain that starts at the library: it becomes a
+    use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be walked is a note.
     """
     usages: list[Row] = []
     rejects: list[Reject] = []
@@ -27,7 +27,7 @@ def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Seque
         own = [row for row in snippets if row["version"] == release["version"]]
         for snippet, api in _with_api(own, release, symbols, rules):
             found = scan(source_of(snippet), api)
-            usages += [_row(snippet, use) for use in found.uses]
+            usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]
             rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
             if found.too_deep:
                 notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))

@@ -14,3 +14,8 @@ def source_of(snippet: Row) -> str:
     if preamble and not preamble.endswith("\n"):
         preamble += "\n"
     return preamble + str(snippet["code"])
+
+
+def preamble_length(snippet: Row) -> int:
+    """Return the position of the first byte of the code in `source_of`."""
+    return len(source_of(snippet | {"code": ""}).encode("utf-8", "surrogatepass"))
