@@ -32,15 +32,15 @@ TRANSIENT = frozenset({RejectReason.INDEX_UNREACHABLE})
 class Stage:
     """A stage as the runner needs it.
 
-    `run` gets the lake and the library; `rules` is whatever else its result depends on, as something that turns
-    into JSON. A stage without `reads` looks at the outside world and is run each time.
+    `run` gets the lake and the library; `depends` gives whatever else the result depends on (rules, interpreters) as
+    plain JSON values. A stage without `reads` looks at the outside world and is run each time.
     """
 
     name: str
     version: int
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    rules: Any
+    depends: Callable[[], Any]
     run: Callable[[Lake, str], Output]
 
 
@@ -110,7 +110,7 @@ def _unchanged(stage: Stage, library: str, state: Mapping[str, Any]) -> Count:
 
 def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
     inputs = {name: sha256_file(lake.path(name, library)) for name in stage.reads}
-    return sha256_json([stage.name, stage.version, stage.rules, inputs])
+    return sha256_json([stage.name, stage.version, stage.depends(), inputs])
 
 
 def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, str | None]:

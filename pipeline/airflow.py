@@ -1,0 +1,287 @@
+"""A local Airflow: started on loopback, driven over its REST API, and ended with all its children.
+
+Airflow itself runs as processes of its own; nothing of it is imported here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+import requests
+
+from pipeline.lake import write_json
+from pipeline.settings import PROJECT
+
+POOLS = {"index": (2, "how many tasks may crawl the package index at once")}
+READY_S = 180.0
+POLL_S = 0.5
+COMPONENTS: Mapping[str, tuple[str, ...]] = {
+    # The log servers of these two would listen on every interface; the page reads logs from the disk here.
+    "scheduler": ("scheduler", "--skip-serve-logs"),
+    "triggerer": ("triggerer", "--skip-serve-logs"),
+    "dag-processor": ("dag-processor",),
+    "api-server": ("api-server",),
+}
+
+
+class AirflowError(RuntimeError):
+    """Airflow could not be started, or did not do what it was asked; the message says where its log is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A local Airflow: its home folder and the port of its page."""
+
+    home: Path
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Address of the page and of the API."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def state(self) -> Path:
+        """File that names the processes of a running server."""
+        return self.home / "server.json"
+
+    @property
+    def passwords(self) -> Path:
+        """File with the password of the user `admin`, made by Airflow at its first start."""
+        return self.home / "passwords.json"
+
+    def log(self, component: str) -> Path:
+        """Return the log file of a component."""
+        return self.home / "logs" / f"{component}.log"
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of Airflow's processes; the address is set in every place that must agree."""
+        return os.environ | {
+            "AIRFLOW_HOME": str(self.home),
+            "AIRFLOW_CONFIG": str(PROJECT / "airflow.cfg"),
+            "AIRFLOW__API__PORT": str(self.port),
+            "AIRFLOW__API__BASE_URL": self.url,
+            "AIRFLOW__API__SECRET_KEY": self._secret("api_secret"),
+            "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt_secret"),
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+
+    def _secret(self, name: str) -> str:
+        """Return a secret that is made once: were it new in each process, none could check another's tokens."""
+        path = self.home / name
+        if not path.is_file():
+            self.home.mkdir(parents=True, exist_ok=True)
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(48))
+        return path.read_text()
+
+
+def home() -> Path:
+    """Return the folder of everything that Airflow generates."""
+    return Path(os.environ.get("DRIFTLINE_AIRFLOW_HOME") or PROJECT / ".airflow").resolve()
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def running(folder: Path) -> Server | None:
+    """Return the server that runs on a home folder, None where there is none."""
+    server = Server(folder, 0)
+    if not server.state.is_file():
+        return None
+    state = json.loads(server.state.read_text())
+    alive = [process for process in state["processes"] if _process(process)]
+    return Server(folder, state["port"]) if alive else None
+
+
+def _process(entry: Mapping[str, Any]) -> psutil.Process | None:
+    """Return a recorded process if it still is the same one, and not a later one with its number."""
+    try:
+        process = psutil.Process(entry["pid"])
+    except psutil.NoSuchProcess:
+        return None
+    same = abs(process.create_time() - entry["created"]) < 1 and process.status() != psutil.STATUS_ZOMBIE
+    return process if same else None
+
+
+def up(folder: Path, port: int, tell: Callable[[str], None]) -> Server:
+    """Start Airflow on a home folder and wait until it answers.
+
+    Errors: AirflowError where one runs there already, the port is taken, or a component ends or stays silent.
+    """
+    if found := running(folder):
+        raise AirflowError(f"Airflow runs already at {found.url}; end it with `driftline airflow down`")
+    server = Server(folder, port)
+    with socket.socket() as probe:
+        if probe.connect_ex(("127.0.0.1", port)) == 0:
+            raise AirflowError(f"port {port} is taken; choose another with --port")
+    server.log("").parent.mkdir(parents=True, exist_ok=True)
+    tell("preparing the database")
+    _migrate(server)
+    tell("starting Airflow")
+    started = {name: _start(server, name, arguments) for name, arguments in COMPONENTS.items()}
+    entries = [{"pid": p.pid, "created": psutil.Process(p.pid).create_time()} for p in started.values()]
+    write_json(server.state, {"port": port, "processes": entries})
+    try:
+        _wait_until_ready(server, started)
+        client = Client(server)
+        for name, (slots, description) in POOLS.items():
+            client.ensure_pool(name, slots, description)
+    except BaseException:
+        down(folder)
+        raise
+    return server
+
+
+def _migrate(server: Server) -> None:
+    """Make or upgrade the database, once for each version of Airflow: even a check costs seconds."""
+    stamp = server.home / "database_version"
+    wanted = version("apache-airflow")
+    if stamp.is_file() and stamp.read_text() == wanted:
+        return
+    log = server.log("database")
+    with log.open("ab") as file:
+        done = subprocess.run(
+            ["airflow", "db", "migrate"], env=server.environment(), stdout=file, stderr=file, check=False, cwd=PROJECT
+        )
+    if done.returncode:
+        raise AirflowError(f"`airflow db migrate` failed; its log is {log}")
+    stamp.write_text(wanted)
+
+
+def _start(server: Server, name: str, arguments: tuple[str, ...]) -> subprocess.Popen[bytes]:
+    with server.log(name).open("ab") as file:
+        return subprocess.Popen(
+            ["airflow", *arguments],
+            env=server.environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            cwd=PROJECT,
+        )
+
+
+def _wait_until_ready(server: Server, started: Mapping[str, subprocess.Popen[bytes]]) -> None:
+    deadline = time.monotonic() + READY_S
+    while time.monotonic() < deadline:
+        for name, process in started.items():
+            if process.poll() is not None:
+                raise AirflowError(f"Airflow's {name} ended with {process.returncode}; its log is {server.log(name)}")
+        if _healthy(server):
+            return
+        time.sleep(POLL_S)
+    raise AirflowError(f"Airflow did not answer within {READY_S:.0f} s; its logs are in {server.log('').parent}")
+
+
+def _healthy(server: Server) -> bool:
+    try:
+        health = requests.get(f"{server.url}/api/v2/monitor/health", timeout=5).json()
+    except (requests.RequestException, ValueError):
+        return False
+    return all(health.get(part, {}).get("status") == "healthy" for part in ("scheduler", "dag_processor"))
+
+
+def down(folder: Path) -> bool:
+    """End the server of a home folder with all its children; tell whether there was one."""
+    state = folder / "server.json"
+    if not state.is_file():
+        return False
+    roots = [p for entry in json.loads(state.read_text())["processes"] if (p := _process(entry))]
+    processes = {child.pid: child for root in roots for child in [root, *root.children(recursive=True)]}
+    for root in roots:
+        root.terminate()
+    _, alive = psutil.wait_procs(processes.values(), timeout=15)
+    for process in alive:
+        process.kill()
+    psutil.wait_procs(alive, timeout=5)
+    state.unlink()
+    return bool(roots)
+
+
+class Client:
+    """The REST API of a local Airflow, as its user `admin`."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.session = requests.Session()
+        user = "admin"
+        password = json.loads(server.passwords.read_text())[user]
+        answer = self.session.post(
+            f"{server.url}/auth/token", json={"username": user, "password": password}, timeout=60
+        )
+        answer.raise_for_status()
+        self.session.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+
+    def call(self, method: str, path: str, body: object = None) -> Any:
+        """Call the API below /api/v2 and return its JSON.
+
+        Errors: AirflowError with the status and what Airflow says.
+        """
+        answer = self.session.request(method, f"{self.server.url}/api/v2/{path}", json=body, timeout=60)
+        if not answer.ok:
+            raise AirflowError(f"{method} {path}: status {answer.status_code}: {answer.text[:300]}")
+        return answer.json()
+
+    def ensure_pool(self, name: str, slots: int, description: str) -> None:
+        """Make a pool where it is not there yet; a number of slots that somebody changed stays."""
+        pools = {pool["name"] for pool in self.call("GET", "pools?limit=100")["pools"]}
+        if name not in pools:
+            self.call("POST", "pools", {"name": name, "slots": slots, "description": description})
+
+    def trigger(self, dag: str, conf: Mapping[str, object]) -> str:
+        """Start a run of a DAG as soon as the DAG is known, and return its id."""
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            found = self.session.get(f"{self.server.url}/api/v2/dags/{dag}", timeout=60)
+            if found.ok and not found.json().get("is_paused"):
+                run = self.call("POST", f"dags/{dag}/dagRuns", {"logical_date": None, "conf": dict(conf)})
+                return str(run["dag_run_id"])
+            time.sleep(POLL_S)
+        raise AirflowError(
+            f"Airflow does not know the DAG {dag}, or it is paused: see {self.server.log('dag-processor')}"
+        )
+
+    def follow(self, dag: str, run: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """Yield the state of a run and its task instances until the run has ended."""
+        path = f"dags/{dag}/dagRuns/{quote(run, safe='')}"
+        while True:
+            state = str(self.call("GET", path)["state"])
+            yield state, self.call("GET", f"{path}/taskInstances?limit=1000")["task_instances"]
+            if state in ("success", "failed"):
+                return
+            time.sleep(POLL_S)
+
+
+@contextmanager
+def serving(folder: Path, tell: Callable[[str], None]) -> Iterator[Server]:
+    """Use the Airflow that runs on a home folder, or one that lives as long as the block."""
+    if found := running(folder):
+        tell(f"using the Airflow at {found.url}")
+        yield found
+        return
+    server = up(folder, free_port(), tell)
+    try:
+        yield server
+    finally:
+        down(folder)

@@ -1,0 +1,61 @@
+"""The command line `driftline`: the same functions that the DAGs call."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from pipeline import __version__
+from pipeline.cli.airflow import app as airflow_app
+from pipeline.cli.diff import diff
+from pipeline.cli.doctor import doctor
+from pipeline.cli.history import history
+from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
+from pipeline.cli.refresh import refresh
+from pipeline.cli.verify import verify
+from pipeline.crawl import BadAnswer, NotFound, Unreachable
+from pipeline.environments import SandboxUnavailable
+from pipeline.rules import RuleError
+
+app = typer.Typer(
+    name="driftline",
+    help="Live, execution-proven benchmarks of library-version-aware code.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(refresh)
+app.command()(diff)
+app.command()(history)
+app.command()(verify)
+app.command()(doctor)
+app.add_typer(airflow_app, name="airflow")
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: bool = typer.Option(False, "--version", help="Print the version and exit.")) -> None:
+    if version:
+        print(f"driftline {__version__}")  # noqa: T201 - the output itself
+        raise typer.Exit
+
+
+def main() -> None:
+    """Run the command line; an error that is about the input or the world is a line, not a traceback."""
+    try:
+        app()
+    except RuleError as error:
+        _end(str(error), BAD_USAGE)
+    except (Unreachable, NotFound, BadAnswer, SandboxUnavailable, OSError) as error:
+        _end(str(error), PROBLEM)
+    except KeyboardInterrupt:
+        err.print("interrupted; what was finished is kept, run the same command again to go on")
+        sys.exit(130)
+
+
+def _end(message: str, status: int) -> None:
+    try:
+        fail(message, status)
+    except typer.Exit as end:
+        sys.exit(end.exit_code)

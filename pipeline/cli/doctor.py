@@ -1,0 +1,54 @@
+"""`driftline doctor`: what works on this machine, and what to do about what does not."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import typer
+
+from pipeline.cli.output import PROBLEM, print_json, print_table
+from pipeline.cli.refresh import Json
+from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
+from pipeline.environments import Finding, diagnose
+from pipeline.rules import RuleError, load_profile, profile_names
+from pipeline.settings import index_url, settings
+from pipeline.stages import CurationRules
+
+
+def doctor(json: Json = False) -> None:
+    """Look at interpreters, sandbox, package index, rules and disk.
+
+    Example: driftline doctor
+    """
+    findings = [*diagnose(), _index(), _rules()]
+    if json:
+        print_json([asdict(finding) for finding in findings])
+    else:
+        print_table(
+            "This machine",
+            ["what", "works", "seen", "what to do"],
+            [[f.name, "yes" if f.works else "NO", f.seen, f.advice] for f in findings],
+        )
+    raise typer.Exit(0 if all(finding.works for finding in findings) else PROBLEM)
+
+
+def _index() -> Finding:
+    """Ask the index for pip, which every index has that can install anything."""
+    advice = "check the network, pip's configuration, or DRIFTLINE_INDEX_URL"
+    try:
+        url = index_url()
+        found = project(Fetcher(timeout_s=settings().timeout_s, retries=0), url, "pip")
+    except (Unreachable, NotFound, BadAnswer, RuntimeError) as error:
+        return Finding("package index", False, str(error), advice)
+    timed = any(file.uploaded for files in found.releases.values() for file in files)
+    seen = f"{url}, with{'' if timed else 'out'} upload times"
+    return Finding("package index", timed, seen, "" if timed else "releases cannot be placed in time: " + advice)
+
+
+def _rules() -> Finding:
+    try:
+        CurationRules.read()
+        profiles = [load_profile(name).name for name in profile_names()]
+    except RuleError as error:
+        return Finding("curation rules", False, str(error), "correct the file and line named")
+    return Finding("curation rules", True, f"profiles: {', '.join(profiles)}")

@@ -1,0 +1,80 @@
+"""`driftline refresh`: the whole main job without Airflow."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
+from pipeline.cli.summary import as_json, print_summary
+from pipeline.lake import Count
+from pipeline.refresh import Refresh, counts_of, plan, publish_refresh, run_group
+from pipeline.stages import GROUPS
+
+Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
+Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
+Until = Annotated[str | None, typer.Option(help="Only releases before this day (UTC).", metavar="DATE")]
+ProfileName = Annotated[str, typer.Option(help="A file of curation_rules/profiles/, without `.yaml`.", metavar="NAME")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+
+
+def refresh(
+    libraries: Libraries = "",
+    since: Since = None,
+    until: Until = None,
+    profile: ProfileName = "starter",
+    json: Json = False,
+) -> None:
+    """Collect, analyse and prove the libraries of a profile, and publish the snapshot.
+
+    Example: driftline refresh --libraries flask,markupsafe
+    """
+    asked = read_refresh(libraries, since, until, profile)
+    planned = plan(asked)
+    failed: list[str] = []
+    with progress(len(planned) * len(GROUPS), "refresh") as bar:
+        for library in planned:
+            for group in GROUPS:
+                bar.update(bar.task_ids[0], description=f"{library}: {group}")
+                if not _run(asked, group, library):
+                    failed.append(library)
+                    bar.advance(bar.task_ids[0], len(GROUPS))
+                    break
+                bar.advance(bar.task_ids[0])
+    published = publish_refresh(asked)
+    counts = counts_of(asked)
+    if json:
+        print_json(as_json(asked.run, counts, published))
+    else:
+        print_summary(counts, published)
+    if failed:
+        fail(f"these libraries failed and are as they were before: {', '.join(failed)}", PROBLEM)
+
+
+def read_refresh(libraries: str, since: str | None, until: str | None, profile: str) -> Refresh:
+    """Turn the options of a refresh into its parameters, or end with what is wrong with them."""
+    asked = Refresh(
+        run=f"cli-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}",
+        profile=profile,
+        libraries=tuple(name.strip() for name in libraries.split(",") if name.strip()),
+        since=since,
+        until=until,
+    )
+    try:
+        period = asked.period
+    except ValueError as error:
+        fail(f"--since and --until take a date such as 2026-11-16: {error}", BAD_USAGE)
+    if period.since and period.until and period.since >= period.until:
+        fail(f"--since {since} is not before --until {until}", BAD_USAGE)
+    return asked
+
+
+def _run(asked: Refresh, group: str, library: str) -> list[Count] | None:
+    """Run a group of stages; what is wrong with one library must not stop the others."""
+    try:
+        return run_group(asked, group, library)
+    except Exception as error:  # noqa: BLE001 - told at once, and the command ends with status 1
+        say(f"{library}, {group}: {type(error).__name__}: {error}")
+        return None

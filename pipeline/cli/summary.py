@@ -1,0 +1,61 @@
+"""The summary of a refresh: counts of every stage, where the snapshot is, and what to type next."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from pipeline.cli.output import out, print_table
+from pipeline.lake import Count
+from pipeline.publish import Published
+from pipeline.refresh import totals
+
+
+def as_json(run: str, counts: list[Count], published: Published) -> dict[str, Any]:
+    """Return the summary for a program."""
+    return {
+        "run": run,
+        "stages": [asdict(count) for count in totals(counts)],
+        "libraries": [asdict(count) for count in counts],
+        "snapshot": {
+            "path": str(published.path),
+            "manifest_sha256": published.manifest_sha256,
+            "written": published.written,
+            "rows": dict(published.rows),
+        },
+    }
+
+
+def print_summary(counts: list[Count], published: Published) -> None:
+    """Print the summary for a person."""
+    print_table(
+        "Stages",
+        ["stage", "in", "out", "rejected", "unchanged", "seconds", "MB", "why rejected"],
+        [_line(count) for count in totals(counts)],
+    )
+    out.print()
+    print_table("Snapshot", ["configuration", "rows"], [[name, rows] for name, rows in published.rows.items()])
+    out.print()
+    news = "written" if published.written else "unchanged, nothing was written"
+    out.print(f"[bold]{published.path}[/bold] ({news})")
+    out.print(f"sha256 of its manifest: {published.manifest_sha256}")
+    out.print()
+    out.print("Next:")
+    out.print(f"  .venv/bin/driftline verify {published.path}")
+    out.print(f"  less {published.path}/README.md")
+    out.print("  .venv/bin/driftline history flask flask.Markup")
+
+
+def _line(count: Count) -> list[object]:
+    why = ", ".join(f"{reason} {number}" for reason, number in count.rejected.items())
+    parts = ", ".join(f"{reason} {number}" for reason, number in count.noted.items())
+    return [
+        count.stage,
+        count.seen,
+        count.made,
+        sum(count.rejected.values()),
+        count.unchanged,
+        round(count.seconds, 1),
+        count.peak_memory_bytes >> 20,
+        "; ".join(filter(None, [why, f"and parts: {parts}" if parts else ""])),
+    ]

@@ -1,0 +1,18 @@
+"""From the lake to what researchers load: the quality gate, snapshots, their card and their verification."""
+
+from pipeline.publish.gate import gate_stage
+from pipeline.publish.quality import QualityRules
+from pipeline.publish.snapshot import FAMILIES, TABLES, Published, latest, publish, read_manifest
+from pipeline.publish.verify import verify
+
+__all__ = [
+    "FAMILIES",
+    "TABLES",
+    "Published",
+    "QualityRules",
+    "gate_stage",
+    "latest",
+    "publish",
+    "read_manifest",
+    "verify",
+]

@@ -1,0 +1,111 @@
+"""The main job: plan, three groups of stages for each library, publish, totals. Airflow and the CLI call these."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from packaging.utils import canonicalize_name
+
+from pipeline.crawl import Period
+from pipeline.lake import Count, read_counts, run_stage, sha256_json
+from pipeline.publish import Published, publish
+from pipeline.rules import load_profile, plain
+from pipeline.settings import settings
+from pipeline.stages import GROUPS, House
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """What a refresh covers: a profile, some of its libraries (none named: all), a period, and the name of the run."""
+
+    run: str
+    profile: str = "starter"
+    libraries: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+
+    @property
+    def period(self) -> Period:
+        """The covered period; a date stands for its midnight, UTC."""
+        return Period(_time(self.since), _time(self.until))
+
+    @property
+    def counts(self) -> Path:
+        """Folder in which the stages of this run leave their counts."""
+        return settings().runs / re.sub(r"[^\w.+-]", "_", self.run)
+
+    def house(self) -> House:
+        """Return the stages over this refresh.
+
+        Errors: RuleError for a profile that does not exist and for rule files that are wrong.
+        """
+        return House(settings(), load_profile(self.profile), self.period)
+
+
+def _time(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def plan(refresh: Refresh) -> list[str]:
+    """Return the libraries of a refresh, after reading every rule file: a typo stops a run before it begins."""
+    house = refresh.house()
+    if refresh.libraries:
+        return list(dict.fromkeys(str(canonicalize_name(library)) for library in refresh.libraries))
+    return [rule.library for rule in house.profile.libraries]
+
+
+def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
+    """Run one group of stages for one library."""
+    house = refresh.house()
+    stages = house.stages()
+    return [run_stage(stages[name], library, house.lake, refresh.counts) for name in GROUPS[group]]
+
+
+def publish_refresh(refresh: Refresh) -> Published:
+    """Publish the snapshot of a refresh's libraries from what is in the lake."""
+    house = refresh.house()
+    rules = sha256_json(plain(vars(house.rules)))
+    return publish(house.lake, settings().snapshots, refresh.profile, plan(refresh), refresh.period, rules)
+
+
+def totals(counts: Sequence[Count]) -> list[Count]:
+    """Add up the counts of a run over its libraries, one for each stage in the order of the picture."""
+    grouped: dict[str, list[Count]] = defaultdict(list)
+    for count in counts:
+        grouped[count.stage].append(count)
+    order = [name for names in GROUPS.values() for name in names]
+    return [_sum(name, grouped[name]) for name in order if name in grouped]
+
+
+def _sum(stage: str, counts: Sequence[Count]) -> Count:
+    rejected: dict[str, int] = defaultdict(int)
+    noted: dict[str, int] = defaultdict(int)
+    for count in counts:
+        for reason, number in count.rejected.items():
+            rejected[reason] += number
+        for reason, number in count.noted.items():
+            noted[reason] += number
+    return Count(
+        stage=stage,
+        library="",
+        seen=sum(count.seen for count in counts),
+        made=sum(count.made for count in counts),
+        rejected=dict(sorted(rejected.items())),
+        unchanged=sum(count.unchanged for count in counts),
+        noted=dict(sorted(noted.items())),
+        seconds=round(sum(count.seconds for count in counts), 3),
+        peak_memory_bytes=max(count.peak_memory_bytes for count in counts),
+    )
+
+
+def counts_of(refresh: Refresh) -> list[Count]:
+    """Return the counts that the stages of a refresh have left so far."""
+    return read_counts(refresh.counts)
