@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
-from pipeline.lake import Count, read_counts, run_stage, sha256_json
+from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
 from pipeline.settings import settings
@@ -35,8 +36,8 @@ class Refresh:
         return Period(_time(self.since), _time(self.until))
 
     @property
-    def counts(self) -> Path:
-        """Folder in which the stages of this run leave their counts."""
+    def folder(self) -> Path:
+        """Folder in which this run leaves what it did: the counts of its stages, and what it published."""
         return settings().runs / re.sub(r"[^\w.+-]", "_", self.run)
 
     def house(self) -> House:
@@ -66,14 +67,25 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     """Run one group of stages for one library."""
     house = refresh.house()
     stages = house.stages()
-    return [run_stage(stages[name], library, house.lake, refresh.counts) for name in GROUPS[group]]
+    return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
 
 
 def publish_refresh(refresh: Refresh) -> Published:
     """Publish the snapshot of a refresh's libraries from what is in the lake."""
     house = refresh.house()
     rules = sha256_json(plain(vars(house.rules)))
-    return publish(house.lake, settings().snapshots, refresh.profile, plan(refresh), refresh.period, rules)
+    published = publish(house.lake, settings().snapshots, refresh.profile, plan(refresh), refresh.period, rules)
+    write_json(refresh.folder / "published.json", asdict(published))
+    return published
+
+
+def published_of(refresh: Refresh) -> Published | None:
+    """Return what a refresh published, None if it did not come to that."""
+    path = refresh.folder / "published.json"
+    if not path.is_file():
+        return None
+    kept = json.loads(path.read_text())
+    return Published(**kept | {"path": Path(kept["path"])})
 
 
 def totals(counts: Sequence[Count]) -> list[Count]:
@@ -108,4 +120,4 @@ def _sum(stage: str, counts: Sequence[Count]) -> Count:
 
 def counts_of(refresh: Refresh) -> list[Count]:
     """Return the counts that the stages of a refresh have left so far."""
-    return read_counts(refresh.counts)
+    return read_counts(refresh.folder / "counts")

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json as jsonlib
-import os
 from collections import Counter
 from typing import Annotated, Any
 
 import typer
 
 from pipeline.airflow import AirflowError, Client, Server, down, home, running, serving, up
-from pipeline.cli.output import PROBLEM, err, fail, out, print_json, say
+from pipeline.cli.output import PROBLEM, fail, out, print_json, say
 from pipeline.cli.refresh import Json, Libraries, ProfileName, Since, Until, read_refresh
 from pipeline.cli.summary import as_json, print_summary
-from pipeline.refresh import Refresh, counts_of, plan, publish_refresh
+from pipeline.refresh import Refresh, counts_of, plan, published_of
 
 DAG = "refresh"
 PORT = 8974
@@ -67,12 +66,13 @@ def refresh(
     except AirflowError as error:
         fail(str(error))
     done = Refresh(run, profile, asked.libraries, since, until)
-    published = publish_refresh(done)
-    counts = counts_of(done)
+    published = published_of(done)
+    if published is None:
+        fail(f"the DAG run {run} ended as {state} and published nothing; its logs are in {home() / 'logs'}")
     if json:
-        print_json(as_json(run, counts, published))
+        print_json(as_json(run, counts_of(done), published))
     else:
-        print_summary(counts, published)
+        print_summary(counts_of(done), published)
     if state != "success":
         fail(f"the DAG run {run} ended as {state}; its logs are in {home() / 'logs'}", PROBLEM)
 
@@ -98,17 +98,15 @@ def _run(server: Server, asked: Refresh) -> tuple[str, str]:
     }
     run = client.trigger(DAG, conf)
     say(f"DAG run {run} at {server.url}/dags/{DAG}")
-    state, seen = "", ""
+    states: list[str] = []
+    told: set[str] = set()
     for state, tasks in client.follow(DAG, run):
-        line = progress_line(tasks)
-        if line != seen:
-            err.print(line, end="\r" if err.is_terminal else "\n")
-            seen = line
-        _tell_failures(tasks)
-    return run, state
-
-
-_told: set[str] = set()
+        states = [state]
+        for line in [*failures(tasks), progress_line(tasks)]:
+            if line not in told:
+                told.add(line)
+                say(line)
+    return run, states[-1]
 
 
 def progress_line(tasks: list[dict[str, Any]]) -> str:
@@ -119,14 +117,13 @@ def progress_line(tasks: list[dict[str, Any]]) -> str:
             steps.setdefault(task["task_id"].removeprefix("collect."), Counter())[task["state"] or "waiting"] += 1
     parts = [f"{step} {states['success']}/{states.total()}" for step, states in steps.items()]
     now = sorted(str(task.get("rendered_map_index") or task["task_id"]) for task in tasks if task["state"] == "running")
-    return "  ".join([*parts, f"({', '.join(now)})" if now else ""]).ljust(
-        min(120, os.get_terminal_size().columns - 1) if err.is_terminal else 0
-    )
+    return "  ".join([*parts, f"({', '.join(now)})" if now else ""]).rstrip()
 
 
-def _tell_failures(tasks: list[dict[str, Any]]) -> None:
-    for task in tasks:
-        name = f"{task['task_id']} {task.get('rendered_map_index') or task['map_index']} try {task['try_number']}"
-        if task["state"] in ("failed", "up_for_retry") and name not in _told:
-            _told.add(name)
-            say(f"{name}: {task['state']}")
+def failures(tasks: list[dict[str, Any]]) -> list[str]:
+    """Return a line for each task that failed or is to be tried again."""
+    return [
+        f"{task['task_id']} {task.get('rendered_map_index') or ''} try {task['try_number']}: {task['state']}"
+        for task in tasks
+        if task["state"] in ("failed", "up_for_retry")
+    ]

@@ -1,0 +1,172 @@
+"""The runner: done work is skipped, killed work is done again, counts add up."""
+
+from __future__ import annotations
+
+import hashlib
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.lake import Count, Lake, Output, Reject, Row, Stage, read_counts, run_stage
+from pipeline.terms import RejectReason
+
+
+def reject_row(key: str) -> Row:
+    return {"stage": "made", "library": "demo", "key": key, "reason": "yanked", "detail": "x"}
+
+
+def stage(run: Callable[[Lake, str], Output], *, depends: Any = None, reads: tuple[str, ...] = ("snippets",)) -> Stage:
+    return Stage("made", 1, reads, ("flags",), lambda: depends, run)
+
+
+def flags(count: int, *, rejects: int = 0, reason: RejectReason = RejectReason.YANKED) -> Output:
+    rows = [
+        {"id": f"{n}", "library": "demo", "instance_id": "i", "kind": "audit", "evidence": "drawn"}
+        for n in range(count)
+    ]
+    refused = [Reject("same key", reason, f"number {n}") for n in range(rejects)]
+    return Output({"flags": rows}, count + rejects, count, refused)
+
+
+def run(stage: Stage, tmp_path: Path) -> Count:
+    return run_stage(stage, "demo", Lake(tmp_path / "lake"), tmp_path / "counts")
+
+
+def tree(root: Path) -> dict[str, str]:
+    return {str(p): hashlib.sha256(p.read_bytes()).hexdigest() for p in root.rglob("*.parquet")}
+
+
+def test_a_second_run_does_nothing_and_changes_nothing(tmp_path: Path) -> None:
+    calls = []
+    made = stage(lambda lake, library: calls.append(library) or flags(3, rejects=2))  # type: ignore[func-returns-value]
+    first, before = run(made, tmp_path), tree(tmp_path)
+    second = run(made, tmp_path)
+    assert calls == ["demo"]
+    assert tree(tmp_path) == before
+    assert (first.seen, first.made, first.rejected, first.unchanged) == (5, 3, {"yanked": 2}, 0)
+    assert (second.seen, second.made, second.rejected, second.unchanged) == (5, 0, {}, 5)
+    assert [count.unchanged for count in read_counts(tmp_path / "counts")] == [5]
+
+
+@pytest.mark.parametrize("change", ["rules", "input", "output", "version"])
+def test_a_stage_runs_again_when_something_it_depends_on_changed(tmp_path: Path, change: str) -> None:
+    calls: list[str] = []
+
+    def work(lake: Lake, library: str) -> Output:
+        calls.append(library)
+        return flags(1)
+
+    run(stage(work, depends={"limit": 1}), tmp_path)
+    lake = Lake(tmp_path / "lake")
+    again = stage(work, depends={"limit": 2 if change == "rules" else 1})
+    if change == "input":
+        lake.write("snippets", "demo", [])
+    if change == "output":
+        lake.path("flags", "demo").unlink()
+    if change == "version":
+        again = Stage(again.name, 2, again.reads, again.writes, again.depends, again.run)
+    run(again, tmp_path)
+    assert len(calls) == 2
+
+
+def test_rejects_with_the_same_key_are_all_kept(tmp_path: Path) -> None:
+    run(stage(lambda lake, library: flags(0, rejects=3)), tmp_path)
+    rows = Lake(tmp_path / "lake").read("rejects", "demo")
+    assert [row["key"] for row in rows] == ["same key", "same key #2", "same key #3"]
+
+
+def test_a_stage_that_met_a_passing_failure_is_tried_again(tmp_path: Path) -> None:
+    calls: list[str] = []
+
+    def work(lake: Lake, library: str) -> Output:
+        calls.append(library)
+        return flags(1, rejects=1, reason=RejectReason.INDEX_UNREACHABLE)
+
+    for _ in range(2):
+        run(stage(work), tmp_path)
+    assert len(calls) == 2
+
+
+def test_counts_that_do_not_add_up_are_an_error() -> None:
+    with pytest.raises(ValueError, match="do not add up: 3 in, 1 out, 1 rejected"):
+        Output({}, 3, 1, [Reject("a", RejectReason.YANKED, "")])
+
+
+def test_a_stage_must_write_the_tables_it_declares(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="declared tables differ"):
+        run(stage(lambda lake, library: Output({"drafts": []}, 0, 0)), tmp_path)
+
+
+def _killed_while_writing(root: Path, after: int) -> None:
+    """Run the stage in a process of its own that dies at the given replacement of a file."""
+    seen = 0
+    original = os.replace
+
+    def dying(*arguments: Any, **more: Any) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == after:
+            os.kill(os.getpid(), signal.SIGKILL)
+        original(*arguments, **more)
+
+    os.replace = dying  # type: ignore[assignment]
+    Path.replace = lambda self, target: (dying(self, target), Path(target))[1]  # type: ignore[assignment, method-assign]
+    run(stage(lambda lake, library: flags(3, rejects=1)), root)
+
+
+@pytest.mark.parametrize("after", [1, 2, 3, 4])
+def test_killed_at_any_moment_and_started_again(tmp_path: Path, after: int) -> None:
+    process = multiprocessing.get_context("fork").Process(
+        target=_killed_while_writing, args=(tmp_path / "killed", after)
+    )
+    process.start()
+    process.join(30)
+    assert process.exitcode == -signal.SIGKILL
+    made = stage(lambda lake, library: flags(3, rejects=1))
+    run(made, tmp_path / "killed")
+    run(made, tmp_path / "whole")
+    killed = {Path(path).relative_to(tmp_path / "killed"): digest for path, digest in tree(tmp_path / "killed").items()}
+    whole = {Path(path).relative_to(tmp_path / "whole"): digest for path, digest in tree(tmp_path / "whole").items()}
+    assert killed == whole
+
+
+def _slow_run(root: Path, calls: Path) -> None:
+    def work(lake: Lake, library: str) -> Output:
+        with calls.open("a") as file:
+            file.write("x")
+        time.sleep(0.5)
+        return flags(2)
+
+    run(stage(work), root)
+
+
+def test_two_refreshes_at_once_take_turns_and_the_work_is_done_once(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=_slow_run, args=(tmp_path, tmp_path / "calls")) for _ in range(2)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(30)
+    assert [process.exitcode for process in processes] == [0, 0]
+    assert (tmp_path / "calls").read_text() == "x"
+
+
+def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = stage(lambda lake, library: flags(3))
+    run(made, tmp_path)
+    before = tree(tmp_path)
+    monkeypatch.setattr("pyarrow.parquet.write_table", _no_space)
+    with pytest.raises(OSError, match="No space left"):
+        run(stage(lambda lake, library: flags(4), depends="new"), tmp_path)
+    assert tree(tmp_path) == before
+
+
+def _no_space(table: object, path: Path, **_: object) -> None:
+    path.write_bytes(b"half a file")
+    raise OSError(28, "No space left on device")

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import terms
+from pipeline.lake import Lake, Row, SchemaError, content_id, read_parquet, table, table_names, write_parquet
+from pipeline.lake.schema import SCHEMAS, enum_of
+
+REJECT: Row = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
+
+
+def release(version: str = "1.0", **more: Any) -> Row:
+    return {
+        "library": "demo",
+        "version": version,
+        "release_time": datetime(2021, 1, 1, tzinfo=UTC),
+        "predecessor": None,
+        "requires_python": None,
+        "artifact": "demo.whl",
+        "artifact_kind": "wheel",
+        "sha256": "0" * 64,
+        "size": 1,
+        "url": "file:demo.whl",
+        "import_names": ["demo"],
+        "licence": None,
+        "licence_stated": None,
+        "attribution": None,
+        "purl": f"pkg:pypi/demo@{version}",
+        **more,
+    }
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_declared_table_has_an_arrow_schema_and_a_meaning_for_each_column(name: str) -> None:
+    declared = table(name)
+    schema = declared.arrow()
+    assert set(declared.key) <= set(schema.names)
+    assert len(schema.names) == len(set(schema.names))
+    for column in declared.columns:
+        assert column.meaning
+        assert schema.field(column.name).nullable == column.nullable
+
+
+@pytest.mark.parametrize("name", table_names())
+def test_every_reference_leads_to_a_column(name: str) -> None:
+    for column in table(name).columns:
+        if column.references:
+            target, _, key = column.references.partition(".")
+            assert key in {c.name for c in table(target).columns}
+
+
+def test_every_vocabulary_is_used_by_a_table_or_by_nothing_but_code() -> None:
+    text = "".join(path.read_text() for path in SCHEMAS.glob("*.yaml"))
+    unused = {name for name in vars(terms) if enum_of(name) and name not in text}
+    assert unused == set()
+
+
+@pytest.mark.parametrize(
+    ("row", "complaint"),
+    [
+        (REJECT | {"extra": 1}, "undeclared columns \\['extra'\\]"),
+        ({k: v for k, v in REJECT.items() if k != "detail"}, "column detail has no value"),
+        (REJECT | {"detail": None}, "column detail has no value"),
+        (REJECT | {"reason": "because"}, "'because' is not one of"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_refused(tmp_path: Path, row: Row, complaint: str) -> None:
+    with pytest.raises(SchemaError, match=complaint):
+        write_parquet(tmp_path / "a.parquet", "rejects", [row])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_structs_are_checked_too(tmp_path: Path) -> None:
+    with pytest.raises(SchemaError, match=r"deprecation: undeclared columns \['why'\]"):
+        table("symbols").check({"deprecation": {"channel": "warning", "why": 1}} | _symbol())
+
+
+def _symbol() -> Row:
+    names = ("library", "path", "first_version", "last_version", "canonical_path", "file")
+    lists = ("parameters", "bases", "decorators", "labels")
+    return (
+        dict.fromkeys(names, "x")
+        | {name: [] for name in lists}
+        | {
+            "kind": "class",
+            "public_because": "name",
+            "source": "py",
+            "deprecation": {"channel": "warning", "why": 1},
+        }
+    )
+
+
+def test_the_same_key_twice_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="two rows with the key"):
+        write_parquet(tmp_path / "a.parquet", "rejects", [REJECT, REJECT | {"detail": "other"}])
+
+
+def test_the_order_of_rows_does_not_change_the_file(tmp_path: Path) -> None:
+    rows = [release(version) for version in ("1.0", "1.1", "1.10", "1.9")]
+    for name, order in (("a", rows), ("b", rows[::-1])):
+        write_parquet(tmp_path / name, "releases", order)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_volatile_columns_stay_out_of_what_is_published(tmp_path: Path) -> None:
+    write_parquet(tmp_path / "a", "releases", [release()], volatile=False)
+    assert "url" not in pq.read_schema(tmp_path / "a").names
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    lake.write("rejects", "demo", [REJECT], part="crawl")
+    with pytest.raises(SchemaError):
+        lake.write("rejects", "demo", [REJECT | {"reason": "because"}], part="crawl")
+    assert lake.read("rejects", "demo") == [REJECT]
+
+
+def test_parts_of_a_partition_are_read_together(tmp_path: Path) -> None:
+    lake = Lake(tmp_path)
+    lake.write("rejects", "demo", [REJECT], part="crawl")
+    lake.write("rejects", "demo", [REJECT | {"stage": "surface"}], part="surface")
+    assert [row["stage"] for row in lake.read("rejects", "demo")] == ["crawl", "surface"]
+    assert lake.libraries("rejects") == ["demo"]
+    assert lake.read("rejects", "other") == []
+
+
+texts = st.text(st.characters(codec="utf-8"), max_size=20)
+
+
+@given(st.dictionaries(texts, st.tuples(texts, st.sampled_from(list(terms.RejectReason))), max_size=8))
+def test_rows_come_back_as_they_went_in(tmp_path_factory: pytest.TempPathFactory, cells: dict[str, Any]) -> None:
+    path = tmp_path_factory.mktemp("lake") / "a.parquet"
+    rows = [REJECT | {"key": key, "detail": detail, "reason": reason} for key, (detail, reason) in cells.items()]
+    write_parquet(path, "rejects", rows)
+    assert sorted(read_parquet(path), key=lambda r: r["key"]) == sorted(rows, key=lambda r: r["key"])
+
+
+@given(st.lists(texts), st.lists(texts))
+def test_an_id_tells_its_parts_apart(left: list[str], right: list[str]) -> None:
+    assert (content_id(*left) == content_id(*right)) == (left == right)
