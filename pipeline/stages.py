@@ -170,8 +170,8 @@ class House:
             "instances",
             reads="releases snippets usages symbols changes lifecycles",
             writes="completions migrations",
-            depends=lambda: rules.masking,
-            run=lambda **tables: instances_stage(**tables, rules=rules.masking),
+            depends=lambda: [rules.masking, rules.lifecycle],
+            run=lambda **tables: instances_stage(**tables, tagging=rules.lifecycle, rules=rules.masking),
         )
         yield _stage(
             "drafting",
@@ -206,7 +206,7 @@ class House:
         )
         yield _stage(
             "gate",
-            reads="completions migrations drafts flags snippets releases verdicts environments changes lifecycles",
+            reads="completions migrations drafts flags snippets releases verdicts environments changes",
             writes="published_completions published_migrations",
             depends=lambda: rules.quality,
             run=lambda **tables: gate_stage(**tables, rules=rules.quality),

@@ -57,11 +57,11 @@ def mask(
     if any(text in source.text for text in MASKS.values()):
         return Reject("", RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")
     cut: Span | None = None
-    if granularity is Granularity.LINE:
+    if granularity == Granularity.LINE:
         cut = line_span(source, use, rules)
-    elif granularity is Granularity.BLOCK:
+    elif granularity == Granularity.BLOCK:
         cut = block_span(source, use, uses, rules)
-    if cut is None and granularity is not Granularity.TOKEN:
+    if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} within the sizes of the rules")
     masked_code = _replace(source, name, cut, MASKS[granularity])
     if leak := readable(masked_code, name, ignore_case=rules.ignore_case):
@@ -72,7 +72,7 @@ def mask(
 def unmask(masked_code: str, granularity: Granularity, answer: str, core_token: str) -> str:
     """Put the answer and the core token back: the inverse of masking, also for a model's answer."""
     code = masked_code.replace(MASKS[Granularity.TOKEN], core_token)
-    return code if granularity is Granularity.TOKEN else code.replace(MASKS[granularity], answer, 1)
+    return code if granularity == Granularity.TOKEN else code.replace(MASKS[granularity], answer, 1)
 
 
 def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:

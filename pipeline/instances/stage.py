@@ -11,7 +11,7 @@ from pipeline.instances.migrations import make_migrations
 from pipeline.instances.rules import MaskingRules
 from pipeline.instances.source import BrokenSource, Source, parse_source
 from pipeline.lake import Output, Reject, Row
-from pipeline.lifecycle import Tags
+from pipeline.lifecycle import LifecycleRules, Tags
 from pipeline.snippets import source_of
 from pipeline.terms import RejectReason
 
@@ -23,14 +23,17 @@ def instances_stage(
     symbols: Sequence[Row],
     changes: Sequence[Row],
     lifecycles: Sequence[Row],
+    tagging: LifecycleRules,
     rules: MaskingRules,
+    tag_rules: LifecycleRules,
 ) -> Output:
     """Make the tables `completions` and `migrations` of a library.
 
     The unit is a candidate of either table: an API of a snippet, in a version, at a level; or two snippets in one
-    direction (a snippet or change that finds no partner is one). Uses under another name are notes.
+    direction (a snippet or change that finds no partner is one). Uses under another name are notes. `tagging` says
+    which tag a version gets where several fit.
     """
-    history = History(releases, symbols, changes, Tags(lifecycles, releases).at)
+    history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
     programs, broken = _parse(snippets)
     readable = [snippet for snippet, _ in programs]
     uses = _by_snippet(usages)

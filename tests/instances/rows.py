@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pipeline.lake import Row, content_id
+from pipeline.lifecycle import LifecycleRules
+from pipeline.rules import RULES, load
 from pipeline.terms import (
     Access,
     ArtifactKind,
@@ -27,6 +29,7 @@ from pipeline.terms import (
 )
 
 LIBRARY = "lib"
+TAGGING = load(RULES / "tags.yaml", LifecycleRules)
 START = datetime(2021, 1, 1, tzinfo=UTC)
 
 
@@ -83,11 +86,11 @@ def snippet(code: str, path: str, first: str, last: str | None = None, preamble:
 def usages(snippet: Row, paths: Mapping[str, str]) -> list[Row]:
     """Every `name(` in a snippet's text as a use of the path that `paths` gives for the name."""
     text = (snippet["preamble"] + snippet["code"]).encode()
-    found = []
-    for name, path in paths.items():
-        for match in re.finditer(rf"(?:\w+\.)*\b({name})\b(?=\()".encode(), text):
-            found.append(_usage(snippet, path, text, match))
-    return found
+    return [
+        _usage(snippet, path, text, match)
+        for name, path in paths.items()
+        for match in re.finditer(rf"(?:\w+\.)*\b({name})\b(?=\()".encode(), text)
+    ]
 
 
 def _usage(snippet: Row, path: str, text: bytes, match: re.Match[bytes]) -> Row:
@@ -111,7 +114,7 @@ def _usage(snippet: Row, path: str, text: bytes, match: re.Match[bytes]) -> Row:
 
 def symbol(path: str, first: str, last: str | None = None, canonical: str | None = None, **columns: Any) -> Row:
     """A function that is public from the first to the last version."""
-    row = {
+    row: Row = {
         "library": LIBRARY,
         "path": path,
         "first_version": first,

@@ -12,7 +12,7 @@ from pipeline.instances.pairs import core_paths, resolve, same_program
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, VersionPattern
-from tests.instances.rows import change, life, releases, snippet, symbol, usages
+from tests.instances.rows import TAGGING, change, life, releases, snippet, symbol, usages
 
 MASKING = load(RULES / "masking.yaml", MaskingRules)
 NAMES = {"fetch": "lib.fetch", "load": "lib.load", "send": "lib.send"}
@@ -23,7 +23,9 @@ def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Ro
     """Run the stage over three releases; only migrations are of interest here."""
     found = [use for row in snippets for use in usages(row, NAMES)]
     symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]
-    output = instances_stage(releases("1.0.0", "1.1.0", "2.0.0"), snippets, found, symbols, changes, lives, MASKING)
+    output = instances_stage(
+        releases("1.0.0", "1.1.0", "2.0.0"), snippets, found, symbols, changes, lives, TAGGING, MASKING
+    )
     for row in output.tables["migrations"]:
         table("migrations").check(row)
     return output
@@ -94,7 +96,7 @@ def test_releases_with_a_gap_between_are_not_paired() -> None:
     old, new = snippet("fetch(1)\n", "lib.fetch", "1.0.0"), snippet("fetch(2)\n", "lib.fetch", "2.0.0")
     rows = [*releases("1.0.0"), *releases("2.0.0", before="1.5.0")]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
-    output = instances_stage(rows, [old, new], found, [], [], LIVES, MASKING)
+    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING)
     assert not output.tables["migrations"]
 
 

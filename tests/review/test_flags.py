@@ -1,0 +1,90 @@
+"""Each kind of flag is raised by its cause, not without, and not when it is switched off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.lake import table
+from pipeline.review import FlagRules, flags_stage, kinds_by_instance
+from pipeline.rules import RULES, RuleError, load
+from pipeline.terms import FlagKind, Outcome
+from tests.review.world import OLD, RENAMED, World, world
+
+FLAGS = load(RULES / "flags.yaml", FlagRules)
+QUIET = FLAGS.model_copy(update={"audit": FLAGS.audit.model_copy(update={"share": 0.0})})
+LONG = {"code": "x = fetch(1)\n" * (FLAGS.too_long.max_lines + 1)}
+
+
+def flagged(world: World, rules: FlagRules = QUIET) -> set[FlagKind]:
+    """The kinds of flags that a library's instances get."""
+    output = flags_stage(
+        world.completions,
+        world.migrations,
+        world.drafts,
+        world.releases,
+        world.changes,
+        world.verdicts,
+        world.snippets,
+        rules,
+    )
+    for row in output.tables["flags"]:
+        table("flags").check(row)
+    assert output.seen == output.made == len(world.completions) + len(world.migrations)
+    return {kind for kinds in kinds_by_instance(output.tables["flags"]).values() for kind in kinds}
+
+
+def test_nothing_in_doubt_nothing_flagged() -> None:
+    assert flagged(world()) == set()
+
+
+CAUSES: dict[FlagKind, Callable[[World], World]] = {
+    FlagKind.LICENCE_UNCLEAR: lambda w: w.but(snippets=[w.snippets[0], w.snippets[1] | {"licence": None}]),
+    FlagKind.DESCRIPTION_REDACTED: lambda w: w.but(drafts=[row | {"redacted": True} for row in w.drafts]),
+    FlagKind.NO_DESCRIPTION: lambda w: w.but(drafts=w.drafts[1:]),
+    FlagKind.LABEL_CONTRADICTED: lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED),
+    FlagKind.RENAME_UNSURE: lambda w: w.but(changes=[RENAMED | {"confidence": 0.89}]),
+    FlagKind.NOT_DISCRIMINATING: lambda w: w.with_run(OLD["id"], "2.0", Outcome.PASSED),
+    FlagKind.TOO_LONG: lambda w: w.but(completions=[row | LONG for row in w.completions]),
+}
+
+
+@pytest.mark.parametrize("kind", CAUSES)
+def test_each_cause_raises_its_flag_alone(kind: FlagKind) -> None:
+    assert flagged(CAUSES[kind](world())) == {kind}
+
+
+@pytest.mark.parametrize("kind", CAUSES)
+def test_each_kind_can_be_switched_off(kind: FlagKind) -> None:
+    off = getattr(QUIET, kind).model_copy(update={"enabled": False})
+    assert flagged(CAUSES[kind](world()), QUIET.model_copy(update={kind.value: off})) == set()
+
+
+def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
+    made = world()
+    many = made.but(
+        completions=[made.completions[0] | {"id": f"id{n}"} for n in range(2000)], migrations=[], drafts=[], verdicts=[]
+    )
+    rules = FLAGS.model_copy(
+        update={
+            "audit": FLAGS.audit.model_copy(update={"share": 0.1}),
+            "no_description": FLAGS.no_description.model_copy(update={"enabled": False}),
+        }
+    )
+
+    def drawn(world: World, rules: FlagRules) -> set[str]:
+        output = flags_stage(world.completions, [], [], world.releases, world.changes, [], world.snippets, rules)
+        return {row["instance_id"] for row in output.tables["flags"]}
+
+    first = drawn(many, rules)
+    assert 140 < len(first) < 260
+    assert drawn(many.but(completions=many.completions[::-1]), rules) == first
+    other_seed = rules.model_copy(update={"audit": rules.audit.model_copy(update={"seed": "other"})})
+    assert drawn(many, other_seed) != first
+
+
+def test_an_unknown_kind_in_the_rules_is_named(tmp_path) -> None:
+    (tmp_path / "flags.yaml").write_text((RULES / "flags.yaml").read_text() + "licence_unclaer: {enabled: true}\n")
+    with pytest.raises(RuleError, match=r"flags\.yaml:\d+: licence_unclaer: unknown key"):
+        load(tmp_path / "flags.yaml", FlagRules)

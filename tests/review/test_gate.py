@@ -1,0 +1,200 @@
+"""What the gate lets through carries everything; what it refuses has its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.lake import Output, Row, content_id, table
+from pipeline.publish.gate import gate_stage
+from pipeline.publish.quality import QualityRules, is_allowed
+from pipeline.rules import RULES, RuleError, load
+from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome
+from tests.instances.rows import LIBRARY
+from tests.review.world import NEW, OLD, World, world
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+
+
+def gate(world: World, flags: list[Row] | None = None, environments: list[Row] | None = None) -> Output:
+    """Run the gate and check that what it publishes fits the declared tables."""
+    output = gate_stage(
+        world.completions,
+        world.migrations,
+        world.drafts,
+        flags or [],
+        world.snippets,
+        world.releases,
+        world.verdicts,
+        environments or [],
+        world.changes,
+        QUALITY,
+    )
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return output
+
+
+def flag(instance: Row, kind: FlagKind) -> Row:
+    return {
+        "id": content_id(instance["id"], kind),
+        "library": LIBRARY,
+        "instance_id": instance["id"],
+        "kind": kind,
+        "evidence": "",
+    }
+
+
+def published(output: Output, table: str, version: str) -> Row:
+    (row,) = (row for row in output.tables[table] if row["version"] == version)
+    return row
+
+
+def test_a_published_completion_carries_proof_licence_and_source() -> None:
+    output = gate(world())
+    row = published(output, "published_completions", "1.1")
+    expected: dict[str, Any] = {
+        "libevolutioneval_tag": "deprecated",
+        "evidence": "executed",
+        "neighbour_version": "2.0",
+        "neighbour_outcome": "api_missing",
+        "reference_outcome": "passed",
+        "python": "3.9",
+        "lock_id": "lock-1.1",
+        "description": "Get the page of it.",
+        "drafter": "offline",
+        "licence": "MIT",
+        "attribution": "Ada",
+        "purl": "pkg:pypi/lib@1.0",
+        "source_file": "lib/core.py",
+        "source_line": 7,
+        "flags": [],
+        "review_status": "unflagged",
+        "canary": QUALITY.canary,
+    }
+    assert {column: row[column] for column in expected} == expected
+    assert output.seen == output.made == 5
+
+
+def test_evidence_by_tag() -> None:
+    output = gate(world())
+    rows = {
+        row["version"]: (row["libevolutioneval_tag"], row["evidence"]) for row in output.tables["published_completions"]
+    }
+    assert rows == {
+        "1.0": ("unchanged", "static"),
+        "1.1": ("deprecated", "executed"),
+        "2.0": ("introduced", "executed"),
+    }
+
+
+def test_a_published_migration_carries_the_runs_of_both_sides() -> None:
+    row = published(gate(world()), "published_migrations", "1.1")
+    expected = {
+        "reference_outcome": "passed",
+        "source_in_target": "api_missing",
+        "target_in_target": "passed",
+        "target_in_source": "api_missing",
+        "lock_id": "lock-1.1",
+        "target_lock_id": "lock-2.0",
+        "discriminating": True,
+        "evidence": "executed",
+    }
+    assert {column: row[column] for column in expected} == expected
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.TIMED_OUT, Outcome.FLAKY, Outcome.SYNTAX_ERROR])
+def test_a_migration_whose_source_is_not_refused_by_the_target_is_static(outcome: Outcome) -> None:
+    row = published(gate(world().with_run(OLD["id"], "2.0", outcome)), "published_migrations", "1.1")
+    assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", outcome)
+
+
+def test_a_migration_whose_source_was_not_run_in_the_target_is_static() -> None:
+    made = world()
+    made = made.but(
+        verdicts=[row for row in made.verdicts if (row["subject_id"], row["version"]) != (OLD["id"], "2.0")]
+    )
+    row = published(gate(made), "published_migrations", "1.1")
+    assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", None)
+
+
+REFUSALS: dict[str, tuple[Callable[[World], World], dict[str, int]]] = {
+    # 1.1's completion and both migrations rest on the old snippet in 1.1.
+    "a reference that fails": (lambda w: w.with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"), {"not_proven": 3}),
+    "a reference that was not run": (
+        lambda w: w.but(verdicts=[row for row in w.verdicts if row["subject_id"] != NEW["id"]]),
+        {"no_environment": 3},
+    ),
+    "an API that is there after its removal": (lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED), {"label_refuted": 2}),
+    "an API that was there before": (lambda w: w.with_run("lib.load", "1.1", Outcome.PASSED), {"label_refuted": 2}),
+    "a licence off the list": (lambda w: w.but(snippets=[w.snippets[0], w.snippets[1] | {"licence": "GPL-3.0-only"}]), {"licence": 3}),
+    "no licence": (lambda w: w.but(snippets=[row | {"licence": None} for row in w.snippets]), {"licence": 5}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refused(case: str) -> None:
+    spoil, reasons = REFUSALS[case]
+    output = gate(spoil(world()))
+    assert output.reasons == reasons
+    assert output.made == 5 - sum(reasons.values())
+
+
+def test_the_detail_of_a_failing_reference_says_how_it_failed() -> None:
+    output = gate(world().with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"))
+    assert {reject.detail for reject in output.rejects} == {"1.1: failed_assertion: 1 != 2"}
+
+
+def test_the_detail_of_a_missing_environment_says_why() -> None:
+    made = world()
+    made = made.but(verdicts=[row for row in made.verdicts if row["version"] != "2.0"])
+    environments = [{"version": "2.0", "outcome": EnvironmentOutcome.UNRESOLVABLE, "detail": "no wheel"}]
+    assert {reject.detail for reject in gate(made, environments=environments).rejects} == {
+        "2.0: unresolvable: no wheel"
+    }
+
+
+def test_flags_hold_back_as_the_rules_say_and_others_are_carried() -> None:
+    made = world()
+    held, carried = made.one("completions", "1.0"), made.one("completions", "1.1")
+    assert FlagKind.RENAME_UNSURE in QUALITY.hold_back
+    assert FlagKind.AUDIT not in QUALITY.hold_back
+    output = gate(made, [flag(held, FlagKind.RENAME_UNSURE), flag(carried, FlagKind.AUDIT)])
+    assert [(reject.key, reject.reason, reject.detail) for reject in output.rejects] == [
+        (held["id"], "flagged", "rename_unsure")
+    ]
+    row = published(output, "published_completions", "1.1")
+    assert (row["flags"], row["review_status"]) == ([FlagKind.AUDIT], "pending")
+
+
+@pytest.mark.parametrize(
+    ("expression", "allowed"),
+    [
+        ("MIT", True),
+        ("mit", True),
+        ("GPL-3.0-only", False),
+        ("MIT OR GPL-3.0-only", True),
+        ("GPL-3.0-only OR MIT", True),
+        ("MIT AND GPL-3.0-only", False),
+        ("MIT AND BSD-3-Clause", True),
+        ("GPL-3.0-only AND MIT OR ISC", True),
+        ("GPL-3.0-only AND (MIT OR ISC)", False),
+        ("(MIT OR GPL-3.0-only) AND ISC", True),
+        ("Apache-2.0 WITH LLVM-exception", True),
+        ("GPL-2.0-only WITH Classpath-exception-2.0", False),
+        ("LicenseRef-Ours", False),
+        ("BSD", False),
+        ("", False),
+    ],
+)
+def test_is_allowed(expression: str, allowed: bool) -> None:
+    assert is_allowed(expression, QUALITY.licences) is allowed
+
+
+def test_a_licence_that_spdx_does_not_know_is_an_error_in_the_rules(tmp_path) -> None:
+    (tmp_path / "quality.yaml").write_text((RULES / "quality.yaml").read_text().replace("- ISC", "- ISCC"))
+    with pytest.raises(RuleError, match=r"quality\.yaml:\d+: licences: .*ISCC"):
+        load(tmp_path / "quality.yaml", QualityRules)

@@ -1,0 +1,74 @@
+"""A small library with instances of both tables, made by the real stages, for the tests of flags and of the gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pipeline.drafting import DraftingRules, drafting_stage
+from pipeline.instances import MaskingRules, instances_stage
+from pipeline.lake import Row
+from pipeline.rules import RULES, load
+from pipeline.terms import ChangeKind, Granularity, Outcome
+from tests.instances.rows import TAGGING, change, document, life, probe, releases, snippet, usages, verdict
+
+OLD = snippet("x = fetch(1)\nprint(x)\n", "lib.fetch", "1.0", "1.1")
+NEW = snippet("x = load(1)\nprint(x)\n", "lib.load", "2.0")
+RENAMED = change(ChangeKind.RENAMED, "lib.fetch", "1.1", "2.0", new="lib.load", confidence=1.0)
+
+
+@dataclass(frozen=True)
+class World:
+    """The tables of a library in which lib.fetch of 1.0 and 1.1 is lib.load in 2.0, and all was run as it should."""
+
+    completions: list[Row]
+    migrations: list[Row]
+    drafts: list[Row]
+    snippets: list[Row]
+    changes: list[Row]
+    releases: list[Row] = field(default_factory=lambda: releases("1.0", "1.1", "2.0"))
+    verdicts: list[Row] = field(default_factory=list)
+
+    def but(self, **tables: Any) -> World:
+        """The same with other tables."""
+        return replace(self, **tables)
+
+    def with_run(self, subject: str, version: str, outcome: Outcome, detail: str | None = None) -> World:
+        """The same with another verdict, in place of the one on the same subject and version."""
+        kept = [row for row in self.verdicts if (row["subject_id"], row["version"]) != (subject, version)]
+        return replace(self, verdicts=[*kept, verdict(subject, version, outcome, detail=detail)])
+
+    def one(self, table: str, version: str) -> Row:
+        """The only instance of a table at a version."""
+        (row,) = (row for row in getattr(self, table) if row["version"] == version)
+        return row  # type: ignore[no-any-return]
+
+
+def world() -> World:
+    """Make the library."""
+    snippets, rows = [OLD, NEW], releases("1.0", "1.1", "2.0")
+    lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0", introduced=True)]
+    found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
+    masking = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": (Granularity.TOKEN,)})
+    tables = instances_stage(rows, snippets, found, [], [RENAMED], lives, TAGGING, masking).tables
+    documents = [
+        document("lib.fetch", "Get the page of it.", "1.0", "1.1"),
+        document("lib.load", "Get a page of it.", "2.0"),
+    ]
+    completions, migrations = list(tables["completions"]), list(tables["migrations"])
+    drafting = load(RULES / "drafting.yaml", DraftingRules)
+    drafts = drafting_stage(completions, migrations, snippets, documents, drafting).tables["drafts"]
+    return World(completions, migrations, list(drafts), snippets, [RENAMED], rows, _runs())
+
+
+def _runs() -> list[Row]:
+    return [
+        *(verdict(OLD["id"], version) for version in ("1.0", "1.1")),
+        verdict(OLD["id"], "2.0", Outcome.API_MISSING),
+        verdict(NEW["id"], "2.0"),
+        verdict(NEW["id"], "1.1", Outcome.API_MISSING),
+        probe("lib.fetch", "1.1", Outcome.PASSED),
+        probe("lib.fetch", "2.0", Outcome.API_MISSING),
+        probe("lib.load", "2.0", Outcome.PASSED),
+        probe("lib.load", "1.1", Outcome.API_MISSING),
+    ]
