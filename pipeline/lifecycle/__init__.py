@@ -1,0 +1,21 @@
+"""What changed between releases, when each API came and went, and what the benchmarks call it."""
+
+from pipeline.lifecycle.compare import compare
+from pipeline.lifecycle.history import History, describe, describe_change, history_of
+from pipeline.lifecycle.rules import LifecycleRules
+from pipeline.lifecycle.stage import lifecycle_stage
+from pipeline.lifecycle.states import describe_state
+from pipeline.lifecycle.tags import Tags, tags_at
+
+__all__ = [
+    "History",
+    "LifecycleRules",
+    "Tags",
+    "compare",
+    "describe",
+    "describe_change",
+    "describe_state",
+    "history_of",
+    "lifecycle_stage",
+    "tags_at",
+]

@@ -1,0 +1,223 @@
+"""The changes between two releases: two tables of symbols compared.
+
+Of an API that came or went as a whole there is one row and none for its members. Where several public paths lead to
+one definition (aliases, inherited members), its change is one row, at its preferred path. A path that can still be
+used as an alias, as a re-export of another distribution, or through `__getattr__` has not gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from pipeline.lake import Row, content_id
+from pipeline.lifecycle.index import Index, standard_members
+from pipeline.lifecycle.matching import Match, match
+from pipeline.lifecycle.parameters import Difference
+from pipeline.lifecycle.rules import LifecycleRules
+from pipeline.lifecycle.states import compare_deprecation, compare_states, describe_state
+from pipeline.terms import ChangeKind, Evidence, PublicBecause, SymbolKind
+
+_ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
+
+
+def compare(
+    old: Sequence[Row],
+    new: Sequence[Row],
+    *,
+    library: str,
+    old_version: str,
+    new_version: str,
+    rules: LifecycleRules,
+) -> list[Row]:
+    """Return the `changes` rows between the symbol rows of two releases, by path, kind and parameter."""
+    return changes_of(Comparison(Index(old), Index(new), rules), library, old_version, new_version)
+
+
+def changes_of(comparison: Comparison, library: str, old_version: str, new_version: str) -> list[Row]:
+    """Return the `changes` rows of a comparison that is made already."""
+    row = _Writer(library, old_version, new_version, comparison, comparison.rules)
+    matches = comparison.matches
+    rows = [row.match(pair) for pair in matches.values()]
+    rows += [row.gone(path) for path in comparison.reported_gone if path not in matches]
+    lives_on = {pair.new for pair in matches.values()}
+    rows += [row.come(path) for path in comparison.reported_come if path not in lives_on]
+    for path, differences in comparison.reported_differences():
+        rows += [row.differs(path, difference) for difference in differences]
+    return sorted(rows, key=lambda r: (r["path"], r["kind"], r["parameter"] or ""))
+
+
+class Comparison:
+    """Two releases side by side: what went, what came, and what differs, by path."""
+
+    def __init__(self, old: Index, new: Index, rules: LifecycleRules) -> None:
+        self.old, self.new, self.rules = old, new, rules
+        self.gone = [path for path in public_paths(old) if is_missing(path, new, rules)]
+        self.come = [path for path in public_paths(new) if is_missing(path, old, rules)]
+        self.reported_gone = _reported(self.gone, old, new)
+        self.reported_come = _reported(self.come, new, old)
+        self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
+        self._known: dict[tuple[str, str], list[Difference]] = {}
+
+    def differences(self, path: str) -> list[Difference]:
+        """Return what differs at a path that both releases have, wherever its definition stands."""
+        before, after = self.old.find(path), self.new.find(path)
+        if before is None or after is None or self.old.unknown(path) or self.new.unknown(path):
+            return []
+        key = before["path"], after["path"]
+        if key not in self._known:
+            self._known[key] = list(compare_states(before, after, self.new, self.rules))
+        return self._known[key]
+
+    def reported_differences(self) -> Iterator[tuple[str, list[Difference]]]:
+        """Yield what differs, each pair of definitions once, at its preferred path."""
+        best: dict[tuple[str, str], str] = {}
+        for path in self.old.rows:
+            before, after = self.old.find(path), self.new.find(path)
+            if before is not None and after is not None and self.differences(path):
+                pair = before["canonical_path"], after["canonical_path"]
+                if pair not in best or _rank(path, self.new) < _rank(best[pair], self.new):
+                    best[pair] = path
+        for path in sorted(best.values()):
+            yield path, self.differences(path)
+        yield from self._differences_of_aliases()
+
+    def _differences_of_aliases(self) -> Iterator[tuple[str, list[Difference]]]:
+        """Yield marks that stand on a second name itself, not on what it leads to."""
+        for path, before in self.old.rows.items():
+            after = self.new.rows.get(path)
+            if after is not None and SymbolKind.ALIAS in {before["kind"], after["kind"]}:
+                known = {difference.kind for difference in self.differences(path)}
+                marks = [d for d in compare_deprecation(before, after) if d.kind not in known]
+                if marks:
+                    yield path, marks
+
+
+def public_paths(index: Index) -> list[str]:
+    """Return the paths that are public in a release, not merely imported there."""
+    return [path for path, row in index.rows.items() if row["public_because"] != PublicBecause.IMPORTED]
+
+
+def is_missing(path: str, there: Index, rules: LifecycleRules) -> bool:
+    """Return whether a path is certainly missing in a release, not just out of sight."""
+    return not there.alive(path) and not there.unknown(path) and not _provided(path, there, rules)
+
+
+def _provided(path: str, there: Index, rules: LifecycleRules) -> bool:
+    """Return whether a base of the standard library has the member all the same."""
+    name = path.rpartition(".")[2]
+    known = (standard_members(base, rules.known_bases) for base in there.outside_bases(path))
+    return any(members is not None and name in members for members in known)
+
+
+def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:
+    """Return those of the missing paths that get a row of their own."""
+    lacking = set(missing)
+    top = [path for path in missing if not _below(path, lacking)]
+    groups: dict[str, list[str]] = {}
+    for path in top:
+        row = here.find(path)
+        groups.setdefault(row["canonical_path"] if row else path, []).append(path)
+    return sorted(
+        path for canonical, paths in groups.items() for path in _of_one(canonical, paths, here, there, lacking)
+    )
+
+
+def _below(path: str, lacking: set[str]) -> bool:
+    return path.rpartition(".")[0] in lacking
+
+
+def _of_one(canonical: str, paths: list[str], here: Index, there: Index, lacking: set[str]) -> list[str]:
+    """Return which of the missing paths of one definition are reported: one if all of it went, else each."""
+    owner = here.owners.get(canonical)
+    whole = owner is not None and owner["path"] in lacking and canonical not in there.owners
+    return [min(paths, key=lambda path: _rank(path, here))] if whole else paths
+
+
+def _rank(path: str, index: Index) -> tuple[bool, bool, int, str]:
+    row = index.rows.get(path)
+    alias = row is None or row["kind"] == SymbolKind.ALIAS
+    inherited = row is not None and row["public_because"] == PublicBecause.INHERITED
+    return alias, inherited, path.count("."), path
+
+
+def _shown(row: Row | None) -> str | None:
+    return describe_state(row) if row is not None else None
+
+
+class _Writer:
+    """Writes rows of `changes` for one pair of releases."""
+
+    def __init__(self, library: str, old: str, new: str, comparison: Comparison, rules: LifecycleRules) -> None:
+        self.library, self.old, self.new = library, old, new
+        self.comparison, self.rules = comparison, rules
+
+    def match(self, pair: Match) -> Row:
+        row = self._row(pair.old, self.comparison.old, pair.kind, Difference(pair.kind, pair.old, pair.new))
+        return row | {"replacement": pair.new, "confidence": pair.confidence, "evidence": pair.evidence}
+
+    def gone(self, path: str) -> Row:
+        index = self.comparison.old
+        found = index.find(path)
+        mark = index.rows[path]["deprecation"] or (found["deprecation"] if found else None)
+        row = self._row(path, index, ChangeKind.REMOVED, Difference(ChangeKind.REMOVED, _shown(found)))
+        row["replacement"] = self._replacement(path, mark["replacement"] if mark else None)
+        if row["replacement"]:
+            row["gitchameleon_category"] = self.rules.removed_with_replacement
+        elif found and found["kind"] in _ATTRIBUTES:
+            row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
+        return row | {"confidence": self._sure(path, self.comparison.new)}
+
+    def come(self, path: str) -> Row:
+        index = self.comparison.new
+        found = index.find(path)
+        row = self._row(path, index, ChangeKind.INTRODUCED, Difference(ChangeKind.INTRODUCED, None, _shown(found)))
+        if found and found["kind"] in _ATTRIBUTES:
+            row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
+        return row | {"confidence": self._sure(path, self.comparison.old)}
+
+    def differs(self, path: str, difference: Difference) -> Row:
+        row = self._row(path, self.comparison.new, difference.kind, difference)
+        row["replacement"] = self._replacement(path, difference.replacement)
+        if difference.kind == ChangeKind.PARAMETER_RENAMED:
+            row["confidence"] = self.rules.confidence_parameter_renamed
+        return row
+
+    def _sure(self, path: str, there: Index) -> float:
+        """Return how sure it is that a path is missing: a base we do not see may provide it."""
+        known = self.rules.known_bases
+        unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
+        return self.rules.confidence_outside_base if unseen or there.dynamic(path) else 1.0
+
+    def _replacement(self, path: str, stated: str | None) -> str | None:
+        """Return a stated replacement as a public path of the new release if it is one, else as stated."""
+        if not stated:
+            return None
+        parent = path.rpartition(".")[0]
+        places = [f"{parent}.{stated}", f"{parent.rpartition('.')[0]}.{stated}", f"{path.split('.')[0]}.{stated}"]
+        known = (place for place in [stated, *places] if place != path and self.comparison.new.alive(place))
+        return next(known, stated)
+
+    def _row(self, path: str, index: Index, kind: ChangeKind, difference: Difference) -> Row:
+        tags = self.rules.changes[kind]
+        found = index.find(path)
+        return {
+            "id": content_id(self.library, self.old, self.new, path, str(kind), difference.parameter),
+            "library": self.library,
+            "old_version": self.old,
+            "new_version": self.new,
+            "path": path,
+            "canonical_path": found["canonical_path"] if found else path,
+            "kind": kind,
+            "parameter": difference.parameter,
+            "old": difference.old,
+            "new": difference.new,
+            "breaking": tags.breaking if difference.breaking is None else difference.breaking,
+            # griffe reports breakages only
+            "griffe_kind": tags.griffe if difference.breaking is not False else None,
+            "replacement": None,
+            "confidence": 1.0,
+            "evidence": Evidence.STATIC,
+            "versicode_tag": tags.versicode,
+            "libevolutioneval_tag": tags.libevolutioneval,
+            "gitchameleon_category": tags.gitchameleon,
+        }

@@ -1,0 +1,65 @@
+"""What a curator decides about changes: their tags in the benchmarks' vocabularies, and how sure is sure enough."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+import griffe
+from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
+
+from pipeline.rules import Rule
+from pipeline.terms import ChangeKind, GitChameleonCategory, LibEvolutionEvalTag, VersiCodeTag
+
+
+def _compile(value: Any) -> Any:
+    return re.compile(value) if isinstance(value, str) else value
+
+
+Regex = Annotated[re.Pattern[str], BeforeValidator(_compile), PlainSerializer(lambda p: p.pattern, return_type=str)]
+Share = Annotated[float, Field(gt=0, le=1)]
+
+
+class KindTags(Rule):
+    """What one kind of change is called in each vocabulary."""
+
+    breaking: bool
+    versicode: VersiCodeTag
+    libevolutioneval: LibEvolutionEvalTag
+    gitchameleon: GitChameleonCategory | None = None
+    griffe: str | None = None
+
+    @field_validator("griffe")
+    @classmethod
+    def _known_to_griffe(cls, value: str | None) -> str | None:
+        if value is not None:
+            griffe.BreakageKind(value)
+        return value
+
+
+class LifecycleRules(Rule):
+    """The rules of `curation_rules/tags.yaml`."""
+
+    changes: dict[ChangeKind, KindTags]
+    attributes_that_come_or_go: GitChameleonCategory
+    removed_with_replacement: GitChameleonCategory
+    precedence: tuple[LibEvolutionEvalTag, ...]
+    count_first_annotations: bool
+    values_of_every_release: Regex
+    known_bases: tuple[str, ...]
+    similar_names: Share
+    similar_members: Share
+    confidence_same_docstring: Share
+    confidence_same_members: Share
+    confidence_similar_name: Share
+    confidence_outside_base: Share
+    similar_parameter_names: Share
+    confidence_parameter_renamed: Share
+
+    @model_validator(mode="after")
+    def _complete(self) -> LifecycleRules:
+        if missing := [str(kind) for kind in ChangeKind if kind not in self.changes]:
+            raise ValueError(f"changes: no line for {', '.join(missing)}")
+        if missing := [str(tag) for tag in LibEvolutionEvalTag if tag not in self.precedence]:
+            raise ValueError(f"precedence: {', '.join(missing)} is missing")
+        return self

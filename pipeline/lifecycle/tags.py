@@ -1,0 +1,58 @@
+"""The tags of VersiCode and LibEvolutionEval for a path at a version, from its lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from packaging.version import Version
+
+from pipeline.lake import Row
+from pipeline.lifecycle.rules import LifecycleRules
+from pipeline.terms import LibEvolutionEvalTag, VersiCodeTag
+
+Pair = tuple[VersiCodeTag, LibEvolutionEvalTag]
+
+_VERSICODE = {
+    LibEvolutionEvalTag.INTRODUCED: VersiCodeTag.ADDITION,
+    LibEvolutionEvalTag.DEPRECATED: VersiCodeTag.DEPRECATION,
+    LibEvolutionEvalTag.MODIFIED: VersiCodeTag.GENERAL,
+    LibEvolutionEvalTag.UNCHANGED: VersiCodeTag.GENERAL,
+}
+
+
+class Tags:
+    """The lives of a library's public paths, made ready for many questions."""
+
+    def __init__(self, lifecycles: Iterable[Row], rules: LifecycleRules) -> None:
+        self._lives: dict[str, list[tuple[Version, Version, Row]]] = {}
+        self._precedence = rules.precedence
+        for life in lifecycles:
+            span = Version(life["first_version"]), Version(life["last_version"]), life
+            self._lives.setdefault(life["path"], []).append(span)
+
+    def at(self, path: str, version: str) -> Pair | None:
+        """Return both tags of a path at a version, or None where the path is not alive.
+
+        Which one a version gets where several fit is the rules' `precedence`.
+        """
+        life = self._life(path, Version(version))
+        if life is None:
+            return None
+        fitting = {LibEvolutionEvalTag.UNCHANGED}
+        if life["introduced_in"] == version:
+            fitting.add(LibEvolutionEvalTag.INTRODUCED)
+        if life["removed_in"] is not None and life["last_version"] == version:
+            fitting.add(LibEvolutionEvalTag.DEPRECATED)
+        if version in life["modified_in"]:
+            fitting.add(LibEvolutionEvalTag.MODIFIED)
+        tag = next(tag for tag in self._precedence if tag in fitting)
+        return _VERSICODE[tag], tag
+
+    def _life(self, path: str, version: Version) -> Row | None:
+        spans = self._lives.get(path, ())
+        return next((life for first, last, life in spans if first <= version <= last), None)
+
+
+def tags_at(lifecycles: Sequence[Row], path: str, version: str, rules: LifecycleRules) -> Pair | None:
+    """Return both tags of one path at one version; for many questions make a `Tags` once."""
+    return Tags((life for life in lifecycles if life["path"] == path), rules).at(path, version)

@@ -1,0 +1,261 @@
+"""The modules of a release put together: one row per public path, with the state of what it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from pipeline.lake import Row, sha256_text
+from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
+from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
+from pipeline.surface.resolve import Distribution, Found
+from pipeline.surface.signatures import class_parameters, method_parameters
+from pipeline.terms import PublicBecause, SourceKind, SymbolKind
+
+OPAQUE = "opaque"
+"""Label of a name that is there, but whose definition no source shows."""
+
+DYNAMIC = "dynamic"
+"""Label of a class that answers names in its `__getattr__`."""
+
+UNPARSED = "unparsed"
+"""Label of a module whose file does not parse: nothing is known of what is below it."""
+
+EXTENDS = "extends:"
+"""Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a release offers: `symbols`, their `documents`, and `importable` paths that are not public in it."""
+
+    symbols: list[Row]
+    documents: list[Row]
+    importable: list[Row]
+
+
+def assemble(distribution: Distribution, root: str) -> Rows:
+    """Make the rows of a release; `root` is what stands before each file inside the artifact."""
+    return _Assembly(distribution, root).rows()
+
+
+class _Assembly:
+    """Collects the rows of one release."""
+
+    def __init__(self, distribution: Distribution, root: str) -> None:
+        self.distribution = distribution
+        self.root = root
+        self.symbols: dict[str, Row] = {}
+        self.documents: dict[str, Row] = {}
+        self.exposed: list[tuple[str, ModuleRecord]] = []
+
+    def rows(self) -> Rows:
+        names = self._public()
+        preferred = _preferred(names)
+        for public in names:
+            self._name(public, preferred)
+        self._modules()
+        importable = [row for path, module in self.exposed for row in self._importable(path, module, preferred)]
+        return Rows(_ordered(self.symbols.values()), _ordered(self.documents.values()), _ordered(importable))
+
+    def _public(self) -> list[PublicName]:
+        """Return all public names, and note the modules that are exposed: public ones, and private ones by alias."""
+        modules = self.distribution.modules
+        self.exposed = [(name, modules[name]) for name in public_modules(list(modules))]
+        known = {name for name, _ in self.exposed}
+        names: list[PublicName] = []
+        for path, module in self.exposed:
+            for public in public_names(module, path, self.distribution):
+                names.append(public)
+                if public.found.what == "module" and public.found.module and public.found.path not in known:
+                    known.add(public.found.path)
+                    self.exposed.append((public.path, public.found.module))
+        return names
+
+    def _name(self, public: PublicName, preferred: dict[str, str]) -> None:
+        found = public.found
+        if public.lazy:
+            self._add(self._bare(public, SymbolKind.LAZY, found.path) | {"deprecation": public.mark})
+        elif found.what == "outside":
+            self._add(self._bare(public, SymbolKind.EXTERNAL, found.path))
+        elif found.what == "module":
+            if all(public.path != path for path, _ in self.exposed):
+                self._add(self._bare(public, SymbolKind.ALIAS, found.path))
+        elif found.definition is None or found.module is None:
+            self._add(self._bare(public, SymbolKind.ATTRIBUTE, found.path) | {"labels": [OPAQUE]})
+        elif preferred[found.path] != public.path:
+            self._add(self._bare(public, SymbolKind.ALIAS, found.path))
+        else:
+            self._state(public.path, public.because, found)
+
+    def _modules(self) -> None:
+        for path, module in self.exposed:
+            if path in self.symbols:
+                # `from .run import run` in a package: the function hides the module of that name
+                continue
+            labels = [UNPARSED] if module.file in self.unparsed else []
+            because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
+            row = _row(path, module.name, SymbolKind.MODULE, because, self.root + module.file, module.source)
+            row |= {"labels": labels, "deprecation": module.deprecation}
+            self._document(row, module.docstring, module.docstring_line)
+            self._add(row)
+
+    @property
+    def unparsed(self) -> frozenset[str]:
+        return self.distribution.unparsed
+
+    def _state(self, path: str, because: PublicBecause, found: Found) -> None:
+        assert found.definition is not None
+        assert found.module is not None
+        definition = found.definition
+        row = _row(path, found.path, _kind(definition), because, self.root + found.module.file, found.module.source)
+        row |= _facts(definition)
+        if definition.kind == "class":
+            row |= class_parameters(found, self.distribution)
+            row["labels"] = sorted({*row["labels"], *self._outside(found)})
+        elif definition.kind == "function":
+            row["parameters"] = definition.called
+        self._document(row, definition.docstring, definition.docstring_line)
+        self._add(row)
+        if definition.kind == "class":
+            self._members(path, found)
+
+    def _members(self, path: str, class_: Found) -> None:
+        """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
+        owners = self.distribution.ancestry(class_)
+        taken: set[str] = set()
+        for owner in owners:
+            assert owner.definition is not None
+            for name, member in owner.definition.members.items():
+                if name in taken or name.startswith("_") or ALTERNATIVE in name:
+                    continue
+                taken.add(name)
+                because = PublicBecause.NAME if owner is owners[0] else PublicBecause.INHERITED
+                self._member(
+                    f"{path}.{name}", because, Found("definition", f"{owner.path}.{name}", owner.module, member)
+                )
+
+    def _member(self, path: str, because: PublicBecause, found: Found) -> None:
+        definition, module = found.definition, found.module
+        assert definition is not None
+        assert module is not None
+        if definition.kind == "import":
+            return
+        if definition.kind == "class":
+            if because is PublicBecause.NAME:
+                self._state(path, because, found)
+            return
+        row = _row(path, found.path, _kind(definition, member=True), because, self.root + module.file, module.source)
+        row |= _facts(definition)
+        row["parameters"] = method_parameters(definition)
+        if same := self._same_member(found):
+            row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
+        self._document(row, definition.docstring, definition.docstring_line)
+        self._add(row)
+
+    def _same_member(self, found: Found) -> str | None:
+        """Return the path of the method that `name = other` in a class body gives a second name."""
+        assert found.definition is not None
+        value = found.definition.value
+        in_body = found.definition.kind == "attribute" and "class-attribute" in found.definition.labels
+        if not in_body or not value or not value.isidentifier() or value.startswith("_"):
+            return None
+        other = self.distribution.follow(f"{found.path.rpartition('.')[0]}.{value}")
+        return other.path if other.definition and other.definition.kind in {"function", "property"} else None
+
+    def _outside(self, class_: Found) -> Iterator[str]:
+        """Yield labels of what gives a class members that are not among its rows."""
+        for owner in self.distribution.ancestry(class_):
+            if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
+                yield DYNAMIC
+            for base in self.distribution.bases(owner):
+                plain = base.path.rpartition(".")[2] in self.distribution.rules.plain_bases
+                if base.definition is None and not plain:
+                    yield EXTENDS + base.path
+
+    def _importable(self, path: str, module: ModuleRecord, preferred: dict[str, str]) -> Iterator[Row]:
+        for public in importable_names(module, path, self.distribution):
+            if public.path not in self.symbols:
+                outside = public.found.what in {"outside", "missing"}
+                # what is imported but has no public path of its own cannot be pointed at
+                known = public.found.what == "module" or public.found.path in preferred
+                kind = SymbolKind.ALIAS if known and not outside else SymbolKind.EXTERNAL
+                yield self._bare(public, kind, public.found.path)
+
+    def _bare(self, public: PublicName, kind: SymbolKind, canonical: str) -> Row:
+        module = self.distribution.modules[self._module_of(public.path)]
+        return _row(public.path, canonical, kind, public.because, self.root + module.file, module.source)
+
+    def _module_of(self, path: str) -> str:
+        parent = path.rpartition(".")[0]
+        return next(module.name for exposed, module in self.exposed if exposed == parent)
+
+    def _document(self, row: Row, docstring: str | None, line: int) -> None:
+        if docstring and row["kind"] != SymbolKind.ALIAS:
+            row["docstring_sha256"] = sha256_text(docstring)
+            self.documents[row["path"]] = {
+                "path": row["path"],
+                "canonical_path": row["canonical_path"],
+                "docstring": docstring,
+                "file": row["file"],
+                "line": line,
+            }
+
+    def _add(self, row: Row) -> None:
+        self.symbols[row["path"]] = row
+
+
+def _preferred(names: Iterable[PublicName]) -> dict[str, str]:
+    """Return the public path of each definition: of fewest segments, then where it stands, then by letters."""
+    best: dict[str, str] = {}
+    for public in names:
+        if public.found.definition is not None and not public.lazy:
+            known = best.get(public.found.path)
+            if known is None or _rank(public.path, public.found.path) < _rank(known, public.found.path):
+                best[public.found.path] = public.path
+    return best
+
+
+def _rank(path: str, canonical: str) -> tuple[int, bool, str]:
+    return path.count("."), path != canonical, path
+
+
+def _ordered(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: str(row["path"]))
+
+
+def _kind(definition: Definition, *, member: bool = False) -> SymbolKind:
+    if definition.kind == "function":
+        return SymbolKind.METHOD if member else SymbolKind.FUNCTION
+    return next(kind for kind in SymbolKind if kind == definition.kind)
+
+
+def _facts(definition: Definition) -> Row:
+    return {
+        "returns": definition.returns,
+        "value": definition.value,
+        "bases": definition.bases,
+        "decorators": definition.decorators,
+        "labels": definition.labels,
+        "deprecation": definition.deprecation,
+    }
+
+
+def _row(path: str, canonical: str, kind: SymbolKind, because: PublicBecause, file: str, source: SourceKind) -> Row:
+    nothing: Mark | None = None
+    return {
+        "path": path,
+        "canonical_path": canonical,
+        "kind": kind,
+        "public_because": because,
+        "parameters": [],
+        "returns": None,
+        "value": None,
+        "bases": [],
+        "decorators": [],
+        "labels": [],
+        "docstring_sha256": None,
+        "deprecation": nothing,
+        "file": file,
+        "source": source,
+    }

@@ -1,0 +1,182 @@
+"""Marks of deprecation, from three channels that hardly overlap: decorator, warning, docstring directive."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pipeline.surface.records import Mark
+from pipeline.surface.rules import SurfaceRules, clean_name, first_found
+from pipeline.terms import DeprecationChannel
+
+_VERSION = re.compile(r"^v?\d+(\.\w+)*$")
+_DIRECTIVE = re.compile(r"^\.\. deprecated::[ \t]*(?P<head>[^\n]*)\n?(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.M)
+_STATEMENT = re.compile(r"^(?:\*\*)?deprecated(?:\*\*)?(?::|\s+(?:since|in|as of)\s)[^\n]*", re.M | re.I)
+
+
+def mark_of(
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, docstring: str | None, rules: SurfaceRules
+) -> Mark | None:
+    """Return the mark of deprecation of a definition: a decorator's, else a warning's, else the docstring's.
+
+    What the first channel leaves open (since, removal, replacement) is filled from the next ones.
+    """
+    marks = [
+        decorator_mark(node.decorator_list, rules),
+        warning_mark(_body(node), rules, {}),
+        directive_mark(docstring, rules),
+    ]
+    found = [mark for mark in marks if mark]
+    if not found:
+        return None
+    return {key: next((mark[key] for mark in found if mark[key]), None) for key in found[0]}
+
+
+def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.stmt]:
+    if isinstance(node, ast.ClassDef):
+        made = (s for s in node.body if isinstance(s, ast.FunctionDef) and s.name in {"__init__", "__new__"})
+        return next((s.body for s in made), [])
+    return node.body
+
+
+def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark | None:
+    """Return the mark that a decorator such as `@deprecated("use x instead", version="2.0")` gives."""
+    found = rules.deprecations
+    for decorator in decorators:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = _last_name(called)
+        if name and found.decorators.search(name) and not found.not_decorators.search(name):
+            texts = list(_texts_of(decorator))
+            since = next((text for text in texts if _VERSION.match(text)), None)
+            message = " ".join(text for text in texts if not _VERSION.match(text))
+            mark = _mark(DeprecationChannel.DECORATOR, message, rules, since)
+            return mark | {"replacement": _stated(decorator, rules) or mark["replacement"]}
+    return None
+
+
+def _stated(decorator: ast.expr, rules: SurfaceRules) -> str | None:
+    keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+    wanted = rules.deprecations.replacement_keywords
+    found = (_text(k.value, {}) for k in keywords if k.arg in wanted)
+    return next((clean_name(text) for text in found if text), None)
+
+
+def _texts_of(decorator: ast.expr) -> Iterator[str]:
+    if isinstance(decorator, ast.Call):
+        for value in [*decorator.args, *(k.value for k in decorator.keywords)]:
+            text = _text(value, {})
+            if text is not None:
+                yield text
+
+
+def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[str, str]) -> Mark | None:
+    """Return the mark of a warning that always runs; `known` gives the values of names that messages mention.
+
+    A warning behind an `if` concerns one way of calling, not the API, and is not taken.
+    """
+    named = {**_messages(body, known), **known}
+    for call in _unconditional_calls(body):
+        name = ast.unparse(call.func)
+        arguments = [*call.args, *(k.value for k in call.keywords)]
+        message = next((text for a in arguments if (text := _text(a, named)) is not None), "")
+        warns = rules.deprecations.warning_calls.search(name) and _category_fits(arguments, message, rules)
+        if warns or rules.deprecations.helper_calls.search(name):
+            return _mark(DeprecationChannel.WARNING, message, rules, None)
+    return None
+
+
+def _messages(body: Sequence[ast.stmt], known: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts that a body gives names to: `msg = "…"` before `warn(msg)`."""
+    named: dict[str, str] = {}
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (text := _text(value, known)) is not None:
+                named[name] = text
+    return named
+
+
+def _unconditional_calls(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
+    for statement in body:
+        match statement:
+            case ast.Expr(value=ast.Call() as call):
+                yield call
+            case ast.With(body=inner) | ast.Try(body=inner):
+                yield from _unconditional_calls(inner)
+            case ast.Return() | ast.Raise():
+                return
+
+
+def _category_fits(arguments: Sequence[ast.expr], message: str, rules: SurfaceRules) -> bool:
+    read = rules.deprecations
+    names = [name for a in arguments if (name := _last_name(a.func if isinstance(a, ast.Call) else a))]
+    if any(read.categories.search(name) for name in names):
+        return True
+    return bool(read.other_words.search(message)) and any(read.other_categories.search(name) for name in names)
+
+
+def directive_mark(docstring: str | None, rules: SurfaceRules) -> Mark | None:
+    """Return the mark of a `.. deprecated:: 2.1` directive, or of a line `Deprecated since 2.1: …`.
+
+    Only at the docstring's own indentation: deeper ones are about a parameter.
+    """
+    if not docstring or "eprecated" not in docstring:
+        return None
+    if found := _DIRECTIVE.search(docstring):
+        version, _, rest = found["head"].strip().partition(" ")
+        if not _VERSION.match(version):
+            version, rest = "", found["head"]
+        body = re.split(r"\n[ \t]*\n(?=\S)", found["body"])[0]
+        text = " ".join(f"{rest} {inspect.cleandoc(body)}".split())
+        return _mark(DeprecationChannel.DIRECTIVE, text, rules, version or None)
+    if found := _STATEMENT.search(docstring):
+        return _mark(DeprecationChannel.DIRECTIVE, " ".join(found[0].split()), rules, None)
+    return None
+
+
+def _mark(channel: DeprecationChannel, message: str, rules: SurfaceRules, since: str | None) -> Mark:
+    read = rules.deprecations
+    return {
+        "channel": channel,
+        "since": since or first_found(read.since, message),
+        "removal": first_found(read.removal, message),
+        "message": message or None,
+        "replacement": first_found(read.replacement, message),
+    }
+
+
+def _last_name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def _text(node: ast.expr, known: Mapping[str, str]) -> str | None:
+    """Return the text of a string expression; what an f-string fills in is known or stays as `{expression}`."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return " ".join(text.split())
+        case ast.Name(id=name):
+            return known.get(name)
+        case ast.JoinedStr(values=values):
+            return " ".join("".join(_piece(value, known) for value in values).split())
+        case ast.BinOp(left=left, op=ast.Mod() | ast.Add()):
+            return _text(left, known)
+        case ast.Call(func=ast.Attribute(value=owner, attr="format" | "strip")):
+            return _text(owner, known)
+        case ast.Call(func=func, args=[first, *_]) if (_last_name(func) or "").endswith("Warning"):
+            return _text(first, known)
+    return None
+
+
+def _piece(value: ast.expr, known: Mapping[str, str]) -> str:
+    match value:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.FormattedValue(value=ast.Name(id=name)) if name in known:
+            return known[name]
+        case ast.FormattedValue(value=inner):
+            return "{" + ast.unparse(inner) + "}"
+    return ""

@@ -1,0 +1,149 @@
+"""What a module says about its own names: `__all__`, read statically, and the names its `__getattr__` answers."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pipeline.surface.deprecations import warning_mark
+from pipeline.surface.records import Exports, Mark
+from pipeline.surface.rules import SurfaceRules
+
+Parts = list[tuple[str, str]]
+
+
+def read_exports(tree: ast.Module) -> Exports | None:
+    """Read `__all__`: lists, tuples, concatenation, `+=`, extend, append, remove, and other modules' `__all__`.
+
+    None if the module has no `__all__`. Where a part is not understood, `complete` is False.
+    """
+    parts: Parts = []
+    found, complete = False, True
+    for statement in _module_level(tree.body):
+        read = _statement(statement)
+        if read is None:
+            continue
+        replaces, more, understood = read
+        parts = more if replaces else parts + more
+        complete = understood and (complete or replaces)
+        found = True
+    return Exports(parts, complete) if found else None
+
+
+def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        yield statement
+        if isinstance(statement, ast.If | ast.Try | ast.With):
+            yield from _module_level(statement.body)
+
+
+def _statement(statement: ast.stmt) -> tuple[bool, Parts, bool] | None:
+    """Return (replaces what was there, parts, understood) of a statement about `__all__`, else None."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+            return True, *_names(value)
+        case ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value):
+            return True, *_names(value)
+        case ast.AugAssign(target=ast.Name(id="__all__"), op=ast.Add(), value=value):
+            return False, *_names(value)
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"), attr=method), args=[argument])):
+            return False, *_method(method, argument)
+    return None
+
+
+def _method(method: str, argument: ast.expr) -> tuple[Parts, bool]:
+    if method in {"extend", "append"}:
+        return _names(argument)
+    if method == "remove" and isinstance(argument, ast.Constant):
+        return [("remove", str(argument.value))], True
+    return [], False
+
+
+def _names(value: ast.expr) -> tuple[Parts, bool]:
+    match value:
+        case ast.Constant(value=str(name)):
+            return [("add", name)], True
+        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+            return _joined(elements)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _joined([left, right])
+        case ast.Starred(value=inner):
+            return _names(inner)
+        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted" | "set"), args=[inner], keywords=[]):
+            return _names(inner)
+        case ast.Attribute(attr="__all__", value=owner):
+            return [("all_of", ast.unparse(owner))], True
+        case ast.Attribute(attr="__name__", value=ast.Name(id=name)):
+            return [("add", name)], True
+        case ast.Name(id=name):
+            # `from .part import __all__ as part_all`: resolved where the imports are known
+            return [("all_of", name)], True
+    return [], False
+
+
+def _joined(values: list[ast.expr]) -> tuple[Parts, bool]:
+    read = [_names(value) for value in values]
+    return [part for parts, _ in read for part in parts], all(understood for _, understood in read)
+
+
+def read_lazy(tree: ast.Module, rules: SurfaceRules) -> dict[str, Mark | None]:
+    """Return the names that a module's `__getattr__` (PEP 562) answers, with the deprecation that it warns of.
+
+    Read are comparisons of its argument with literals and with the literal keys of a container in the module.
+    """
+    getattr_ = next((s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "__getattr__"), None)
+    if getattr_ is None or not getattr_.args.args:
+        return {}
+    argument = getattr_.args.args[0].arg
+    lazy: dict[str, Mark | None] = {}
+    for node in ast.walk(getattr_):
+        if isinstance(node, ast.If) and not any(isinstance(statement, ast.Raise) for statement in node.body):
+            for name in _tested(node.test, argument, tree):
+                lazy.setdefault(name, warning_mark(node.body, rules, {argument: name}))
+    for name in _looked_up(getattr_, argument, tree):
+        lazy.setdefault(name, warning_mark(getattr_.body, rules, {argument: name}))
+    return lazy
+
+
+def _tested(test: ast.expr, argument: str, tree: ast.Module) -> list[str]:
+    match test:
+        case ast.BoolOp(values=values):
+            return [name for value in values for name in _tested(value, argument, tree)]
+        case ast.Compare(left=ast.Name(id=left), ops=[ast.Eq()], comparators=[ast.Constant(value=str(name))]):
+            return [name] if left == argument else []
+        case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[container]):
+            return _literal_keys(container, tree) if left == argument else []
+    return []
+
+
+def _looked_up(function: ast.FunctionDef, argument: str, tree: ast.Module) -> Iterator[str]:
+    """Yield the literal keys of containers that are subscripted with the argument, or asked `not in` about it."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Subscript(value=container, slice=ast.Name(id=name)) if name == argument:
+                yield from _literal_keys(container, tree)
+            case ast.Compare(left=ast.Name(id=name), ops=[ast.NotIn()], comparators=[container]) if name == argument:
+                yield from _literal_keys(container, tree)
+
+
+def _literal_keys(container: ast.expr, tree: ast.Module) -> list[str]:
+    match container:
+        case ast.Dict(keys=elements):
+            return [e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        case ast.Set(elts=elements) | ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return [e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str)]
+        case ast.Call(func=ast.Name(id="frozenset" | "set" | "dict" | "list" | "tuple"), args=[inner], keywords=[]):
+            return _literal_keys(inner, tree)
+        case ast.Name(id=name):
+            values = (_assigned(statement, name) for statement in tree.body)
+            return next((_literal_keys(value, tree) for value in values if value is not None), [])
+    return []
+
+
+def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=found)], value=value) if found == name:
+            return None if isinstance(value, ast.Name) else value
+        case ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value) if found == name:
+            return None if isinstance(value, ast.Name) else value
+    return None

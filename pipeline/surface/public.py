@@ -1,0 +1,102 @@
+"""Which names of a distribution are public, under which paths, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
+from pipeline.surface.resolve import Distribution, Found
+from pipeline.terms import PublicBecause
+
+
+@dataclass(frozen=True, slots=True)
+class PublicName:
+    """A public path of a module, what it leads to, and why it is public; `lazy` if `__getattr__` answers it."""
+
+    path: str
+    because: PublicBecause
+    found: Found
+    lazy: bool = False
+    mark: Mark | None = None
+
+
+def public_modules(names: Iterator[str] | list[str]) -> list[str]:
+    """Return the modules whose dotted name has no segment with a leading underscore."""
+    return sorted(name for name in names if not any(segment.startswith("_") for segment in name.split(".")))
+
+
+def public_names(module: ModuleRecord, path: str, distribution: Distribution) -> list[PublicName]:
+    """Return the public names of a module, in order of name.
+
+    With `__all__` (language reference, 7.11) these are the names that it lists, and by the rule for names too where
+    a part of it cannot be read statically; without, see `_by_name`.
+    """
+    exports = distribution.exports(module)
+    listed = exports[0] if exports else []
+    names = {name: _listed(module, path, name, distribution) for name in listed}
+    if exports is None or not exports[1]:
+        for public in _by_name(module, path, distribution):
+            names.setdefault(public.path.rpartition(".")[2], public)
+    for name, mark in module.lazy.items():
+        if name not in module.definitions and not name.startswith("_"):
+            found = Found("missing", f"{module.name}.{name}")
+            names[name] = PublicName(f"{path}.{name}", PublicBecause.GETATTR, found, lazy=True, mark=mark)
+    return [names[name] for name in sorted(names)]
+
+
+def _listed(module: ModuleRecord, path: str, name: str, distribution: Distribution) -> PublicName:
+    found = distribution.lookup(module, name)
+    return PublicName(f"{path}.{name}", PublicBecause.DUNDER_ALL, found)
+
+
+def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield what is public without `__all__`: what the module defines, and what a package's `__init__` imports.
+
+    Of imports from other distributions only `from x import name` in a top-level package counts.
+    """
+    for name, definition in module.definitions.items():
+        if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
+            continue
+        found = distribution.lookup(module, name)
+        if definition.kind != "import" and not _borrowed(module, definition, distribution):
+            yield PublicName(f"{path}.{name}", PublicBecause.NAME, found)
+        elif definition.kind == "import" and module.is_package and _reexported(module, definition, found, distribution):
+            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+    if module.is_package:
+        yield from _starred(module, path, distribution)
+
+
+def _borrowed(module: ModuleRecord, definition: Definition, distribution: Distribution) -> bool:
+    """Return whether an attribute only serves annotations, or is the standard library's under another name."""
+    if definition.kind != "attribute" or definition.value is None or definition.docstring:
+        return False
+    if distribution.rules.typing_only_values.search(definition.value):
+        return True
+    first = module.definitions.get(definition.value.split(".")[0])
+    imported = first is not None and first.kind == "import" and distribution.standard(first.target or "")
+    return imported and definition.value.replace(".", "").isidentifier()
+
+
+def _reexported(module: ModuleRecord, definition: Definition, found: Found, distribution: Distribution) -> bool:
+    if definition.plain_import:
+        return False
+    return found.what != "outside" or ("." not in module.name and not distribution.standard(found.path))
+
+
+def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    for star in module.stars:
+        for name in distribution.star_names(star):
+            if not name.startswith("_") and name not in module.definitions:
+                found = distribution.lookup(module, name)
+                if found.what != "outside" and not (found.what == "missing" and star not in distribution.modules):
+                    yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+
+
+def importable_names(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield what a public module imports at run time without making it public: it can be reached all the same."""
+    for name, definition in module.definitions.items():
+        if definition.kind == "import" and definition.runtime and not name.startswith("_") and ALTERNATIVE not in name:
+            found = distribution.lookup(module, name)
+            if found.what in {"definition", "module"} or not distribution.standard(found.path):
+                yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, found)

@@ -1,0 +1,84 @@
+"""What is kept of one source file: plain data that no longer needs griffe, and does not know the other files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipeline.terms import SourceKind
+
+ALTERNATIVE = "%otherwise"
+"""Suffix of the name of a definition that holds only if the one of that name cannot be had (`except ImportError`)."""
+
+UNSEEN_SIGNATURE = "unseen_signature"
+"""Label of a function that another one takes the place of, which is not in the same file."""
+
+Parameter = dict[str, Any]
+Mark = dict[str, Any]
+
+
+@dataclass(slots=True)
+class Field:
+    """A field of a class whose parameters are made from its fields."""
+
+    name: str
+    annotation: str | None
+    default: str | None
+    keyword_only: bool
+
+
+@dataclass(slots=True)
+class Definition:
+    """One name that a module or class binds.
+
+    `kind` is class, function, property, attribute or import; `target` is the absolute path of an import; `called`
+    the parameters including self; `lines` the first line of the docstring. `synthesised` says by which convention
+    a class makes parameters of its fields (dataclass, attrs, namedtuple), if it does.
+    """
+
+    name: str
+    kind: str
+    target: str | None = None
+    runtime: bool = True
+    plain_import: bool = False
+    called: list[Parameter] = field(default_factory=list)
+    returns: str | None = None
+    value: str | None = None
+    bases: list[str] = field(default_factory=list)
+    decorators: list[str] = field(default_factory=list)
+    labels: list[str] = field(default_factory=list)
+    docstring: str | None = None
+    docstring_line: int = 1
+    deprecation: Mark | None = None
+    members: dict[str, Definition] = field(default_factory=dict)
+    synthesised: str | None = None
+    keyword_only: bool = False
+    fields: list[Field] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Exports:
+    """What `__all__` was found to be: parts in order, and whether every part was understood.
+
+    A part is ("add", name), ("remove", name) or ("all_of", dotted name of another module as written here).
+    """
+
+    parts: list[tuple[str, str]]
+    complete: bool
+
+
+@dataclass(slots=True)
+class ModuleRecord:
+    """One source file, read."""
+
+    name: str
+    file: str
+    is_package: bool
+    source: SourceKind
+    definitions: dict[str, Definition] = field(default_factory=dict)
+    stars: list[str] = field(default_factory=list)
+    exports: Exports | None = None
+    lazy: dict[str, Mark | None] = field(default_factory=dict)
+    docstring: str | None = None
+    docstring_line: int = 1
+    deprecation: Mark | None = None
