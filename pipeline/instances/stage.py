@@ -25,7 +25,6 @@ def instances_stage(
     lifecycles: Sequence[Row],
     tagging: LifecycleRules,
     rules: MaskingRules,
-    tag_rules: LifecycleRules,
 ) -> Output:
     """Make the tables `completions` and `migrations` of a library.
 

@@ -10,6 +10,7 @@ from pipeline.publish.quality import QualityRules, is_allowed
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
 from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus
 
+
 def gate_stage(
     completions: Sequence[Row],
     migrations: Sequence[Row],
