@@ -1,6 +1,24 @@
 """What comes from outside: the package index, and the guarded reading of its archives."""
 
-from pipeline.crawl.releases import Period
+from pipeline.crawl.artifacts import ArtifactStore, CrawlRules
+from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
+from pipeline.crawl.index import project
+from pipeline.crawl.licences import LicenceRules
+from pipeline.crawl.releases import Period, Wanted, releases_stage
 from pipeline.crawl.tree import SourceTree
 
-__all__ = ["Period", "SourceTree"]
+__all__ = [
+    "ArtifactStore",
+    "BadAnswer",
+    "CrawlRules",
+    "Fetcher",
+    "LicenceRules",
+    "NotFound",
+    "Period",
+    "SourceTree",
+    "Unreachable",
+    "Wanted",
+    "WrongHash",
+    "project",
+    "releases_stage",
+]
