@@ -43,7 +43,7 @@ class PublicBecause(Term):
     REEXPORT = "reexport", "a package imports it into its __init__ and has no __all__"
     INHERITED = "inherited", "a public class inherits it"
     GETATTR = "getattr", "the module's __getattr__ answers to it"
-    IMPORTED = "imported", "it is public in another release, and its module still imports it here"
+    IMPORTED = "imported", "it is public in another release, and can be imported here all the same"
 
 
 class ParameterKind(Term):

@@ -99,7 +99,9 @@ def public_paths(index: Index) -> list[str]:
 
 def is_missing(path: str, there: Index, rules: LifecycleRules) -> bool:
     """Return whether a path is certainly missing in a release, not just out of sight."""
-    return not there.alive(path) and not there.unknown(path) and not _provided(path, there, rules)
+    if there.alive(path) or there.unknown(path) or there.dynamic(path):
+        return False
+    return not _provided(path, there, rules)
 
 
 def _provided(path: str, there: Index, rules: LifecycleRules) -> bool:
@@ -186,7 +188,7 @@ class _Writer:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""
         known = self.rules.known_bases
         unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
-        return self.rules.confidence_outside_base if unseen or there.dynamic(path) else 1.0
+        return self.rules.confidence_outside_base if unseen else 1.0
 
     def _replacement(self, path: str, stated: str | None) -> str | None:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""

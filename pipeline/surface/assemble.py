@@ -176,11 +176,8 @@ class _Assembly:
     def _importable(self, path: str, module: ModuleRecord, preferred: dict[str, str]) -> Iterator[Row]:
         for public in importable_names(module, path, self.distribution):
             if public.path not in self.symbols:
-                outside = public.found.what in {"outside", "missing"}
-                # what is imported but has no public path of its own cannot be pointed at
-                known = public.found.what == "module" or public.found.path in preferred
-                kind = SymbolKind.ALIAS if known and not outside else SymbolKind.EXTERNAL
-                yield self._bare(public, kind, public.found.path)
+                row = self._bare(public, _pointer(public.found, preferred), public.found.path)
+                yield row | {"labels": [OPAQUE] if row["kind"] == SymbolKind.ATTRIBUTE else []}
 
     def _bare(self, public: PublicName, kind: SymbolKind, canonical: str) -> Row:
         module = self.distribution.modules[self._module_of(public.path)]
@@ -222,6 +219,14 @@ def _rank(path: str, canonical: str) -> tuple[int, bool, str]:
 
 def _ordered(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: str(row["path"]))
+
+
+def _pointer(found: Found, preferred: dict[str, str]) -> SymbolKind:
+    """Return what kind of row stands for something that can be imported without being public there."""
+    if found.what == "outside":
+        return SymbolKind.EXTERNAL
+    # what has no public path of its own cannot be pointed at
+    return SymbolKind.ALIAS if found.what == "module" or found.path in preferred else SymbolKind.ATTRIBUTE
 
 
 def _kind(definition: Definition, *, member: bool = False) -> SymbolKind:

@@ -86,6 +86,17 @@ def _joined(values: list[ast.expr]) -> tuple[Parts, bool]:
     return [part for parts, _ in read for part in parts], all(understood for _, understood in read)
 
 
+def binds_dynamically(tree: ast.Module) -> bool:
+    """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name="__getattr__") | ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals"):
+                return True
+            case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
+                return True
+    return False
+
+
 def read_lazy(tree: ast.Module, rules: SurfaceRules) -> dict[str, Mark | None]:
     """Return the names that a module's `__getattr__` (PEP 562) answers, with the deprecation that it warns of.
 

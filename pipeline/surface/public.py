@@ -34,7 +34,7 @@ def public_names(module: ModuleRecord, path: str, distribution: Distribution) ->
     """
     exports = distribution.exports(module)
     listed = exports[0] if exports else []
-    names = {name: _listed(module, path, name, distribution) for name in listed}
+    names = {name: _listed(module, path, name, distribution) for name in listed if distribution.binds(module, name)}
     if exports is None or not exports[1]:
         for public in _by_name(module, path, distribution):
             names.setdefault(public.path.rpartition(".")[2], public)
@@ -94,9 +94,9 @@ def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
 
 
 def importable_names(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
-    """Yield what a public module imports at run time without making it public: it can be reached all the same."""
+    """Yield what a public module has at run time without making it public: it can be imported all the same."""
     for name, definition in module.definitions.items():
-        if definition.kind == "import" and definition.runtime and not name.startswith("_") and ALTERNATIVE not in name:
+        if definition.runtime and not name.startswith("_") and ALTERNATIVE not in name:
             found = distribution.lookup(module, name)
             if found.what in {"definition", "module"} or not distribution.standard(found.path):
                 yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, found)

@@ -69,7 +69,7 @@ class Exports:
 
 @dataclass(slots=True)
 class ModuleRecord:
-    """One source file, read."""
+    """One source file, read; `dynamic` if it may bind names in ways that cannot be read."""
 
     name: str
     file: str
@@ -78,6 +78,7 @@ class ModuleRecord:
     definitions: dict[str, Definition] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     exports: Exports | None = None
+    dynamic: bool = False
     lazy: dict[str, Mark | None] = field(default_factory=dict)
     docstring: str | None = None
     docstring_line: int = 1

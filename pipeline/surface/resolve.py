@@ -118,6 +118,13 @@ class Distribution:
             return Found("outside", dotted)
         return here
 
+    def binds(self, module: ModuleRecord, name: str) -> bool:
+        """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
+        if name in module.definitions or name in module.lazy or module.dynamic:
+            return True
+        unseen = any(star not in self.modules or self.modules[star].dynamic for star in module.stars)
+        return unseen or self.lookup(module, name).what != "missing"
+
     def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """Return the names that `from module import *` binds: its `__all__`, else those without underscore."""
         record = self.modules.get(module)

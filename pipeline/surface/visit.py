@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import inspect
+import logging
 import re
 import warnings
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import griffe
 
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of, warning_mark
-from pipeline.surface.exports import read_exports, read_lazy
+from pipeline.surface.exports import binds_dynamically, read_exports, read_lazy
 from pipeline.surface.fields import read_fields
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, ModuleRecord, Parameter
 from pipeline.surface.rules import SurfaceRules
@@ -30,6 +31,10 @@ _KINDS = {
     griffe.ParameterKind.keyword_only: ParameterKind.KEYWORD_ONLY,
     griffe.ParameterKind.var_keyword: ParameterKind.VAR_KEYWORD,
 }
+
+
+# griffe logs an error for each annotation that it cannot resolve; what it could not read is simply not there
+logging.getLogger("griffe").setLevel(logging.CRITICAL)
 
 
 class UnparsedError(ValueError):
@@ -116,6 +121,7 @@ def _record(name: str, path: str, module: griffe.Module, nodes: _Nodes) -> Modul
         definitions=_members(module, nodes, module.imports),
         stars=[m.target_path for m in module.members.values() if isinstance(m, griffe.Alias) and "/" in m.name],
         exports=read_exports(nodes.tree),
+        dynamic=binds_dynamically(nodes.tree),
         lazy=read_lazy(nodes.tree, nodes.rules),
         docstring=docstring,
         docstring_line=line,
