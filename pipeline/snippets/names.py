@@ -18,7 +18,7 @@ def syntax_error(code: str) -> str | None:
             warnings.simplefilter("ignore")
             compile(code, "<example>", "exec", dont_inherit=True)
     except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}"
+        return f"line {error.lineno or 1}: {error.msg}"
     except (ValueError, RecursionError, MemoryError) as error:
         return f"{type(error).__name__}: {error}"
     return None
