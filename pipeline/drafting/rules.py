@@ -14,6 +14,7 @@ class DraftingRules(Rule):
 
     sentences_tried: int = Field(ge=1)
     max_sentences: int = Field(ge=1)
+    same_sentence: float = Field(gt=0, le=1)
     min_words: int = Field(ge=1)
     max_chars: int = Field(ge=20)
     placeholder: str = Field(min_length=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -53,7 +54,7 @@ class OfflineWriter:
         """Write a description from docstrings by rules; None where they hold no sentence that describes anything."""
         told = [found for docstring in request.docstrings if (found := self._telling(docstring))]
         clean = [next((text for text in found if self._is_clean(text, request)), None) for found in told]
-        chosen = [text for text in dict.fromkeys(clean) if text is not None][: self.rules.max_sentences]
+        chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
         redacted = not chosen
         if redacted:
             cut = (redact(text, request.hidden, self.rules) for found in told for text in found)
@@ -67,6 +68,14 @@ class OfflineWriter:
         """Return the sentences at the beginning of a docstring that describe something."""
         first = sentences(docstring, self.rules.abbreviations)[: self.rules.sentences_tried]
         return [_closed(text) for text in first if self._describes(text)]
+
+    def _different(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts without those that say nearly the same as one before them."""
+        kept: list[str] = []
+        for text in texts:
+            if all(difflib.SequenceMatcher(None, text, one).ratio() < self.rules.same_sentence for one in kept):
+                kept.append(text)
+        return kept
 
     def _describes(self, text: str) -> bool:
         sized = len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from packaging.version import Version
 
 from pipeline.lake import Row
-from pipeline.terms import ChangeKind, LibEvolutionEvalTag, VersiCodeTag
+from pipeline.terms import ChangeKind, LibEvolutionEvalTag, SymbolKind, VersiCodeTag
 
 Tagging = tuple[VersiCodeTag, LibEvolutionEvalTag]
 """VersiCode's and LibEvolutionEval's tag of a path in a version."""
@@ -35,8 +35,11 @@ class History:
         self._rank = {version: rank for rank, version in enumerate(self.releases)}
         self._next = {row["predecessor"]: row["version"] for row in ordered if row["predecessor"] in self.releases}
         self._states: dict[str, list[Row]] = defaultdict(list)
-        for row in symbols:
+        self._definitions: dict[str, list[Row]] = defaultdict(list)
+        for row in sorted(symbols, key=lambda row: str(row["path"])):
             self._states[row["path"]].append(row)
+            if row["kind"] != SymbolKind.ALIAS:
+                self._definitions[row["canonical_path"]].append(row)
         self._arriving: dict[tuple[str, str], list[Row]] = defaultdict(list)
         self._departing: dict[tuple[str, str], list[Row]] = defaultdict(list)
         self._changing: dict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -44,15 +47,17 @@ class History:
             self._enter(row)
 
     def _enter(self, change: Row) -> None:
-        kind = change["kind"]
-        if kind == ChangeKind.INTRODUCED:
-            self._arriving[change["path"], change["new_version"]].append(change)
+        kind, old_version, new_version = change["kind"], change["old_version"], change["new_version"]
+        # Under another public path than the change's own, a definition is known by where it stands.
+        for path in dict.fromkeys((change["path"], change["canonical_path"])):
+            if kind == ChangeKind.INTRODUCED:
+                self._arriving[path, new_version].append(change)
+            if kind in _DEPARTURES:
+                self._departing[path, old_version].append(change)
+            if change["libevolutioneval_tag"] == LibEvolutionEvalTag.MODIFIED:
+                self._changing[path, new_version].append(change)
         if kind in _ARRIVALS:
-            self._arriving[change["new"], change["new_version"]].append(change)
-        if kind in _DEPARTURES:
-            self._departing[change["path"], change["old_version"]].append(change)
-        if change["libevolutioneval_tag"] == LibEvolutionEvalTag.MODIFIED:
-            self._changing[change["path"], change["new_version"]].append(change)
+            self._arriving[change["new"], new_version].append(change)
 
     def between(self, first: str, last: str) -> list[str]:
         """Return the versions of the lake from the first to the last, both included, in order."""
@@ -74,6 +79,21 @@ class History:
     def is_public(self, path: str, version: str) -> bool:
         """Return whether a public path exists in a version."""
         return self._state(path, version) is not None
+
+    def preferred_path(self, path: str, version: str) -> str:
+        """Return the path under which a version documents an API: another one where a part of the path is an alias.
+
+        `semver.VersionInfo.parse` is documented as `semver.Version.parse` since `VersionInfo` is only another name.
+        """
+        whole, rest = path, ""
+        while whole:
+            state = self._state(whole, version)
+            if state is not None and state["kind"] == SymbolKind.ALIAS:
+                owner = self._holding(self._definitions.get(state["canonical_path"], ()), version)
+                return owner["path"] + rest if owner else path
+            whole, dot, name = whole.rpartition(".")
+            rest = dot + name + rest
+        return path
 
     def change_behind(self, path: str, version: str, tags: Tagging) -> Row | None:
         """Return the change that a path's tags in a version follow from; None where they are general and unchanged.
@@ -102,7 +122,9 @@ class History:
             path = path.rpartition(".")[0] if with_parents else ""
 
     def _state(self, path: str, version: str) -> Row | None:
-        rows = self._states.get(path, ())
+        return self._holding(self._states.get(path, ()), version)
+
+    def _holding(self, rows: Iterable[Row], version: str) -> Row | None:
         return next((row for row in rows if self.within(version, row["first_version"], row["last_version"])), None)
 
 

@@ -63,7 +63,10 @@ class Corpus:
 
 
 def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | Reject]:
-    """Yield a pair, or a reject, for each snippet that ends where the next release has others for the same path."""
+    """Yield a pair, or a reject, for each snippet that ends where there is a next release, by the API it documents.
+
+    An API whose old path lives on as an alias is documented under its new path.
+    """
     beginning: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in corpus.snippets:
         beginning[row["path"], row["version"]].append(row)
@@ -73,7 +76,8 @@ def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | R
         if following is not None:
             ending[row["path"], following].append(row)
     for (path, version), olds in sorted(ending.items()):
-        matches = _match(olds, beginning.get((path, version), []), rules.min_similarity)
+        documented = path if (path, version) in beginning else corpus.history.preferred_path(path, version)
+        matches = _match(olds, beginning.get((documented, version), []), rules.min_similarity)
         for old, new, score in matches.matched:
             yield _pair_examples(corpus, path, version, old, new, score)
         for old in matches.left:
@@ -116,22 +120,22 @@ def _pair_examples(corpus: Corpus, path: str, version: str, old: Row, new: Row, 
 def core_paths(documented: str, old: frozenset[str], new: frozenset[str]) -> tuple[str, str] | None:
     """Return the core API of each side of a changed example, or None where a side uses nothing.
 
-    It is the documented API if both sides use it; else what each side alone uses; else what both use; the deepest
-    path, then the first by name.
+    It is the documented API if both sides use it; else what each side alone uses; else what both use. Of several it
+    is the one with the name of the documented API, then the deepest, then the first by name.
     """
     if documented in old and documented in new:
         return documented, documented
     if not old or not new:
         return None
+    name = documented.rpartition(".")[2]
     if old - new and new - old:
-        return _deepest(old - new), _deepest(new - old)
-    if old & new:
-        return _deepest(old & new), _deepest(old & new)
-    return _deepest(old), _deepest(new)
+        return _closest(old - new, name), _closest(new - old, name)
+    shared = old & new
+    return _closest(shared or old, name), _closest(shared or new, name)
 
 
-def _deepest(paths: frozenset[str]) -> str:
-    return min(paths, key=lambda path: (-path.count("."), path))
+def _closest(paths: frozenset[str], name: str) -> str:
+    return min(paths, key=lambda path: (path.rpartition(".")[2] != name, -path.count("."), path))
 
 
 def connected_examples(

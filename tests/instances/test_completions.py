@@ -98,6 +98,16 @@ def test_a_change_recorded_at_the_definition_is_found_from_another_public_path()
     assert [i["change_id"] for i in made] == [recorded["id"]]
 
 
+def test_a_change_recorded_at_the_preferred_path_is_found_from_where_the_definition_stands() -> None:
+    row = snippet(CODE, "lib.core.fetch", "2.0", preamble="from lib.core import fetch\n")
+    recorded = change(
+        ChangeKind.PARAMETER_REMOVED, "lib.fetch", "1.1", "2.0", parameter="a", canonical_path="lib.core.fetch"
+    )
+    lives = [life("lib.core.fetch", "1.0", "2.1", modified=["2.0"])]
+    made = run([row], lives, [recorded], names={"fetch": "lib.core.fetch"}).tables["completions"]
+    assert [i["change_id"] for i in made] == [recorded["id"]]
+
+
 def test_a_rename_introduces_its_new_path() -> None:
     row = snippet(CODE, "lib.fetch", "1.1", preamble=PREAMBLE)
     renamed = change(ChangeKind.RENAMED, "lib.get", "1.0", "1.1", new="lib.fetch")

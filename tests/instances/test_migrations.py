@@ -11,7 +11,7 @@ from pipeline.instances.history import History
 from pipeline.instances.pairs import core_paths, resolve, same_program
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
-from pipeline.terms import ChangeKind, VersionPattern
+from pipeline.terms import ChangeKind, SymbolKind, VersionPattern
 from tests.instances.rows import TAGGING, change, life, releases, snippet, symbol, usages
 
 MASKING = load(RULES / "masking.yaml", MaskingRules)
@@ -71,6 +71,23 @@ def test_each_example_is_paired_with_the_most_similar_one() -> None:
     made = run([other_new, OLD, NEW, other_old]).tables["migrations"]
     pairs = {(row["snippet_id"], row["target_snippet_id"]) for row in made if row["direction"] == "old_to_new"}
     assert pairs == {(OLD["id"], NEW["id"]), (other_old["id"], other_new["id"])}
+
+
+def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_new_path() -> None:
+    old = snippet("x = lib.fetch(1)\n", "lib.Info.fetch", "1.0.0", "1.1.0")
+    new = snippet("x = lib.load(1)\n", "lib.Data.fetch", "2.0.0")
+    symbols = [
+        symbol("lib.Info", "2.0.0", canonical="lib.core.Data", kind=SymbolKind.ALIAS),
+        symbol("lib.Data", "2.0.0", canonical="lib.core.Data", kind=SymbolKind.CLASS),
+    ]
+    found = [use for row in (old, new) for use in usages(row, NAMES)]
+    output = instances_stage(
+        releases("1.0.0", "1.1.0", "2.0.0"), [old, new], found, symbols, [], LIVES, TAGGING, MASKING
+    )
+    assert {(row["source_name"], row["target_name"]) for row in output.tables["migrations"]} == {
+        ("fetch", "load"),
+        ("load", "fetch"),
+    }
 
 
 REFUSED = {
@@ -212,6 +229,7 @@ def test_resolve(words: str, path: str | None) -> None:
         ({"lib.a", "lib.b"}, {"lib.a", "lib.c"}, ("lib.a", "lib.a")),
         ({"lib.b", "lib.x"}, {"lib.c", "lib.x"}, ("lib.b", "lib.c")),
         ({"lib.b", "lib.b.m"}, {"lib.b", "lib.b.m", "lib.c"}, ("lib.b.m", "lib.b.m")),
+        ({"lib.Old.a", "lib.Old.b"}, {"lib.New.a", "lib.New.b"}, ("lib.Old.a", "lib.New.a")),
         ({"lib.b"}, set(), None),
         (set(), {"lib.b"}, None),
     ],
