@@ -101,11 +101,16 @@ def _rank(interpreter: Interpreter) -> tuple[Version, str]:
 def _candidates() -> Iterator[Path]:
     yield from _of_uv()
     root = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    for version in sorted(root.glob("versions/*/bin/python3")):
-        yield version.resolve()
+    for version in _listing(root / "versions"):
+        yield (version / "bin" / "python3").resolve()
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        if folder and Path(folder) != root / "shims" and Path(folder).is_dir():
-            yield from (path.resolve() for path in sorted(Path(folder).iterdir()) if _NAME.fullmatch(path.name))
+        if folder and Path(folder) != root / "shims":
+            yield from (path.resolve() for path in _listing(Path(folder)) if _NAME.fullmatch(path.name))
+
+
+def _listing(folder: Path) -> list[Path]:
+    """Return what is in a folder, sorted; nothing where it is not there, or is another user's."""
+    return sorted(folder.iterdir()) if os.access(folder, os.R_OK | os.X_OK) and folder.is_dir() else []
 
 
 def _of_uv() -> list[Path]:

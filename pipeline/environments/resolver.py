@@ -19,7 +19,7 @@ from pipeline.terms import EnvironmentOutcome
 
 # What uv may know of our environment: how to reach the index, and nothing that changes what it resolves.
 _PASSED_ON = (
-    *("HOME", "PATH", "TMPDIR", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR"),
+    *("HOME", "PATH", "TMPDIR", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", "UV_HTTP_RETRIES", "UV_HTTP_TIMEOUT"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
 _UNREACHABLE = re.compile(r"error sending request|Request failed after|tcp connect error|HTTP status server error")

@@ -1,0 +1,38 @@
+"""What the tests of environments share: a sandbox that works, a store over the index on loopback, a release to build."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.environments import EnvironmentStore, Sandbox, environment_rules, find_sandbox
+from pipeline.lake import Row
+from tests.index_server import Index
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Sandbox:
+    return find_sandbox()
+
+
+@pytest.fixture
+def store_at(index: Index, sandbox: Sandbox) -> Callable[..., EnvironmentStore]:
+    def make(root: Path, **rules: Any) -> EnvironmentStore:
+        changed = environment_rules().model_copy(update={"gaps": ()} | rules)
+        return EnvironmentStore(root, index_url=index.simple, rules=changed, workers=2, sandbox=sandbox)
+
+    return make
+
+
+@pytest.fixture
+def release() -> Callable[..., Row]:
+    def make(version: str = "1.0", **changed: Any) -> Row:
+        day = datetime(2021, 5, 1, tzinfo=UTC)
+        row = {"library": "lib", "version": version, "release_time": day, "requires_python": None}
+        return row | {"import_names": ["lib"]} | changed
+
+    return make

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from pipeline.environments import environment_rules
+from pipeline.environments.rules import Gap
+from pipeline.rules import RULES, RuleError
+
+SHIPPED = environment_rules()
+
+
+@pytest.mark.parametrize(
+    ("released", "python", "expected"),
+    [
+        ("2023-05-02", "3.11", "2023-06-01"),  # upload + 30
+        ("2022-10-25", "3.11", "2023-01-22"),  # Python 3.11 (2022-10-24) + 60 + 30
+        ("2015-01-01", "3.6", "2017-03-23"),
+    ],
+)
+def test_cutoff(released: str, python: str, expected: str) -> None:
+    moment = datetime.fromisoformat(released).replace(tzinfo=UTC)
+    assert SHIPPED.cutoff(moment, python).date() == date.fromisoformat(expected)
+
+
+@pytest.mark.parametrize(
+    ("gap", "concerned"),
+    [
+        (Gap(pins=("x",)), True),
+        (Gap(library="lib", pins=("x",)), True),
+        (Gap(library="other", pins=("x",)), False),
+        (Gap(specifier="<2", pins=("x",)), True),
+        (Gap(specifier=">=2", pins=("x",)), False),
+        (Gap(before=date(2021, 5, 2), pins=("x",)), True),
+        (Gap(before=date(2021, 5, 1), pins=("x",)), False),
+    ],
+)
+def test_gap(gap: Gap, concerned: bool) -> None:
+    release = {"library": "lib", "version": "1.5", "release_time": datetime(2021, 5, 1, 12, tzinfo=UTC)}
+    rules = SHIPPED.model_copy(update={"gaps": (gap, gap)})
+    assert rules.extra_pins(release) == (["x"] if concerned else [])
+
+
+def test_a_typo_names_file_and_line(tmp_path: Path) -> None:
+    text = (RULES / "environments.yaml").read_text().replace("slack_days", "slak_days", 2)
+    (tmp_path / "environments.yaml").write_text(text)
+    with pytest.raises(RuleError, match=r"environments.yaml:\d+: slak_days: unknown key"):
+        environment_rules(tmp_path)
