@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import inspect
 import logging
 import re
 import warnings
@@ -230,4 +229,5 @@ def _docstring(owner: griffe.Object, lines: Sequence[str]) -> tuple[str | None, 
     # griffe gives the line of the opening quotes; the text may begin further down
     while line < len(lines) and not _QUOTES.sub("", lines[line - 1]).strip():
         line += 1
-    return inspect.cleandoc(owner.docstring.value), line
+    # griffe has taken the indentation off, as inspect.cleandoc does; a second time would take off too much
+    return owner.docstring.value, line

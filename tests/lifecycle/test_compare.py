@@ -1,0 +1,216 @@
+"""Old source, new source, and the changes between them: nothing more, and nothing less."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.lake import table
+from pipeline.lifecycle import compare
+from tests.lifecycle.releases import TAGGING, Files, changes, told
+from tests.surface.trees import surface
+
+LONG = "def f(alpha, beta):\n    'The same words.'\n"
+CLASS = "class C:\n    def one(self): ...\n    def two(self): ...\n    def three(self): ...\n"
+
+CASES = {
+    "nothing": ("def f(): ...\n", "def f(): ...\n", []),
+    "introduced and removed": ("def aaa(x): ...\n", "class Zzz: ...\n", ["introduced pkg.Zzz", "removed pkg.aaa"]),
+    "of a class that goes as a whole there is one row": (CLASS, "", ["removed pkg.C"]),
+    "of a module too": (
+        {"pkg/__init__.py": "", "pkg/m.py": CLASS},
+        {"pkg/__init__.py": ""},
+        ["removed pkg.m"],
+    ),
+    "one row for a definition with two paths": (
+        {"pkg/__init__.py": "from .m import f\n", "pkg/m.py": "def f(): ...\ndef g(): ...\n"},
+        {"pkg/__init__.py": "", "pkg/m.py": "def g(): ...\n"},
+        ["removed pkg.f"],
+    ),
+    "one row for a method that many classes inherit": (
+        "class A:\n    def m(self, x): ...\nclass B(A): ...\nclass D(A): ...\n",
+        "class A:\n    def m(self, x, y): ...\nclass B(A): ...\nclass D(A): ...\n",
+        ["parameter_added_required pkg.A.m y"],
+    ),
+    "one row for its removal": (
+        "class A:\n    def m(self, x): ...\nclass B(A): ...\n",
+        "class A: ...\nclass B(A): ...\n",
+        ["removed pkg.A.m"],
+    ),
+    "a class that loses a base loses its members": (
+        "class A:\n    def m(self, x): ...\nclass B(A): ...\n",
+        "class A:\n    def m(self, x): ...\nclass B: ...\n",
+        ["bases pkg.B", "removed pkg.B.m"],
+    ),
+    "renamed by similarity": ("def get_items(a): ...\n", "def get_item(a): ...\n",
+                              ["renamed pkg.get_items -> pkg.get_item"]),
+    "not renamed: other parameters": ("def get_items(a): ...\n", "def get_item(b): ...\n",
+                                      ["introduced pkg.get_item", "removed pkg.get_items"]),
+    "not renamed: nothing to tell by": ("def get_items(): ...\n", "def get_item(): ...\n",
+                                        ["introduced pkg.get_item", "removed pkg.get_items"]),
+    "renamed, as the docstring shows": (LONG, LONG.replace("f(", "entirely_other("),
+                                        ["renamed pkg.f -> pkg.entirely_other"]),
+    "renamed, as the library says": (
+        "@deprecated('use better instead')\ndef worse(a): ...\n",
+        "def better(a, b): ...\n",
+        ["renamed pkg.worse -> pkg.better"],
+    ),
+    "a class renamed with its members": (CLASS, CLASS.replace("C:", "Entirely:"), ["renamed pkg.C -> pkg.Entirely"]),
+    "moved to another module": (
+        {"pkg/__init__.py": "", "pkg/a.py": LONG, "pkg/b.py": ""},
+        {"pkg/__init__.py": "", "pkg/a.py": "", "pkg/b.py": LONG},
+        ["moved pkg.a.f -> pkg.b.f"],
+    ),
+    "an alias that went, the definition stays": (
+        {"pkg/__init__.py": "from .m import f\n", "pkg/m.py": "def f(): ...\n"},
+        {"pkg/__init__.py": "", "pkg/m.py": "def f(): ...\n"},
+        ["moved pkg.f -> pkg.m.f"],
+    ),
+    "a rename that keeps the old name as an alias breaks nothing, and its members change by both names": (
+        "class Old:\n    def isvalid(self, v): ...\n",
+        "class New:\n    def is_valid(self, v): ...\nOld = New\n",
+        ["introduced pkg.New", "renamed pkg.Old.isvalid -> pkg.Old.is_valid"],
+    ),
+}  # fmt: skip
+
+STILL_THERE: dict[str, tuple[Files, Files]] = {
+    "moved to a private module and re-exported": (
+        {"pkg/__init__.py": "from .m import f\n", "pkg/m.py": LONG},
+        {"pkg/__init__.py": "from ._m import f\n", "pkg/_m.py": LONG, "pkg/m.py": "from ._m import f\n"},
+    ),
+    "a method that moves to a private base (flask 3.0)": (
+        {"pkg/__init__.py": "class C:\n    def m(self, a): ...\n"},
+        {"pkg/__init__.py": "from ._b import B\nclass C(B): ...\n", "pkg/_b.py": "class B:\n    def m(self, a): ...\n"},
+    ),
+    "became a re-export of another distribution": (
+        {"pkg/__init__.py": "class C:\n    def m(self): ...\n"},
+        {"pkg/__init__.py": "from other import C\n"},
+    ),
+    "became lazy": (
+        {"pkg/__init__.py": "class C:\n    def m(self): ...\n"},
+        {"pkg/__init__.py": "def __getattr__(name):\n    if name == 'C':\n        return load()\n"},
+    ),
+    "is imported, though __all__ came and leaves it out": (
+        "def f(): ...\ndef g(): ...\n",
+        "__all__ = ['f']\ndef f(): ...\ndef g(): ...\n",
+    ),
+    "an override that a base of the standard library has": (
+        "class C(dict):\n    def copy(self): ...\n",
+        "class C(dict): ...\n",
+    ),
+    "a class that answers any name": (
+        "class C:\n    def m(self): ...\n",
+        "class C:\n    def __getattr__(self, name): ...\n",
+    ),
+    "members that a call made": (
+        "import enum\nflags = enum.IntEnum('flags', names())\n",
+        "import enum\nclass flags(enum.IntEnum):\n    A = 1\n",
+    ),
+    "compiled from now on": (
+        {"pkg/__init__.py": "from .speed import fast\n", "pkg/speed.py": "def fast(x): ...\n"},
+        {"pkg/__init__.py": "from .speed import fast\n", "pkg/speed.pyi": "def fast(x): ...\n"},
+    ),
+    "a module that does not parse": (
+        {"pkg/__init__.py": "from .m import C\n", "pkg/m.py": CLASS + "def f(): ...\n"},
+        {"pkg/__init__.py": "from .m import C\n", "pkg/m.py": "print 'two'\n"},
+    ),
+    "the package itself does not parse": (
+        {"pkg/__init__.py": "from .m import C\nX = 1\n", "pkg/m.py": CLASS},
+        {"pkg/__init__.py": "print 'two'\n", "pkg/m.py": CLASS},
+    ),
+    "for type checkers only": (
+        "def f(x): ...\n",
+        "import typing as t\nif t.TYPE_CHECKING:\n    from other import Y\ndef f(x): ...\n",
+    ),
+    "spelling": (
+        "import typing as t\ndef f(a: t.Optional[str], b: 'int' = 1, c: t.List[int]=[1]) -> t.Union[int, None]: ...\n",
+        "def f(a: str | None, b: int = 0x1, c: list[int] = [1, ]) -> None | int: ...\n",
+    ),
+    "a first annotation is no change": ("def f(a): ...\n", "def f(a: int) -> int: ...\n"),
+    "the value of a version": ("version = '1.0'\nDATE = 1\n", "version = '1.1'\nDATE = 2\n"),
+    "a value that is no literal, or made for each instance": (
+        "L = make(1)\nclass C:\n    def __init__(self):\n        self.x = 1\n",
+        "L = make(2)\nclass C:\n    def __init__(self):\n        self.x = 2\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), CASES.values(), ids=CASES)
+def test_changes(old, new, expected):
+    assert told(changes(old, new)) == expected
+
+
+@pytest.mark.parametrize(("old", "new"), STILL_THERE.values(), ids=STILL_THERE)
+def test_no_api_went_or_came(old, new):
+    ended = {"removed", "renamed", "moved", "kind"}
+    assert [line for line in told(changes(old, new)) if line.split()[0] in ended] == []
+
+
+@pytest.mark.parametrize("name", ["spelling", "a first annotation is no change", "the value of a version",
+                                  "a module that does not parse", "compiled from now on", "for type checkers only",
+                                  "a value that is no literal, or made for each instance"])  # fmt: skip
+def test_nor_is_there_any_change_either_way(name):
+    old, new = STILL_THERE[name]
+    assert (told(changes(old, new)), told(changes(new, old))) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("def f(): ...", "async def f(): ...", ["async pkg.f"]),
+        ("def f() -> int: ...", "def f() -> str: ...", ["returns pkg.f"]),
+        ("X = 1", "X = 2", ["attribute_value pkg.X"]),
+        ("X: int = f()", "X: str = f()", ["attribute_type pkg.X"]),
+        ("X = 1", "def X(): ...", ["kind pkg.X"]),
+        ("def X(a): ...", "class X:\n    def __init__(self, a): ...", ["kind pkg.X"]),
+        ("class C:\n    def p(self): ...", "class C:\n    @property\n    def p(self): ...", ["kind pkg.C.p"]),
+        ("class C(A): ...\nclass A: ...", "class C(B): ...\nclass A: ...\nclass B(A): ...",
+         ["introduced pkg.B", "bases pkg.C"]),
+        ("def f(): ...", "@deprecated('gone soon')\ndef f(): ...", ["deprecated pkg.f"]),
+        ("@deprecated('gone soon')\ndef f(): ...", "def f(): ...", ["undeprecated pkg.f"]),
+        ("from markupsafe import M", "def __getattr__(n):\n    if n == 'M':\n        warnings.warn('M is deprecated. "
+         "Use \\'markupsafe.M\\' instead.', DeprecationWarning)\n        return 1", ["deprecated pkg.M"]),
+    ],
+)  # fmt: skip
+def test_changes_of_one_api(old, new, expected):
+    assert told(changes(old, new)) == expected
+
+
+def test_what_a_row_says():
+    old = "@deprecated('Use `pkg.better` instead.')\ndef worse(a, b=1): ...\nclass A: ...\nclass C(A): ...\n"
+    new = "def better(): ...\nclass A: ...\nclass C: ...\n"
+    rows = {row["path"]: row for row in changes(old + "def better(): ...\n", new)}
+    for row in rows.values():
+        table("changes").check(row)
+    worse = rows["pkg.worse"]
+    keys = ("kind", "old", "new", "breaking", "griffe_kind", "replacement", "versicode_tag", "libevolutioneval_tag",
+            "gitchameleon_category", "confidence", "evidence")  # fmt: skip
+    assert [worse[key] for key in keys] == [
+        "removed", "function (a, b=1)", None, True, "Public object was removed", "pkg.better", "deprecation",
+        "deprecated", "name", 1.0, "static",
+    ]  # fmt: skip
+    assert (rows["pkg.C"]["kind"], rows["pkg.C"]["breaking"]) == ("bases", True)
+
+
+def test_a_removal_from_a_class_with_an_unseen_base_is_unsure():
+    old = "from other import B\nclass C(B):\n    def m(self): ...\n"
+    new = "from other import B\nclass C(B): ...\n"
+    assert [row["confidence"] for row in changes(old, new)] == [TAGGING.confidence_outside_base]
+
+
+LINES = (
+    "def f(a): ...", "def f(a, b=1): ...", "class C:\n    def m(self): ...", "class D(C): ...", "x = 1", "x = 2",
+    "g = f", "from ._p import h", "__all__ = ['f', 'x']", "from markupsafe import Markup",
+    "def __getattr__(name):\n    if name == 'lazy':\n        return 1",
+)  # fmt: skip
+sources = st.lists(st.sampled_from(LINES), max_size=6).map("\n".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(sources, sources)
+def test_a_release_does_not_differ_from_itself_and_rows_are_deterministic(old, new):
+    same = surface({"pkg/__init__.py": old, "pkg/_p.py": "def h(): ...\n"}).symbols
+    versions = {"old_version": "1.0", "new_version": "1.1"}
+    assert compare(same, same, library="pkg", rules=TAGGING, **versions) == []
+    assert changes(old, new) == changes(old, new)
+    ids = [row["id"] for row in changes(old, new)]
+    assert len(ids) == len(set(ids))

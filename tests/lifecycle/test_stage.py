@@ -1,0 +1,126 @@
+"""The lives of public paths over the releases of a library, their tags, and their history."""
+
+import pytest
+
+from pipeline.lake import Output, table
+from pipeline.lifecycle import Tags, describe, history_of, tags_at
+from tests.lifecycle.releases import TAGGING, history
+
+
+def lives(output: Output, path: str) -> list[tuple[object, ...]]:
+    keys = (
+        "first_version",
+        "last_version",
+        "introduced_in",
+        "removed_in",
+        "deprecated_in",
+        "replacement",
+        "modified_in",
+    )
+    return [tuple(row[key] for key in keys) for row in output.tables["lifecycles"] if row["path"] == path]
+
+
+def test_a_life_from_introduction_to_removal():
+    _, output = history(
+        "",
+        "def f(a): ...\n",
+        "def f(a, b): ...\n",
+        "@deprecated('use `g` instead')\ndef f(a, b): ...\ndef g(c): ...\n",
+        "def g(c): ...\n",
+    )
+    assert lives(output, "pkg.f") == [("1.1", "1.3", "1.1", "1.4", "1.3", "pkg.g", ["1.2"])]
+    tags = Tags(output.tables["lifecycles"], TAGGING)
+    assert [tags.at("pkg.f", f"1.{n}") for n in range(5)] == [
+        None,
+        ("addition", "introduced"),
+        ("general", "modified"),
+        ("deprecation", "deprecated"),
+        None,
+    ]
+    assert tags_at(output.tables["lifecycles"], "pkg.f", "1.2", TAGGING) == ("general", "modified")
+
+
+def test_in_one_version_only_an_api_is_new_rather_than_leaving():
+    _, output = history("", "def f(a): ...\n", "")
+    assert Tags(output.tables["lifecycles"], TAGGING).at("pkg.f", "1.1") == ("addition", "introduced")
+
+
+def test_what_the_first_release_has_is_just_there():
+    _, output = history("def f(a): ...\n", "def f(a): ...\n")
+    assert lives(output, "pkg.f") == [("1.0", "1.1", None, None, None, None, [])]
+    assert (output.seen, output.made, list(output.rejects)) == (2, 2, [])
+
+
+def test_a_release_whose_predecessor_is_not_in_the_lake_is_rejected():
+    _, output = history("def f(a): ...\n", "", predecessor="0.9")
+    assert [(r.key, str(r.reason)) for r in output.rejects] == [("1.0", "no_predecessor")]
+    assert lives(output, "pkg.f") == [("1.0", "1.0", None, "1.1", None, None, [])]
+
+
+def test_nothing_is_said_across_a_gap():
+    _, output = history("def f(a): ...\n", "def g(): ...\n", gap_before="1.1")
+    assert list(output.tables["changes"]) == []
+    assert lives(output, "pkg.f") == [("1.0", "1.0", None, None, None, None, [])]
+    assert lives(output, "pkg.g") == [("1.1", "1.1", None, None, None, None, [])]
+
+
+def test_an_api_that_comes_back_has_two_lives():
+    _, output = history("def f(a): ...\n", "", "def f(a): ...\n")
+    assert [life[:4] for life in lives(output, "pkg.f")] == [("1.0", "1.0", None, "1.1"), ("1.2", "1.2", "1.2", None)]
+
+
+MEMBER = "class C:\n    def m(self, a): ...\n"
+
+
+@pytest.mark.parametrize(
+    "middle",
+    [
+        {"pkg/__init__.py": "from .a import C\n", "pkg/a.py": MEMBER},
+        {"pkg/__init__.py": "print 'two'\n", "pkg/a.py": MEMBER},
+        {"pkg/__init__.py": "from other import C\n"},
+    ],
+    ids=["an alias of its class", "a module that does not parse", "a class of another distribution"],
+)
+def test_a_member_lives_on_under(middle):
+    old = {"pkg/__init__.py": MEMBER}
+    _, output = history(old, middle, old)
+    assert [life[:4] for life in lives(output, "pkg.C.m")] == [("1.0", "1.2", None, None)]
+
+
+def test_a_member_that_lives_on_under_an_alias_ends_with_it():
+    moved = {"pkg/__init__.py": "", "pkg/a/__init__.py": "from .b import C\n__all__ = ['C']\n", "pkg/a/b.py": MEMBER}
+    old = {"pkg/__init__.py": "", "pkg/a/__init__.py": "", "pkg/a/b.py": MEMBER}
+    _, output = history(old, moved, {"pkg/__init__.py": "", "pkg/a/__init__.py": "", "pkg/a/b.py": ""})
+    assert [life[:4] for life in lives(output, "pkg.a.b.C.m")] == [("1.0", "1.1", None, "1.2")]
+
+
+def test_rows_fit_the_declared_tables_and_keys_are_unique():
+    _, output = history("def f(a): ...\nX = 1\n", "class f: ...\nX = 2\n", "from ._m import f\n")
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+        keys = [tuple(row[column] for column in table(name).key) for row in rows]
+        assert len(keys) == len(set(keys))
+
+
+def test_history_in_words():
+    read, output = history("def f(a): ...\n", "def f(a, b=1): ...\n", "")
+    found = history_of(read.tables["symbols"], output.tables["lifecycles"], output.tables["changes"], "pkg.f")
+    assert describe(found) == [
+        "1.0: there; no release before it is in the lake",
+        "1.0: function (a), defined at pkg.f",
+        "1.1: function (a, b=1), defined at pkg.f",
+        "1.1: pkg.f [b]: a parameter with default came: b=1",
+        "1.2: gone; 1.1 is the last that has it",
+    ]
+
+
+def test_history_of_a_member_tells_what_happened_to_its_class():
+    read, output = history(MEMBER, MEMBER.replace("C", "Other"))
+    found = history_of(read.tables["symbols"], output.tables["lifecycles"], output.tables["changes"], "pkg.C.m")
+    assert [(row["path"], str(row["kind"])) for row in found.changes] == [("pkg.C", "removed")]
+
+
+def test_history_of_what_is_not_known():
+    found = history_of([], [], [], "pkg.nothing")
+    assert (found.known, describe(found)) == (False, ["pkg.nothing: no release in the lake has it"])

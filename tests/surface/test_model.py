@@ -1,0 +1,83 @@
+"""A surface as a whole: files that do not parse, keeping it as bytes, determinism, rules."""
+
+import pytest
+
+from pipeline.crawl import SourceTree
+from pipeline.lake import table
+from pipeline.rules import RULES, RuleError, load
+from pipeline.surface import Surface, SurfaceRules, read_surface
+from tests.surface.trees import SURFACE_RULES, surface
+
+FILES = {
+    "pkg/__init__.py": "from .good import f\nfrom .bad import g\n__all__ = ['f', 'g']\n",
+    "pkg/good.py": "def f(a: int = 1) -> int:\n    'Doc.'\n",
+    "pkg/bad.py": "def g():\n    print 'two'\n",
+}
+
+
+def test_a_file_that_does_not_parse_is_a_problem_with_its_line_and_its_module_stays():
+    read = surface(FILES)
+    assert [(p.key, str(p.reason)) for p in read.problems] == [("pkg/bad.py", "unparsed_source")]
+    assert read.problems[0].detail.startswith("line 2: Missing parentheses in call to 'print'")
+    assert read.modules == 3
+    labels = {row["path"]: row["labels"] for row in read.symbols}
+    assert (labels["pkg.bad"], labels["pkg.g"], labels["pkg.good"]) == (["unparsed"], ["opaque"], [])
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"x = '\xff'\n", "encoding"),
+        (b"# -*- coding: no-such-code -*-\n", "unknown encoding"),
+        (b"x = 1\x00\n", "null bytes"),
+    ],
+)
+def test_a_file_that_is_no_text_is_a_problem(content, words):
+    read = read_surface(SourceTree({"pkg.py": content}, "", ("pkg",)), SURFACE_RULES)
+    assert [words in problem.detail for problem in read.problems] == [True]
+
+
+def test_a_declared_encoding_is_kept_to():
+    content = "# -*- coding: latin-1 -*-\nNAME = 'é'\n".encode("latin-1")
+    read = read_surface(SourceTree({"pkg.py": content}, "", ("pkg",)), SURFACE_RULES)
+    assert [row["value"] for row in read.symbols if row["path"] == "pkg.NAME"] == ["'é'"]
+
+
+def test_bytes_and_back():
+    read = surface(FILES)
+    assert Surface.from_bytes(read.to_bytes()) == read
+
+
+def test_equal_sources_in_any_order_give_equal_bytes():
+    backwards = dict(reversed(FILES.items()))
+    assert surface(FILES).to_bytes() == surface(backwards).to_bytes()
+
+
+def test_rows_fit_the_declared_tables():
+    read = surface(FILES)
+    coded = {"library": "pkg", "first_version": "1", "last_version": "1"}
+    for name, rows in (("symbols", read.symbols), ("documents", read.documents)):
+        for row in rows:
+            table(name).check(row | coded)
+    assert (len(read.symbols), len(read.documents)) == (6, 1)
+
+
+def test_modules_that_import_each_other_come_to_an_end():
+    read = surface(
+        {
+            "pkg/__init__.py": "from .a import *\nfrom .b import x\n",
+            "pkg/a.py": "from .b import *\nfrom .b import x\nclass A(B): ...\n",
+            "pkg/b.py": "from .a import *\nfrom .a import x\nclass B(A): ...\n",
+        }
+    )
+    paths = {row["path"] for row in read.symbols}
+    assert {"pkg.A", "pkg.B"} <= paths
+
+
+def test_a_rule_whose_example_does_not_hold_is_refused(tmp_path):
+    text = (RULES / "surface.yaml").read_text()
+    wrong = text.replace('gives: "2.4"', 'gives: "9.9"')
+    assert wrong != text
+    (tmp_path / "surface.yaml").write_text(wrong)
+    with pytest.raises(RuleError, match=r"surface\.yaml:\d+.*gives '2\.4', not '9\.9'"):
+        load(tmp_path / "surface.yaml", SurfaceRules)

@@ -1,0 +1,253 @@
+"""Which paths are public, what they are, and where their definition stands."""
+
+import pytest
+
+from tests.surface.trees import kinds, rows
+
+CASES = {
+    "names without underscore that are defined here": (
+        "import os\nfrom typing import Any\nLIMIT = 3\n_hidden = 1\ndef f(): ...\nclass C: ...\n",
+        {"pkg.LIMIT": "attribute", "pkg.f": "function", "pkg.C": "class"},
+    ),
+    "__all__ decides, underscore or not": (
+        "__all__ = ['_g']\n__all__ += ('h',)\ndef _g(): ...\ndef h(): ...\ndef other(): ...\n",
+        {"pkg._g": "function", "pkg.h": "function"},
+    ),
+    "__all__ of other modules, extend, append, remove": (
+        {
+            "pkg/__init__.py": """
+                from . import _a
+                from ._a import *
+                from ._b import __all__ as b_all
+                from ._b import *
+                __all__ = _a.__all__ + b_all
+                __all__.extend(['c', 'd'])
+                __all__.append('e')
+                __all__.remove('d')
+                c = d = e = 1
+            """,
+            "pkg/_a.py": "__all__ = ['a', 'a2']\na = 1\ndef a2(): ...\n",
+            "pkg/_b.py": "__all__ = ['b']\ndef b(): ...\n",
+        },
+        {"pkg.a": "attribute", "pkg.a2": "function", "pkg.b": "function", "pkg.c": "attribute", "pkg.e": "attribute"},
+    ),
+    "an __all__ that cannot be read adds the rule for names": (
+        "__all__ = [n for n in dir()]\ndef f(): ...\n",
+        {"pkg.f": "function"},
+    ),
+    "what __all__ lists in vain is not there (humanize 4.0.0 lists VERSION)": (
+        "__all__ = ['f', 'VERSION']\ndef f(): ...\n",
+        {"pkg.f": "function"},
+    ),
+    "re-exports of a package without __all__, from inside and from another distribution": (
+        {
+            "pkg/__init__.py": """
+                import json
+                import attr
+                from typing import TYPE_CHECKING
+                from markupsafe import Markup
+                from ._impl import f, _g
+                if TYPE_CHECKING:
+                    from ._impl import Typed
+            """,
+            "pkg/_impl.py": "from markupsafe import escape\ndef f(): ...\ndef _g(): ...\nclass Typed: ...\n",
+        },
+        {"pkg.Markup": "external", "pkg.f": "function"},
+    ),
+    "an import in a plain module is not public": (
+        {"pkg/__init__.py": "", "pkg/a.py": "def f(): ...\n", "pkg/b.py": "from .a import f\nfrom x import y\n"},
+        {"pkg.a": "module", "pkg.a.f": "function", "pkg.b": "module"},
+    ),
+    "the shortest path is preferred, the others are aliases": (
+        {"pkg/__init__.py": "from .a import C\n", "pkg/a.py": "class C:\n    def m(self): ...\n"},
+        {"pkg.C": "class", "pkg.C.m": "method", "pkg.a": "module", "pkg.a.C": "alias"},
+    ),
+    "of paths of one length the definition's own is preferred": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/a/__init__.py": "from ..b import f\n",
+            "pkg/b.py": "def f(): ...\n",
+        },
+        {"pkg.a": "module", "pkg.a.f": "alias", "pkg.b": "module", "pkg.b.f": "function"},
+    ),
+    "a second name for a function or class is an alias": (
+        "def f(): ...\ng = f\nclass C:\n    def m(self): ...\n    n = m\n",
+        {"pkg.f": "function", "pkg.g": "alias", "pkg.C": "class", "pkg.C.m": "method", "pkg.C.n": "alias"},
+    ),
+    "tests, vendored code, programs and private modules are out of scope": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/tests/test_a.py": "def test(): ...\n",
+            "pkg/_vendor/six.py": "PY2 = 1\n",
+            "pkg/vendor/x.py": "PY2 = 1\n",
+            "pkg/_private.py": "def f(): ...\n",
+            "pkg/__main__.py": "def main(): ...\n",
+            "pkg/testing.py": "def client(): ...\n",
+        },
+        {"pkg.testing": "module", "pkg.testing.client": "function"},
+    ),
+    "inherited members, also from a private base in another file": (
+        {
+            "pkg/__init__.py": "from ._base import Base\nclass C(Base):\n    def own(self): ...\n",
+            "pkg/_base.py": """
+                class Root:
+                    def far(self): ...
+                class Base(Root):
+                    x: int = 1
+                    def near(self): ...
+                    def _private(self): ...
+                    def __len__(self): ...
+            """,
+        },
+        {
+            "pkg.Base": "class",
+            "pkg.Base.far": "method",
+            "pkg.Base.near": "method",
+            "pkg.Base.x": "attribute",
+            "pkg.C": "class",
+            "pkg.C.far": "method",
+            "pkg.C.near": "method",
+            "pkg.C.own": "method",
+            "pkg.C.x": "attribute",
+        },
+    ),
+    "properties, also by decorators that griffe does not know, and attributes of instances": (
+        """
+        import abc
+        class C:
+            def __init__(self):
+                self.made = 1
+                self._hidden = 2
+            @property
+            def p(self): ...
+            @lib.cached_property
+            def q(self): ...
+            @abc.abstractproperty
+            def r(self): ...
+            @r.setter
+            def r(self, value): ...
+        """,
+        {
+            "pkg.C": "class",
+            "pkg.C.made": "attribute",
+            "pkg.C.p": "property",
+            "pkg.C.q": "property",
+            "pkg.C.r": "property",
+        },
+    ),
+    "a star import of a private module": (
+        {"pkg/__init__.py": "from ._a import *\n", "pkg/_a.py": "import os\nX = 1\n_y = 2\ndef f(): ...\n"},
+        {"pkg.X": "attribute", "pkg.f": "function"},
+    ),
+    "a private module that is public under another name": (
+        {"pkg/__init__.py": "from . import _tools as tools\n", "pkg/_tools.py": "def f(): ...\n"},
+        {"pkg.tools": "module", "pkg.tools.f": "function"},
+    ),
+    "a function hides the module of its name": (
+        {"pkg/__init__.py": "from .run import run\n", "pkg/run.py": "def run(): ...\ndef walk(): ...\n"},
+        {"pkg.run": "function", "pkg.run.run": "alias", "pkg.run.walk": "function"},
+    ),
+    "what serves annotations only, loops and deleted names are no API": (
+        """
+        import typing as t
+        import inspect
+        T = t.TypeVar("T")
+        Many = t.Union[int, str]
+        isfunction = inspect.isfunction
+        for name in "ab":
+            scratch = name
+        gone = 1
+        del gone
+        kept = 2
+        """,
+        {"pkg.kept": "attribute"},
+    ),
+    "a name whose definition is compiled is there, but opaque": (
+        {"pkg/__init__.py": "from ._speed import fast\n"},
+        {"pkg.fast": "attribute"},
+    ),
+    "stubs stand for compiled modules only": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/a.py": "def f(): ...\n",
+            "pkg/a.pyi": "def f(): ...\ndef only_in_stub(): ...\n",
+            "pkg/b.pyi": "from typing import overload\n@overload\ndef g(x: int) -> int: ...\n@overload\n"
+            "def g(x: str) -> str: ...\n",
+        },
+        {"pkg.a": "module", "pkg.a.f": "function", "pkg.b": "module", "pkg.b.g": "function"},
+    ),
+    "attributes that are put into a class below it": (
+        "class C:\n    class D: ...\nC.x = 1\nC.D.y = C\n",
+        {"pkg.C": "class", "pkg.C.D": "class", "pkg.C.D.y": "attribute", "pkg.C.x": "attribute"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
+def test_public_paths(files, expected):
+    assert kinds(files) == expected
+
+
+def test_canonical_path_and_reason():
+    found = rows(
+        {
+            "pkg/__init__.py": "from ._impl import C\nfrom markupsafe import Markup\n",
+            "pkg/_impl.py": "class Base:\n    def m(self): ...\nclass C(Base): ...\n",
+        }
+    )
+    told = {path: (row["canonical_path"], str(row["public_because"])) for path, row in found.items()}
+    assert told == {
+        "pkg": ("pkg", "root"),
+        "pkg.C": ("pkg._impl.C", "reexport"),
+        "pkg.C.m": ("pkg._impl.Base.m", "inherited"),
+        "pkg.Markup": ("markupsafe.Markup", "reexport"),
+    }
+
+
+def test_lazy_names_of_module_getattr():
+    found = rows(
+        """
+        import warnings
+        _moved = {"B": "pkg._b", "C": "pkg._c"}
+        def __getattr__(name):
+            if name == "Markup":
+                warnings.warn(f"'pkg.{name}' is deprecated. Use 'markupsafe.Markup' instead.", DeprecationWarning)
+                return 1
+            if name == "gone":
+                raise ImportError("removed in 2.0")
+            if name in {"x", "y"}:
+                return 2
+            return _moved[name]
+        """
+    )
+    lazy = {path: row["deprecation"] for path, row in found.items() if row["kind"] == "lazy"}
+    assert sorted(lazy) == ["pkg.B", "pkg.C", "pkg.Markup", "pkg.x", "pkg.y"]
+    assert lazy["pkg.Markup"] == {
+        "channel": "warning",
+        "since": None,
+        "removal": None,
+        "message": "'pkg.Markup' is deprecated. Use 'markupsafe.Markup' instead.",
+        "replacement": "markupsafe.Markup",
+    }
+    assert lazy["pkg.x"] is None
+
+
+@pytest.mark.parametrize(
+    ("source", "parameters"),
+    [
+        ("try:\n    from fast import f\nexcept ImportError:\n    def f(slow): ...\n", None),
+        ("try:\n    def f(real): ...\nexcept ImportError:\n    def f(fallback): ...\n", ["real"]),
+        ("try:\n    from ._none import f\nexcept ImportError:\n    def f(fallback): ...\n", ["fallback"]),
+        ("import sys\nif sys.version_info >= (3, 8):\n    def f(new): ...\nelse:\n    def f(old): ...\n", ["new"]),
+        ("import sys\nif sys.version_info[0] == 2:\n    def f(old): ...\nelse:\n    def f(new): ...\n", ["new"]),
+        ("if PY2:\n    def f(old): ...\nelse:\n    def f(new): ...\n", ["new"]),
+        ("if unknown:\n    def f(first): ...\nelse:\n    def f(second): ...\n", ["first"]),
+        ("import typing as t\nif t.TYPE_CHECKING:\n    def f(typed): ...\nelse:\n    def f(real): ...\n", ["real"]),
+    ],
+)
+def test_conditional_definitions(source, parameters):
+    row = rows(source)["pkg.f"]
+    if parameters is None:
+        assert (row["kind"], row["canonical_path"]) == ("external", "fast.f")
+    else:
+        assert [parameter["name"] for parameter in row["parameters"]] == parameters

@@ -1,0 +1,178 @@
+"""What a row says of its API: parameters, annotations, values, marks of deprecation, documentation."""
+
+import pytest
+
+from pipeline.lake import Row, sha256_text
+from tests.surface.trees import rows, surface
+
+
+def parameters(row: Row) -> list[tuple[str, str, str | None, str | None, str]]:
+    return [(p["name"], str(p["kind"]), p["default"], p["annotation"], str(p["known_from"])) for p in row["parameters"]]
+
+
+def names(row: Row) -> list[str]:
+    return [p["name"] for p in row["parameters"]]
+
+
+def test_parameters_as_written():
+    row = rows("async def f(a, /, b: int = 1, *args, c='x', d: 'list[int]', **kw) -> None: ...\n")["pkg.f"]
+    assert parameters(row) == [
+        ("a", "positional_only", None, None, "signature"),
+        ("b", "positional_or_keyword", "1", "int", "signature"),
+        ("args", "var_positional", None, None, "signature"),
+        ("c", "keyword_only", "'x'", None, "signature"),
+        ("d", "keyword_only", None, "list[int]", "signature"),
+        ("kw", "var_keyword", None, None, "signature"),
+    ]
+    assert (row["returns"], row["labels"]) == ("None", ["async"])
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("def __init__(self, a, b=1): ...", ["a", "b"]),
+        ("def __new__(cls, a): ...", ["a"]),
+        ("x = 1", []),
+    ],
+)
+def test_parameters_of_a_class_are_those_of_its_constructor(body, expected):
+    assert names(rows(f"class C:\n    {body}\n")["pkg.C"]) == expected
+
+
+def test_an_inherited_constructor_counts():
+    found = rows({"pkg/__init__.py": "from ._b import B\nclass C(B): ...\n", "pkg/_b.py": "class B:\n"
+                  "    def __init__(self, a): ...\n"})  # fmt: skip
+    assert names(found["pkg.C"]) == ["a"]
+
+
+def test_methods_lose_self_and_cls_and_static_ones_nothing():
+    found = rows("""
+        class C:
+            def m(self, a): ...
+            @classmethod
+            def c(cls, a): ...
+            @staticmethod
+            def s(a): ...
+    """)
+    assert [names(found[f"pkg.C.{name}"]) for name in "mcs"] == [["a"], ["a"], ["a"]]
+
+
+def test_dataclasses_have_the_parameters_of_their_fields():
+    found = rows("""
+        import dataclasses
+        from dataclasses import dataclass, field
+        from typing import ClassVar
+        @dataclass
+        class Base:
+            a: int
+            hidden: int = field(default=0, init=False)
+            shared: ClassVar[int] = 3
+        @dataclasses.dataclass(frozen=True)
+        class C(Base):
+            b: list[int] = field(default_factory=list)
+            c: str = field(kw_only=True, default="x")
+    """)
+    assert parameters(found["pkg.C"]) == [
+        ("a", "positional_or_keyword", None, "int", "synthesised"),
+        ("b", "positional_or_keyword", "list()", "list[int]", "synthesised"),
+        ("c", "keyword_only", "'x'", "str", "synthesised"),
+    ]
+    assert "dataclass" in found["pkg.C"]["labels"]
+
+
+def test_attrs_and_namedtuple():
+    found = rows("""
+        import attr
+        from typing import NamedTuple
+        @attr.s
+        class A:
+            x = attr.ib()
+            _y = attr.ib(default=2)
+        class N(NamedTuple):
+            left: int
+            right: int = 0
+    """)
+    assert [(p[0], p[2]) for p in parameters(found["pkg.A"])] == [("x", None), ("y", "2")]
+    assert [(p[0], p[2]) for p in parameters(found["pkg.N"])] == [("left", None), ("right", "0")]
+
+
+def test_a_function_that_stands_in_for_another_is_called_like_it():
+    found = rows("""
+        from .util import replaced_by
+        def new_name(a, b=1): ...
+        @replaced_by(new_name)
+        def newName(): ...
+        @replaced_by(elsewhere)
+        def other(): ...
+    """)
+    assert names(found["pkg.newName"]) == ["a", "b"]
+    assert found["pkg.other"]["labels"] == ["unseen_signature"]
+
+
+def test_values_are_cut_and_unpacked():
+    found = rows(f"A, B = 1, 'two'\nLONG = '{'x' * 500}'\n")
+    assert (found["pkg.A"]["value"], found["pkg.B"]["value"], len(found["pkg.LONG"]["value"])) == ("1", "'two'", 200)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ('@deprecated("use g() instead", version="2.1")\ndef f(): ...', ("decorator", "2.1", None, "g")),
+        ("@deprecated(replace='lib.g', version='2.0')\ndef f(): ...", ("decorator", "2.0", None, "lib.g")),
+        ("@deprecate_kwarg('x')\ndef f(x): ...", None),
+        (
+            "def f():\n    msg = 'f is deprecated since 1.2, will be removed in version 3.0'\n"
+            "    warnings.warn(msg, DeprecationWarning, stacklevel=2)",
+            ("warning", "1.2", "3.0", None),
+        ),
+        ("def f(x=None):\n    if x:\n        warnings.warn('x is deprecated', DeprecationWarning)", None),
+        ("def f():\n    warn('will return an array in 3.0', FutureWarning)", None),
+        ("def f():\n    warn('will be removed in 3.0', FutureWarning)", ("warning", None, "3.0", None)),
+        ("def f():\n    _warn_deprecated('use `g` instead')", ("warning", None, None, "g")),
+        ("def f():\n    '''Old.\n\n    .. deprecated:: 0.7\n       Use :func:`g` instead.\n    '''",
+         ("directive", "0.7", None, "g")),
+        ("def f(x):\n    '''New.\n\n    :param x: what\n\n        .. deprecated:: 0.7\n    '''", None),
+        ("class f:\n    def __init__(self):\n        warnings.warn('Gone soon', PendingDeprecationWarning)",
+         ("warning", None, None, None)),
+        ("f = deprecated(g, replace='pkg.g', version='3.0.0')", ("decorator", "3.0.0", None, "pkg.g")),
+        ("def f(): ...", None),
+    ],
+)  # fmt: skip
+def test_marks_of_deprecation(source, expected):
+    mark = rows(source)["pkg.f"]["deprecation"]
+    told = mark and (str(mark["channel"]), mark["since"], mark["removal"], mark["replacement"])
+    assert told == expected
+
+
+def test_what_one_channel_leaves_open_another_fills():
+    source = "@deprecated\ndef f():\n    '''Old.\n\n    .. deprecated:: 2.0\n       Use `g` instead.\n    '''"
+    mark = rows(source)["pkg.f"]["deprecation"]
+    assert (str(mark["channel"]), mark["since"], mark["replacement"]) == ("decorator", "2.0", "g")
+
+
+def test_documents_have_the_text_its_file_and_its_first_line():
+    read = surface(
+        {"pkg/__init__.py": '"""Top."""\n\n\ndef f():\n    """\n    First.\n\n        Indented.\n    """\n'},
+        root="pkg-1.0/src/",
+    )
+    assert [(d["path"], d["docstring"], d["file"], d["line"]) for d in read.documents] == [
+        ("pkg", "Top.", "pkg-1.0/src/pkg/__init__.py", 1),
+        ("pkg.f", "First.\n\n    Indented.", "pkg-1.0/src/pkg/__init__.py", 6),
+    ]
+    hashes = {row["path"]: row["docstring_sha256"] for row in read.symbols}
+    assert hashes["pkg.f"] == sha256_text("First.\n\n    Indented.")
+
+
+def test_labels_tell_what_cannot_be_seen():
+    found = rows("""
+        from other import Outside
+        class A(Outside): ...
+        class B(dict): ...
+        class C(Exception, object):
+            def __getattr__(self, name): ...
+    """)
+    assert [found[f"pkg.{name}"]["labels"] for name in "ABC"] == [
+        ["extends:other.Outside"],
+        ["extends:dict"],
+        ["dynamic", "extends:Exception"],
+    ]
