@@ -93,7 +93,13 @@ class Resolver:
         variables |= {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
         try:
             done = subprocess.run(
-                command, capture_output=True, text=True, timeout=self.timeout_s, check=False, env=variables
+                command,
+                capture_output=True,
+                text=True,
+                timeout=self.timeout_s,
+                check=False,
+                env=variables,
+                umask=0o022,  # what runs in the sandbox is somebody else, who must be able to read it
             )
         except subprocess.TimeoutExpired:
             raise StepFailed(EnvironmentOutcome.TIMED_OUT, f"{subject}: not done after {self.timeout_s:g} s") from None

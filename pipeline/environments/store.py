@@ -150,6 +150,7 @@ class EnvironmentStore:
                 timeout=self.rules.step_timeout_s,
                 check=False,
                 env={},
+                umask=0o022,
             )
         except subprocess.TimeoutExpired:
             raise StepFailed(EnvironmentOutcome.TIMED_OUT, "compiling bytecode took too long") from None

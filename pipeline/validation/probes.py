@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.environments import Environment, Sandbox
+from pipeline.environments import Environment, Finished, Sandbox
 from pipeline.terms import Outcome
-from pipeline.validation.cases import OUTCOMES, Result, run_harness
+from pipeline.validation.cases import OUTCOMES, Report, Result, run_harness
 from pipeline.validation.details import clean
 from pipeline.validation.rules import ValidationRules
 
@@ -38,8 +38,15 @@ def probe(
         if report.end is None:
             culprit = max((line["probing"] for line in report.lines if "probing" in line), default=left[0][0])
             if named[culprit] not in found:
-                outcome = Outcome.IMPORT_ERROR if report.started else Outcome.HARNESS_ERROR
-                detail = "the process ended or stood still while importing it"
-                found[named[culprit]] = Result(named[culprit], outcome, detail, per_path, None)
+                found[named[culprit]] = _culprit(named[culprit], finished, report, environment)
         left = [(index, path) for index, path in left if path not in found]
     return found
+
+
+def _culprit(path: str, finished: Finished, report: Report, environment: Environment) -> Result:
+    """Return the result of the path that the process was at when it ended."""
+    if report.started:
+        detail = "the process ended or stood still while importing it"
+        return Result(path, Outcome.IMPORT_ERROR, detail, finished.duration_s, None)
+    detail = clean(finished.stderr.decode(errors="replace"), environment)
+    return Result(path, Outcome.HARNESS_ERROR, detail, finished.duration_s, None)

@@ -148,6 +148,18 @@ def test_an_index_that_fails_is_not_a_fact_about_the_release(
         store_at(tmp_path).build(release())
 
 
+def test_a_strict_umask_does_not_lock_the_sandbox_out(
+    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+) -> None:
+    index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
+    before = os.umask(0o077)
+    try:
+        row = store_at(tmp_path / "store").build(release())
+    finally:
+        os.umask(before)
+    assert row["outcome"] == Outcome.BUILT, row["detail"]
+
+
 def test_what_cannot_be_opened(store_at: Stores, tmp_path: Path) -> None:
     store = store_at(tmp_path)
     failed = {"library": "lib", "version": "1", "outcome": Outcome.NO_FILES}

@@ -1,0 +1,101 @@
+"""A made-up library on disk, bound into the sandbox beside a bare interpreter, and short ways to run code against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.environments import Environment, Interpreter, Sandbox, bare_environment, discover, find_sandbox
+from pipeline.lake import Row
+from pipeline.validation import Case, Result, ValidationRules, run_case, validation_rules
+
+LIBRARY = {
+    "lib/__init__.py": """
+import functools
+from lib.shapes import Circle
+class Box:
+    def __init__(self, size): self.size = size
+    def grow(self, by, *, twice=False): return self.size + by
+    @property
+    def volume(self): return self.size ** 3
+    def broken(self): return len(1)
+    def deep(self): return self.grow()
+class Magic:
+    def __getattr__(self, name): raise AttributeError(name)
+def wrapped(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs): return function(*args, **kwargs)
+    return wrapper
+@wrapped
+def save(path, *, mode="w"): return path
+def needs_extra():
+    import extra_that_nobody_has
+def undefined_inside(): return not_defined_anywhere
+def __getattr__(name):
+    if name == "lazy": return 1
+    raise AttributeError(name)
+""",
+    "lib/shapes.py": "class Circle:\n    radius = 1\n",
+    "lib/broken.py": "import nothing_of_that_name\n",
+    "lib/wrong.py": "x = (\n",
+    "lib/leaves.py": "import os\nos._exit(7)\n",
+    "lib/waits.py": "import time\ntime.sleep(60)\n",
+}
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Sandbox:
+    return find_sandbox()
+
+
+@pytest.fixture(scope="session")
+def rules() -> ValidationRules:
+    return validation_rules().model_copy(update={"time_s": 5.0, "probe_time_s": 2.0, "memory_mib": 512})
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("library")
+    root.chmod(0o755)  # the sandboxed program is somebody else
+    for name, source in LIBRARY.items():
+        path = root / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source)
+    return root
+
+
+@pytest.fixture(scope="session")
+def environment(library: Path) -> Environment:
+    return replace(bare_environment(), site_packages=library, folders=(*bare_environment().folders, library))
+
+
+def interpreters() -> tuple[Interpreter, ...]:
+    """The oldest and the newest interpreter of this machine: what the harness must bear."""
+    found = discover()
+    return tuple(dict.fromkeys((found[0], found[-1])))
+
+
+@pytest.fixture(params=interpreters(), ids=lambda interpreter: interpreter.python)
+def old_and_new(request: pytest.FixtureRequest, environment: Environment, library: Path) -> Environment:
+    found: Interpreter = request.param
+    return replace(environment, python_version=found.python, python=found.path, folders=(found.prefix, library))
+
+
+@pytest.fixture
+def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Callable[..., Result]:
+    def run(
+        environment: Environment, code: str = "", *, checks: Sequence[Row] = (), preamble: str = "", **changed: Any
+    ) -> Result:
+        path = f"import sys; sys.path.insert(0, {str(library)!r})\n"
+        case = Case("case", path + preamble, code, checks, ("lib",))
+        return run_case(environment, case, sandbox, rules.model_copy(update=changed))
+
+    return run
+
+
+def check(statement: str, expected: str | None = None, *options: str) -> Row:
+    return {"statement": statement, "expected": expected, "options": list(options)}

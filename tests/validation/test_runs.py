@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from pipeline.lake import Row
+from pipeline.terms import VerdictRole as Role
+from pipeline.validation import Run, plan_runs, wanted_versions
+
+
+def snippet(name: str, version: str, last: str) -> Row:
+    return {"id": name, "version": version, "last_version": last}
+
+
+def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0") -> Row:
+    return {"path": path, "kind": kind, "first_version": first, "last_version": last}
+
+
+def change(kind: str, path: str, new: str | None = None) -> Row:
+    return {"kind": kind, "path": path, "old_version": "1.0", "new_version": "2.0", "new": new}
+
+
+SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
+
+
+def test_each_snippet_runs_where_it_is_used_and_once() -> None:
+    completions = [{"snippet_id": "s", "version": version} for version in ("1.0", "2.0", "2.0")]
+    migration = {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
+    back = {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
+    assert plan_runs(SNIPPETS, completions, [migration, back], [], []) == (
+        Run("s", "1.0", Role.REFERENCE),
+        Run("t", "2.0", Role.OTHER_VERSION),
+        Run("s", "2.0", Role.REFERENCE),
+        Run("s", "3.0", Role.OTHER_VERSION),
+        Run("t", "3.0", Role.REFERENCE),
+    ) or set(plan_runs(SNIPPETS, completions, [migration, back], [], [])) == {
+        Run("s", "1.0", Role.REFERENCE),
+        Run("s", "2.0", Role.REFERENCE),
+        Run("s", "3.0", Role.OTHER_VERSION),
+        Run("t", "2.0", Role.OTHER_VERSION),
+        Run("t", "3.0", Role.REFERENCE),
+    }
+
+
+BOX = symbol("lib.Box", "class")
+
+
+@pytest.mark.parametrize(
+    ("changes", "symbols", "probed"),
+    [
+        ([change("removed", "lib.f")], [symbol("lib.f", "function", last="1.0")], ["lib.f"]),
+        ([change("introduced", "lib.f")], [symbol("lib.f", "function", first="2.0")], ["lib.f"]),
+        ([change("removed", "lib.f")], [symbol("lib.f", "function", first="3.0")], []),
+        ([change("returns", "lib.f")], [symbol("lib.f", "function")], []),
+        ([change("removed", "lib.X")], [symbol("lib.X", "attribute"), symbol("lib", "module")], ["lib.X"]),
+        ([change("removed", "lib.Box.size")], [symbol("lib.Box.size", "attribute"), BOX], []),
+        ([change("removed", "lib.Box.grow")], [symbol("lib.Box.grow", "method"), BOX], ["lib.Box.grow"]),
+        (
+            [change("renamed", "lib.f", "lib.g")],
+            [symbol("lib.f", "function", last="1.0"), symbol("lib.g", "function", first="2.0")],
+            ["lib.f", "lib.g"],
+        ),
+        ([change("moved", "lib.f", "lib.sub.f")], [symbol("lib.f", "function", last="1.0")], ["lib.f"]),
+        ([change("parameter_renamed", "lib.f", "lib.g")], [symbol("lib.f", "function")], []),
+    ],
+)
+def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row], probed: list[str]) -> None:
+    expected = tuple(Run(path, version, Role.PROBE) for version in ("1.0", "2.0") for path in probed)
+    assert plan_runs([], [], [], changes, symbols) == expected
+
+
+def test_versions_are_wanted_in_their_order() -> None:
+    snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
+    releases = [{"version": version} for version in ("2.8", "2.9", "2.10")]
+    wanted = wanted_versions(releases, snippets, [], [], [], [])
+    assert wanted == ("2.9", "2.10")

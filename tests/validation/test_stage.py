@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline.environments import EnvironmentStore, Sandbox, environment_rules, environments_stage
+from pipeline.lake import Reject, Row, table
+from pipeline.terms import Outcome, RejectReason, VerdictRole
+from pipeline.validation import Runner, ValidationRules, validation_stage, wanted_versions
+from tests.index_server import Index
+from tests.validation.conftest import check
+
+SOURCES = {"1.0": "def old(): return 1\n", "2.0": "def new(): return 1\n", "3.0": "1 / 0\n"}
+
+
+def release(version: str) -> Row:
+    day = datetime(2021, 5, 1, tzinfo=UTC)
+    row = {"library": "lib", "version": version, "release_time": day, "requires_python": None}
+    return row | {"import_names": ["lib"]}
+
+
+def snippet(name: str, version: str, function: str) -> Row:
+    checks = [check("import lib"), check(f"lib.{function}()", "1\n")]
+    row = {"id": name, "version": version, "last_version": version, "preamble": "", "checks": checks}
+    return row | {"code": f"import lib\nlib.{function}()"}
+
+
+def tables() -> dict[str, list[Row]]:
+    migration = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
+    change = {"kind": "removed", "path": "lib.old", "old_version": "1.0", "new_version": "2.0", "new": None}
+    symbol = {"path": "lib.old", "kind": "function", "first_version": "1.0", "last_version": "1.0"}
+    return {
+        "releases": [release(version) for version in SOURCES],
+        "snippets": [snippet("a", "1.0", "old"), snippet("b", "2.0", "new"), snippet("c", "3.0", "new")],
+        "completions": [],
+        "migrations": [migration],
+        "changes": [change],
+        "symbols": [symbol],
+    }
+
+
+def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) -> Any:
+    """Build what is wanted and run all of it."""
+    if not index.projects:
+        for version, source in SOURCES.items():
+            index.add_wheel("lib", version, {"lib.py": source}, "2021-05-01T00:00:00Z")
+    shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
+    store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
+    rows = tables()
+    built = environments_stage(rows["releases"], wanted_versions(**rows), store)
+    return validation_stage(
+        **rows, environments=list(built.tables["environments"]), runner=Runner(store, sandbox, rules, 2)
+    )
+
+
+def test_everything_planned_is_run_or_rejected(
+    index: Index, tmp_path: Path, sandbox: Sandbox, rules: ValidationRules
+) -> None:
+    output = prove(index, tmp_path, sandbox, rules)
+    for row in output.tables["verdicts"]:
+        table("verdicts").check(row)
+    seen = {(row["subject_id"], row["version"], row["role"], row["outcome"]) for row in output.tables["verdicts"]}
+    assert seen == {
+        ("a", "1.0", VerdictRole.REFERENCE, Outcome.PASSED),
+        ("b", "1.0", VerdictRole.OTHER_VERSION, Outcome.API_MISSING),
+        ("a", "2.0", VerdictRole.OTHER_VERSION, Outcome.API_MISSING),
+        ("b", "2.0", VerdictRole.REFERENCE, Outcome.PASSED),
+        ("lib.old", "1.0", VerdictRole.PROBE, Outcome.PASSED),
+        ("lib.old", "2.0", VerdictRole.PROBE, Outcome.API_MISSING),
+    }
+    assert output.rejects == [Reject("c 3.0", RejectReason.NO_ENVIRONMENT, "as reference: not built")]
+    assert (output.seen, output.made) == (7, 6)
+
+
+def test_the_same_input_gives_the_same_rows(
+    index: Index, tmp_path: Path, sandbox: Sandbox, rules: ValidationRules
+) -> None:
+    volatile = {"duration_s": None, "peak_memory_bytes": None}
+    first, second = (prove(index, tmp_path / name, sandbox, rules).tables["verdicts"] for name in ("a", "b"))
+    assert [row | volatile for row in first] == [row | volatile for row in second]
+    assert len({row["id"] for row in first}) == len(first)
