@@ -165,9 +165,7 @@ def _occurrences(source: Source, name: str) -> list[Span]:
         if token.kind == tokenize.NAME and token.text == name:
             spans.append(token.span)
         elif token.kind in (tokenize.STRING, tokenize.COMMENT):
-            # The letters before the quotes of b"…" are no word, even for an API named b.
-            body = len(token.text) - len(token.text.lstrip("bBfFrRuU"))
-            for found in _word(name).finditer(token.text, body):
+            for found in _word(name).finditer(token.text):
                 start = token.span[0] + len(token.text[: found.start()].encode())
                 spans.append((start, start + len(name.encode())))
     return spans

@@ -180,6 +180,18 @@ def test_the_same_pair_by_two_ways_is_there_once() -> None:
     assert reasons(output).count("duplicate") == 2
 
 
+def test_of_many_pairs_the_most_alike_are_kept() -> None:
+    # Each pair is told from the others by its digit, and the nth differs in n more words.
+    olds = [snippet(f"x = fetch({str(n) * 30}, 'a')\nprint(x)\n", "lib.fetch", "1.0.0", "1.1.0") for n in range(5)]
+    news = [snippet(f"x = fetch({str(n) * 30}, 'b{' more' * n}')\nprint(x)\n", "lib.fetch", "2.0.0") for n in range(5)]
+    output = run([*olds, *news])
+    kept = {row["snippet_id"] for row in output.tables["migrations"] if row["direction"] == "old_to_new"}
+    assert MASKING.migration.max_per_paths_and_versions == 3
+    assert kept == {row["id"] for row in olds[:3]}
+    surplus = [reject for reject in output.rejects if "example_changed" in reject.key]
+    assert [reject.reason for reject in surplus] == ["over_quota"] * 4
+
+
 def test_order_of_the_input_does_not_matter() -> None:
     more = [snippet(f"x = fetch({n}, mode='a')\nprint(x)\n", "lib.fetch", "1.0.0", "1.1.0") for n in range(3)]
     more += [snippet(f"x = fetch({n}, how='a')\nprint(x)\n", "lib.fetch", "2.0.0") for n in range(3)]

@@ -61,6 +61,11 @@ def test_each_kind_can_be_switched_off(kind: FlagKind) -> None:
     assert flagged(CAUSES[kind](world()), QUIET.model_copy(update={kind.value: off})) == set()
 
 
+def test_a_rename_as_sure_as_the_rule_asks_is_not_flagged() -> None:
+    sure = RENAMED | {"confidence": FLAGS.rename_unsure.below_confidence}
+    assert flagged(world().but(changes=[sure])) == set()
+
+
 def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
     made = world()
     many = made.but(
