@@ -51,8 +51,8 @@ class Comparison:
 
     def __init__(self, old: Index, new: Index, rules: LifecycleRules) -> None:
         self.old, self.new, self.rules = old, new, rules
-        self.gone = [path for path in public_paths(old) if is_missing(path, new, rules)]
-        self.come = [path for path in public_paths(new) if is_missing(path, old, rules)]
+        self.gone = [path for path in public_paths(old) if is_missing(path, old, new, rules)]
+        self.come = [path for path in public_paths(new) if is_missing(path, new, old, rules)]
         self.reported_gone = _reported(self.gone, old, new)
         self.reported_come = _reported(self.come, new, old)
         self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
@@ -97,11 +97,13 @@ def public_paths(index: Index) -> list[str]:
     return [path for path, row in index.rows.items() if row["public_because"] != PublicBecause.IMPORTED]
 
 
-def is_missing(path: str, there: Index, rules: LifecycleRules) -> bool:
-    """Return whether a path is certainly missing in a release, not just out of sight."""
-    if there.alive(path) or there.unknown(path) or there.dynamic(path):
+def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
+    """Return whether a path of one release is certainly missing in another, not just out of sight there."""
+    if there.alive(path) or there.unknown(path):
         return False
-    return not _provided(path, there, rules)
+    # a class that newly has a `__getattr__` may have moved its members into it
+    newly_dynamic = there.dynamic(path) and not here.dynamic(path)
+    return not newly_dynamic and not _provided(path, there, rules)
 
 
 def _provided(path: str, there: Index, rules: LifecycleRules) -> bool:
@@ -188,7 +190,7 @@ class _Writer:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""
         known = self.rules.known_bases
         unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
-        return self.rules.confidence_outside_base if unseen else 1.0
+        return self.rules.confidence_outside_base if unseen or there.dynamic(path) else 1.0
 
     def _replacement(self, path: str, stated: str | None) -> str | None:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""

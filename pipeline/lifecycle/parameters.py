@@ -73,17 +73,16 @@ def _names_agree(before: Row, after: str, rules: LifecycleRules) -> bool:
 def _same_place(
     old: Sequence[Row], new: Sequence[Row], left: dict[str, Row], right: dict[str, Row]
 ) -> Iterator[tuple[str, str]]:
-    """Pair a positional parameter that went with one that came in its place: same position, kind and default."""
+    """Pair a positional parameter that went with one that came in its place: same position and default."""
     there = {n: name for name, n in _positions(new).items()}
     for name, position in _positions(old).items():
         other = there.get(position)
         if other is None or name in right or other in left:
             continue
         before, after = left[name], right[other]
-        same_kind = before["kind"] == after["kind"]
         same_default = same_value(before["default"], after["default"])
         unsure = before["annotation"] is None or after["annotation"] is None
-        if same_kind and same_default and (unsure or same_annotation(before["annotation"], after["annotation"])):
+        if same_default and (unsure or same_annotation(before["annotation"], after["annotation"])):
             yield name, other
 
 

@@ -81,12 +81,13 @@ def _lives(
     living = {path: _born(library, path, run[0], None) for path in public_paths(first)}
     done: list[Row] = []
     for step, version in zip(steps, run[1:], strict=True):
-        for path in sorted(path for path in living if is_missing(path, step.new, rules)):
+        for path in sorted(path for path in living if is_missing(path, step.old, step.new, rules)):
             ended = living.pop(path)
             done.append(ended | {"removed_in": version, "replacement": stated.get((path, version))})
         for path in sorted(set(public_paths(step.new)) - living.keys()):
             # what was not seen to come (its module did not parse before) is just there
-            living[path] = _born(library, path, version, version if is_missing(path, step.old, rules) else None)
+            came = is_missing(path, step.new, step.old, rules)
+            living[path] = _born(library, path, version, version if came else None)
         for path, life in living.items():
             life["last_version"] = version
             if any(difference.kind in modifying for difference in step.differences(path)):

@@ -47,10 +47,12 @@ class _Assembly:
         self.root = root
         self.symbols: dict[str, Row] = {}
         self.documents: dict[str, Row] = {}
+        self.modules: dict[str, ModuleRecord] = {}
         self.exposed: list[tuple[str, ModuleRecord]] = []
 
     def rows(self) -> Rows:
         names = self._public()
+        self.modules = dict(self.exposed)
         preferred = _preferred(names)
         for public in names:
             self._name(public, preferred)
@@ -79,7 +81,7 @@ class _Assembly:
         elif found.what == "outside":
             self._add(self._bare(public, SymbolKind.EXTERNAL, found.path))
         elif found.what == "module":
-            if all(public.path != path for path, _ in self.exposed):
+            if public.path not in self.modules:
                 self._add(self._bare(public, SymbolKind.ALIAS, found.path))
         elif found.definition is None or found.module is None:
             self._add(self._bare(public, SymbolKind.ATTRIBUTE, found.path) | {"labels": [OPAQUE]})
@@ -184,8 +186,7 @@ class _Assembly:
         return _row(public.path, canonical, kind, public.because, self.root + module.file, module.source)
 
     def _module_of(self, path: str) -> str:
-        parent = path.rpartition(".")[0]
-        return next(module.name for exposed, module in self.exposed if exposed == parent)
+        return self.modules[path.rpartition(".")[0]].name
 
     def _document(self, row: Row, docstring: str | None, line: int) -> None:
         if docstring and row["kind"] != SymbolKind.ALIAS:

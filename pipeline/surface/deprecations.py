@@ -102,6 +102,9 @@ def _unconditional_calls(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
         match statement:
             case ast.Expr(value=ast.Call() as call):
                 yield call
+            case ast.Try(body=[ast.Import() | ast.ImportFrom(), *_]):
+                # `try: import ujson` asks whether something is there
+                continue
             case ast.With(body=inner) | ast.Try(body=inner):
                 yield from _unconditional_calls(inner)
             case ast.Return() | ast.Raise():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from pipeline.surface.deprecations import warning_mark
 from pipeline.surface.records import Exports, Mark
 from pipeline.surface.rules import SurfaceRules
+
+_DYNAMIC = re.compile(r"\b(__getattr__|globals|vars|exec|setattr|locals|modules)\b")
 
 Parts = list[tuple[str, str]]
 
@@ -86,8 +89,11 @@ def _joined(values: list[ast.expr]) -> tuple[Parts, bool]:
     return [part for parts, _ in read for part in parts], all(understood for _, understood in read)
 
 
-def binds_dynamically(tree: ast.Module) -> bool:
+def binds_dynamically(tree: ast.Module, text: str) -> bool:
     """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
+    if not _DYNAMIC.search(text):
+        # walking the tree of every module would cost a third of all the reading
+        return False
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name="__getattr__") | ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals"):

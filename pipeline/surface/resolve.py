@@ -37,6 +37,7 @@ class Distribution:
         self.unparsed = unparsed
         self.rules = rules
         self.tops = frozenset(name.split(".")[0] for name in modules)
+        self._stars: dict[str, list[str]] = {}
         self._exports: dict[str, tuple[list[str], bool] | None] = {}
 
     def standard(self, path: str) -> bool:
@@ -77,7 +78,7 @@ class Distribution:
                 return found
             return self._bound(module, name + ALTERNATIVE, seen)
         for star in reversed(module.stars):
-            if star not in seen and name in self.star_names(star, seen | {module.name}):
+            if star not in seen and name in self.star_names(star):
                 return self.follow(f"{star}.{name}", seen | {star})
         submodule = f"{module.name}.{name}"
         if module.is_package and submodule in self.modules:
@@ -127,8 +128,17 @@ class Distribution:
 
     def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """Return the names that `from module import *` binds: its `__all__`, else those without underscore."""
+        if module in seen:
+            return []
+        if seen:
+            return self._star_names(module, seen)
+        if module not in self._stars:
+            self._stars[module] = self._star_names(module, seen)
+        return self._stars[module]
+
+    def _star_names(self, module: str, seen: frozenset[str]) -> list[str]:
         record = self.modules.get(module)
-        if record is None or module in seen:
+        if record is None:
             return []
         exports = self.exports(record)
         if exports is not None:

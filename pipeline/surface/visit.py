@@ -50,6 +50,7 @@ class _Nodes(griffe.Extension):
         self.of: dict[int, ast.AST] = {}
         self.stands_for: dict[int, str] = {}
         self.plain: set[int] = set()
+        self.text = ""
         self.lines: Sequence[str] = ()
 
     def on_module_node(self, *, node: ast.AST | griffe.ObjectNode, **_: Any) -> None:
@@ -84,7 +85,7 @@ def visit_file(name: str, path: str, content: bytes, rules: SurfaceRules) -> Mod
     file = Path(path)
     try:
         text = importlib.util.decode_source(content)
-        nodes.lines = text.splitlines()
+        nodes.text, nodes.lines = text, text.splitlines()
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
@@ -120,7 +121,7 @@ def _record(name: str, path: str, module: griffe.Module, nodes: _Nodes) -> Modul
         definitions=_members(module, nodes, module.imports),
         stars=[m.target_path for m in module.members.values() if isinstance(m, griffe.Alias) and "/" in m.name],
         exports=read_exports(nodes.tree),
-        dynamic=binds_dynamically(nodes.tree),
+        dynamic=binds_dynamically(nodes.tree, nodes.text),
         lazy=read_lazy(nodes.tree, nodes.rules),
         docstring=docstring,
         docstring_line=line,

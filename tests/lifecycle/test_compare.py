@@ -197,6 +197,12 @@ def test_a_removal_from_a_class_with_an_unseen_base_is_unsure():
     assert [row["confidence"] for row in changes(old, new)] == [TAGGING.confidence_outside_base]
 
 
+def test_so_is_one_from_a_class_that_always_answered_any_name():
+    dynamic = "class C:\n    def __getattr__(self, name): ...\n"
+    (row,) = changes(dynamic + "    def m(self): ...\n", dynamic)
+    assert (row["path"], str(row["kind"]), row["confidence"]) == ("pkg.C.m", "removed", TAGGING.confidence_outside_base)
+
+
 LINES = (
     "def f(a): ...", "def f(a, b=1): ...", "class C:\n    def m(self): ...", "class D(C): ...", "x = 1", "x = 2",
     "g = f", "from ._p import h", "__all__ = ['f', 'x']", "from markupsafe import Markup",

@@ -17,6 +17,7 @@ CASES = [
     ("path, /", "filename, /", [("parameter_renamed", "path", False)]),
     ("on_update=None", "token=None", [("parameter_added_optional", "token", False),
                                       ("parameter_removed", "on_update", True)]),
+    ("json_data", "s, /", [("parameter_kind", "json_data", True), ("parameter_renamed", "json_data", True)]),
     ("errors=None", "error=None", [("parameter_renamed", "errors", True)]),
     ("a: int", "b: str", [("parameter_added_required", "b", True), ("parameter_removed", "a", True)]),
     ("a, b", "b, a", [("parameter_moved", "a", True), ("parameter_moved", "b", True)]),

@@ -135,6 +135,8 @@ def test_values_are_cut_and_unpacked():
         ("class f:\n    def __init__(self):\n        warnings.warn('Gone soon', PendingDeprecationWarning)",
          ("warning", None, None, None)),
         ("f = deprecated(g, replace='pkg.g', version='3.0.0')", ("decorator", "3.0.0", None, "pkg.g")),
+        ("try:\n    import fast\n    warnings.warn('fast is deprecated', DeprecationWarning)\nexcept ImportError:\n"
+         "    pass\ndef f(): ...", None),
         ("def f(): ...", None),
     ],
 )  # fmt: skip
