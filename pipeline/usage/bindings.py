@@ -53,18 +53,12 @@ class Bindings(ABC):
         sources = right.named_children if right is not None and right.type in _SEQUENCES else []
         starred = any("splat" in node.type for node in [*parts, *sources])
         if target.type in _SEQUENCES and len(parts) == len(sources) and not starred:
-            values = [self._silently(source) for source in sources]
+            # A second evaluation notes the same uses again, which are one use each in the end.
+            values = [self.value(source) for source in sources]
         else:
             values = [UNKNOWN] * len(parts)
         for part, value in zip(parts, values, strict=True):
             self.assign(part, value)
-
-    def _silently(self, node: Node) -> Value:
-        """Evaluate an expression a second time, when its uses are noted already."""
-        recording, self.recording = self.recording, False
-        value = self.value(node)
-        self.recording = recording
-        return value
 
     def _assign_attribute(self, target: Node, value: Value) -> None:
         holder, name = target.child_by_field_name("object"), target.child_by_field_name("attribute")

@@ -28,6 +28,7 @@ DOCTESTS = [
     (">>> plot()  # doctest: +SKIP\n", [("doctest", "", 0, 0)]),
     (">>>f(1)\n2\n", [("doctest", "f(1)\n", 0, 0)]),
     (">>> f(1)\n2\n\n>>>g(1)\n", [("doctest", "f(1)\n\ng(1)\n", 0, 0)]),
+    (">>> f(1)\n2\n\n---\n\n>>> g(1)\n", [("doctest", "f(1)\ng(1)\n", 2, 0)]),
     (">>> print 1\n1\n", [("doctest", "print 1\n", 1, 0)]),
 ]  # fmt: skip
 

@@ -104,6 +104,13 @@ def test_the_same_code_in_releases_apart_is_no_duplicate() -> None:
     assert sorted(told(made)) == [("lib.f", "2", "2"), ("lib.g", "1", "1")]
 
 
+def test_the_same_code_twice_in_a_docstring_is_a_duplicate() -> None:
+    twice = 'def f(x):\n    """Does::\n\n        f(1)\n\n    Again::\n\n        f(1)\n    """\n'
+    made = run({"1": twice, "2": twice})
+    assert told(made) == [("lib.f", "1", "2")]
+    assert [(reject.key, reject.reason) for reject in made.rejects] == [("lib.f 1 #2", "duplicate")]
+
+
 def preamble(example: str, files: Mapping[str, str] | None = None, **changes: object) -> str:
     source = DOC.replace("f(1)", example)
     made = run({"1": {"lib/__init__.py": source, **(files or {})}}, **changes)
@@ -150,6 +157,30 @@ def test_a_preamble_follows_a_name_that_moves() -> None:
         ("1", "from lib.a import f\n"),
         ("2", "from lib import f\n"),
     ]
+
+
+def test_a_snippet_ends_where_its_preamble_changes() -> None:
+    used = DOC.replace("f(1)", "f(helper)")
+    files = {"lib/a.py": "def helper(): ...\n"}
+    then = {"lib/__init__.py": f"from lib.a import helper\n__all__ = ['f', 'helper']\n{used}", **files}
+    rows = run({"1": {"lib/__init__.py": used, **files}, "2": then}).tables["snippets"]
+    assert sorted((row["path"], row["version"], row["last_version"], row["preamble"]) for row in rows) == [
+        ("lib.f", "1", "1", "from lib import f\nfrom lib.a import helper\n"),
+        ("lib.f", "2", "2", "from lib import f, helper\n"),
+    ]
+
+
+def test_a_method_finds_the_names_of_its_module_first() -> None:
+    there = (
+        "class Twice: ...\nclass Own:\n    def m(self):\n        '''Does.\n\n        >>> Own().m(Twice)\n        '''\n"
+    )
+    made = run({"1": {"lib/__init__.py": "class Twice: ...\n", "lib/a.py": there}})
+    assert only(made)["preamble"] == "from lib.a import Own, Twice\n"
+
+
+def test_a_future_import_stays_the_first_statement() -> None:
+    code = "from __future__ import annotations; import lib; lib.f(np)"
+    assert preamble(code) == ""
 
 
 def test_the_stage_gives_the_same_rows_again() -> None:

@@ -84,6 +84,10 @@ SCOPES = [
     ("import lib\n(lib := 1)\nlib.make()", []),
     ("import lib\n[(lib := i) for i in x]\nlib.make()", []),
     ("import lib\nlib, x = 1, 2\nlib.make()", []),
+    ("import lib\nf = lib.make\nfor i in x:\n    f = lib.find\nf()", ["2 lib.make attribute direct", "4 lib.find attribute direct"]),
+    ("import lib\nf = lib.make\ntry:\n    f = lib.find\n    f()\nexcept E:\n    f()",
+     ["2 lib.make attribute direct", "4 lib.find attribute direct", "5 lib.find call direct"]),
+    ("import lib\ndef f():\n    lib = 1\n    def g():\n        global lib\n        def h(): lib.make()", ["6 lib.make call direct"]),
     ("from lib import make\nasync def f():\n    await make()", ["3 lib.make call direct"]),
     ("import lib\ndef f(*lib, **make): lib.make()", []),
 ]  # fmt: skip
@@ -170,3 +174,15 @@ def test_source_nested_deeper_than_code_ever_is_is_said_to_be_so() -> None:
     result = scan("import lib\nlib.make(" + "(" * 500 + ")" * 500 + ")", API)
     assert result.too_deep
     assert result.uses == ()
+
+
+def test_an_annotation_means_the_class_beside_it_where_two_have_the_name() -> None:
+    files = {
+        "lib/__init__.py": "",
+        "lib/a.py": "class Node:\n    def end(self): ...\ndef make() -> Node: ...\n",
+        "lib/b.py": "class Node:\n    def end(self): ...\ndef make() -> Node: ...\n",
+        "lib/c.py": "def make() -> Node: ...\n",
+    }
+    source = "import lib\nlib.a.make().end(); lib.b.make().end(); lib.c.make().end()"
+    ends = [use.path for use in find_usages(source, symbols_of(files), ["lib"]) if use.name == "end"]
+    assert ends == ["lib.a.Node.end", "lib.b.Node.end"]
