@@ -7,13 +7,14 @@ import os
 import re
 import subprocess
 import tempfile
+import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 import uv
 
+from pipeline.environments.dated_index import DatedIndex
 from pipeline.environments.interpreters import Interpreter
 from pipeline.terms import EnvironmentOutcome
 
@@ -40,13 +41,20 @@ class StepFailed(Exception):
         self.detail = detail
 
 
-@dataclass(frozen=True, slots=True)
+class _NoUploadTimes(Exception):
+    """The index does not tell uv when files were uploaded."""
+
+
 class Resolver:
     """The locked uv with an index, a cache of its own and a time limit for each step."""
 
-    index_url: str
-    cache: Path
-    timeout_s: float
+    def __init__(self, index_url: str, cache: Path, timeout_s: float) -> None:
+        self.index_url = index_url
+        self.cache = cache
+        self.timeout_s = timeout_s
+        self._dated = DatedIndex(index_url)
+        self._dated_only = False
+        self._switching = threading.Lock()
 
     def lock(self, requirements: Sequence[str], interpreter: Interpreter, cutoff: datetime) -> str:
         """Resolve requirements for an interpreter as of a time, wheels only, and return the lock text.
@@ -55,12 +63,22 @@ class Resolver:
 
         Errors: StepFailed with NO_FILES, UNRESOLVABLE, NO_SPACE or TIMED_OUT; IndexUnreachable.
         """
+        if not self._dated_only:
+            try:
+                return self._lock(requirements, interpreter, cutoff, self.index_url)
+            except _NoUploadTimes:
+                self._dated_only = True
+        with self._switching:
+            address = self._dated.url
+        return self._lock(requirements, interpreter, cutoff, address)
+
+    def _lock(self, requirements: Sequence[str], interpreter: Interpreter, cutoff: datetime, address: str) -> str:
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
             wanted = Path(folder, "wanted.txt")
             wanted.write_text("".join(f"{line}\n" for line in requirements))
-            arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *self._index()]
+            arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *_index(address)]
             arguments += ["--exclude-newer", cutoff.strftime("%Y-%m-%dT%H:%M:%SZ"), "--generate-hashes"]
-            arguments += ["--no-header", "--no-annotate", "--no-emit-index-url", "--quiet"]
+            arguments += ["--no-header", "--no-annotate", "--no-emit-index-url"]
             return self._run(arguments, EnvironmentOutcome.UNRESOLVABLE, requirements[0])
 
     def make(self, folder: Path, lock: str, interpreter: Interpreter) -> None:
@@ -76,16 +94,13 @@ class Resolver:
         locked = folder / "lock.txt"
         locked.write_text(lock)
         install = ["pip", "install", "--python", str(folder / "bin" / "python"), "--require-hashes", "--no-deps"]
-        install += ["-r", str(locked), "--link-mode", "hardlink", "--quiet", *self._index()]
+        install += ["-r", str(locked), "--link-mode", "hardlink", "--quiet", *_index(self.index_url)]
         try:
             self._run([*install, "--offline"], failed, "install")
         except StepFailed as error:
             if error.outcome is not failed:
                 raise
             self._run(install, failed, "install")
-
-    def _index(self) -> list[str]:
-        return ["--default-index", self.index_url, "--only-binary", ":all:"]
 
     def _run(self, arguments: Sequence[str], failed: EnvironmentOutcome, subject: str) -> str:
         command = [uv.find_uv_bin(), *arguments, "--no-config", "--cache-dir", str(self.cache), "--color", "never"]
@@ -113,10 +128,16 @@ class Resolver:
             return StepFailed(EnvironmentOutcome.NO_SPACE, os.strerror(errno.ENOSPC))
         if _UNREACHABLE.search(log):
             return IndexUnreachable(detail)
+        if "is missing an upload date" in log:
+            return _NoUploadTimes(detail)
         name = re.escape(subject)
         if failed is EnvironmentOutcome.UNRESOLVABLE and re.search(rf"(?i){name} has no (usable )?wheels", log):
             return StepFailed(EnvironmentOutcome.NO_FILES, detail)
         return StepFailed(failed, detail)
+
+
+def _index(address: str) -> list[str]:
+    return ["--default-index", address, "--only-binary", ":all:"]
 
 
 def telling(log: str, hidden: Sequence[str] = ()) -> str:

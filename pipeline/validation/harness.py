@@ -33,6 +33,7 @@ _SIGNATURE = re.compile(
     r"|too many positional arguments|is an invalid keyword argument|missing required argument"
 )
 _FORBIDDEN = (errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENOSPC, errno.EFBIG)
+_UNICODE_PREFIX = re.compile(r"(?<!\w)u(?=['\"])")
 
 
 class Failed(Exception):
@@ -169,6 +170,7 @@ def run_checks(spec: "dict[str, Any]", namespace: "dict[str, Any]") -> None:
     def flags_of(options: "list[str]") -> int:
         return sum({doctest.OPTIONFLAGS_BY_NAME.get(option, 0) for option in options})
 
+    doctest.register_optionflag("ALLOW_UNICODE")
     ran = 0
     for index, check in enumerate(spec["checks"]):
         flags = flags_of(spec["options"] + check["options"])
@@ -206,6 +208,8 @@ def judge(expected: "str | None", flags: int, got: str, raised: "tuple[str, Fail
 
     checker = doctest.OutputChecker()
     want = "" if expected is None else expected.rstrip("\n") + "\n"
+    if flags & doctest.OPTIONFLAGS_BY_NAME["ALLOW_UNICODE"]:
+        want = _UNICODE_PREFIX.sub("", want)
     stated = doctest.DocTestParser._EXCEPTION_RE.match(want)  # type: ignore[attr-defined]
     if raised is None:
         if expected is None or checker.check_output(want, got, flags):

@@ -91,14 +91,22 @@ def _places(change: Row, new_path: str | None) -> Iterator[tuple[str, str]]:
 
 
 def _reachable(path: str, version: str, by_path: Mapping[str, Sequence[Row]]) -> bool:
-    """Say whether importing and taking attributes must reach a path where it lives.
-
-    An attribute of a class may exist on its instances only, set by `__init__` or merely annotated.
-    """
+    """Say whether importing and taking attributes must reach a path where it lives."""
     states = holding_at(by_path.get(path, ()), version)
     parents = holding_at(by_path.get(path.rpartition(".")[0], ()), version)
     of_class = any(parent["kind"] == SymbolKind.CLASS for parent in parents)
-    return bool(states) and not (of_class and any(state["kind"] == SymbolKind.ATTRIBUTE for state in states))
+    return bool(states) and not (of_class and any(_may_hang_on_instances(state) for state in states))
+
+
+def _may_hang_on_instances(state: Row) -> bool:
+    """Say whether an attribute of a class may be on its instances only.
+
+    `__init__` sets it, or it is annotated and has no value, or a call such as `field()` makes it, which the class
+    then takes away.
+    """
+    if state["kind"] != SymbolKind.ATTRIBUTE:
+        return False
+    return "class-attribute" not in state["labels"] or state["value"] is None or "(" in state["value"]
 
 
 def _grouped(symbols: Iterable[Row]) -> dict[str, list[Row]]:

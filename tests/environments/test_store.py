@@ -46,6 +46,21 @@ def test_dependencies_are_those_of_the_day(index: Index, store_at: Stores, relea
     assert row | {"build_s": 0} == again | {"build_s": 0}
 
 
+def test_an_index_without_upload_times_is_dated_from_its_documents(
+    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+) -> None:
+    index.add("lib", "1.0", packed("lib", "1.0", "import dep", "dep"), MAY)
+    index.add("dep", "1.0", packed("dep", "1.0", ""), "2021-01-01T00:00:00Z")
+    index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
+    with_times = store_at(tmp_path / "a").build(release())
+    index.upload_times = index.simple_json = False
+    row = store_at(tmp_path / "b").build(release())
+    assert row | {"build_s": 0} == with_times | {"build_s": 0}
+    index.documents = False
+    nowhere = store_at(tmp_path / "c", interpreters_tried=1).build(release())
+    assert nowhere["outcome"] == Outcome.UNRESOLVABLE
+
+
 def test_an_environment_works_has_bytecode_and_comes_back_from_its_lock(
     index: Index, store_at: Stores, release: Releases, tmp_path: Path
 ) -> None:

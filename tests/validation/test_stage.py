@@ -29,7 +29,8 @@ def snippet(name: str, version: str, function: str) -> Row:
 def tables() -> dict[str, list[Row]]:
     migration = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
     change = {"kind": "removed", "path": "lib.old", "old_version": "1.0", "new_version": "2.0", "new": None}
-    symbol = {"path": "lib.old", "kind": "function", "first_version": "1.0", "last_version": "1.0"}
+    symbol: Row = {"path": "lib.old", "kind": "function", "first_version": "1.0", "last_version": "1.0"}
+    symbol |= {"labels": [], "value": None}
     return {
         "releases": [release(version) for version in SOURCES],
         "snippets": [snippet("a", "1.0", "old"), snippet("b", "2.0", "new"), snippet("c", "3.0", "new")],

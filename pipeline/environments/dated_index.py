@@ -1,0 +1,77 @@
+"""Upload times for an index that keeps them from uv: its JSON documents, served on loopback as PEP 691 pages.
+
+A mirror may serve the simple index without upload times (PEP 700) and still have the project documents that state
+them. Resolving as of a date needs the times; the files themselves are fetched from where they are.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import dataclass
+from functools import cached_property
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
+
+_TIMEOUT_S = 60.0
+_JSON = "application/vnd.pypi.simple.v1+json"
+
+
+@dataclass
+class DatedIndex:
+    """A simple index on loopback in front of another one; it listens from the first use of `url` on."""
+
+    index_url: str
+
+    @cached_property
+    def url(self) -> str:
+        """Its address, which serves until the process ends."""
+        server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        return f"http://127.0.0.1:{server.server_port}/simple"
+
+    def answer(self, path: str) -> tuple[int, bytes]:
+        """Return status and body for the page of a distribution; what the other index fails at, this one does."""
+        name = path.rstrip("/").rsplit("/", 1)[-1]
+        try:
+            return 200, self._page(name)
+        except NotFound as error:
+            return 404, str(error).encode()
+        except (Unreachable, BadAnswer) as error:
+            return 503, str(error).encode()
+
+    def _page(self, name: str) -> bytes:
+        known = project(Fetcher(timeout_s=_TIMEOUT_S), self.index_url, name)
+        files = [
+            {
+                "filename": file.filename,
+                "url": file.url,
+                "hashes": {"sha256": file.sha256},
+                "requires-python": file.requires_python,
+                "yanked": file.yanked,
+                "upload-time": file.uploaded.isoformat().replace("+00:00", "Z"),
+            }
+            for release in known.releases.values()
+            for file in release
+            if file.uploaded is not None
+        ]
+        return json.dumps({"meta": {"api-version": "1.1"}, "name": known.library, "files": files}).encode()
+
+
+def _handler(index: DatedIndex) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            """Answer uv."""
+            status, body = index.answer(self.path)
+            self.send_response(status)
+            self.send_header("Content-Type", _JSON if status == 200 else "text/plain")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Keep requests out of the log of the run."""
+
+    return Handler
