@@ -11,6 +11,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
 INDEX_POOL = "index"
+LIBRARY = "{{ library }}"
 
 
 def current_refresh() -> Any:
@@ -56,17 +57,18 @@ def refresh() -> None:
     def run(group: str, library: str) -> None:
         from pipeline.refresh import run_group
 
+        get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
         run_group(current_refresh(), group, library)
 
-    @task(pool=INDEX_POOL, map_index_template="{{ task.op_kwargs['library'] }}")
+    @task(pool=INDEX_POOL, map_index_template=LIBRARY)
     def crawl(library: str) -> None:
         run("crawl", library)
 
-    @task(map_index_template="{{ task.op_kwargs['library'] }}")
+    @task(map_index_template=LIBRARY)
     def analyse(library: str) -> None:
         run("analyse", library)
 
-    @task(map_index_template="{{ task.op_kwargs['library'] }}")
+    @task(map_index_template=LIBRARY)
     def prove(library: str) -> None:
         run("prove", library)
 

@@ -1,0 +1,49 @@
+# `make refresh` and `make test` are all that a fresh clone needs; each makes its own environment first.
+PYTHON ?= $(or $(shell command -v python3.11),python3)
+BIN := .venv/bin
+# Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
+export PYTHONDONTWRITEBYTECODE =
+
+.PHONY: help refresh test check up down lock clean
+
+help:
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+refresh: .venv/run ## collect, prove and publish the starter profile in Airflow
+	$(BIN)/driftline airflow refresh --profile starter
+
+test: .venv/dev ## lint, types and tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -m "not slow" -n 2
+
+check: .venv/dev ## the slower tests: real Airflow, the real package index
+	$(BIN)/python -m pytest -m slow
+
+up: .venv/run ## start Airflow with its web page
+	$(BIN)/driftline airflow up
+
+down: ## end Airflow with all its processes
+	@test ! -x $(BIN)/driftline || $(BIN)/driftline airflow down
+
+lock: .venv/dev ## resolve the requirements again, keeping what need not change
+	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile $(LOCK) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+
+clean: down ## remove the environment and Airflow's files; the lake stays
+	rm -rf .venv .airflow
+
+LOCK := -q --universal --generate-hashes --no-emit-index-url --no-header --no-annotate --python-version 3.11
+
+.venv/pyvenv.cfg:
+	$(PYTHON) -m venv .venv
+
+.venv/run: .venv/pyvenv.cfg requirements.lock pyproject.toml
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --no-index -e .
+	@touch $@
+
+.venv/dev: .venv/run requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@touch $@
