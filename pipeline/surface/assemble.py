@@ -48,16 +48,18 @@ class _Assembly:
         self.symbols: dict[str, Row] = {}
         self.documents: dict[str, Row] = {}
         self.modules: dict[str, ModuleRecord] = {}
+        self.preferred: dict[str, str] = {}
+        self.expanding: set[str] = set()
         self.exposed: list[tuple[str, ModuleRecord]] = []
 
     def rows(self) -> Rows:
         names = self._public()
         self.modules = dict(self.exposed)
-        preferred = _preferred(names)
+        self.preferred = _preferred(names)
         for public in names:
-            self._name(public, preferred)
+            self._name(public)
         self._modules()
-        importable = [row for path, module in self.exposed for row in self._importable(path, module, preferred)]
+        importable = [row for path, module in self.exposed for row in self._importable(path, module)]
         return Rows(_ordered(self.symbols.values()), _ordered(self.documents.values()), _ordered(importable))
 
     def _public(self) -> list[PublicName]:
@@ -74,7 +76,7 @@ class _Assembly:
                     self.exposed.append((public.path, public.found.module))
         return names
 
-    def _name(self, public: PublicName, preferred: dict[str, str]) -> None:
+    def _name(self, public: PublicName) -> None:
         found = public.found
         if public.lazy:
             self._add(self._bare(public, SymbolKind.LAZY, found.path) | {"deprecation": public.mark})
@@ -85,7 +87,7 @@ class _Assembly:
                 self._add(self._bare(public, SymbolKind.ALIAS, found.path))
         elif found.definition is None or found.module is None:
             self._add(self._bare(public, SymbolKind.ATTRIBUTE, found.path) | {"labels": [OPAQUE]})
-        elif preferred[found.path] != public.path:
+        elif self.preferred[found.path] != public.path:
             self._add(self._bare(public, SymbolKind.ALIAS, found.path))
         else:
             self._state(public.path, public.because, found)
@@ -120,7 +122,9 @@ class _Assembly:
         self._document(row, definition.docstring, definition.docstring_line)
         self._add(row)
         if definition.kind == "class":
+            self.expanding.add(found.path)
             self._members(path, found)
+            self.expanding.remove(found.path)
 
     def _members(self, path: str, class_: Found) -> None:
         """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
@@ -144,8 +148,7 @@ class _Assembly:
         if definition.kind == "import":
             return
         if definition.kind == "class":
-            if because is PublicBecause.NAME:
-                self._state(path, because, found)
+            self._nested(path, because, found)
             return
         row = _row(path, found.path, _kind(definition, member=True), because, self.root + module.file, module.source)
         row |= _facts(definition)
@@ -154,6 +157,17 @@ class _Assembly:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
         self._document(row, definition.docstring, definition.docstring_line)
         self._add(row)
+
+    def _nested(self, path: str, because: PublicBecause, found: Found) -> None:
+        """Add a class inside a class: an alias where it is inherited from a public class, which has its state."""
+        assert found.module is not None
+        public = found.path.rpartition(".")[0] in self.preferred
+        # a class nested in one that it derives from would inherit itself without end
+        if found.path in self.expanding or (because is PublicBecause.INHERITED and public):
+            file = self.root + found.module.file
+            self._add(_row(path, found.path, SymbolKind.ALIAS, because, file, found.module.source))
+        else:
+            self._state(path, because, found)
 
     def _same_member(self, found: Found) -> str | None:
         """Return the path of the method that `name = other` in a class body gives a second name."""
@@ -175,10 +189,10 @@ class _Assembly:
                 if base.definition is None and not plain:
                     yield EXTENDS + base.path
 
-    def _importable(self, path: str, module: ModuleRecord, preferred: dict[str, str]) -> Iterator[Row]:
+    def _importable(self, path: str, module: ModuleRecord) -> Iterator[Row]:
         for public in importable_names(module, path, self.distribution):
             if public.path not in self.symbols:
-                row = self._bare(public, _pointer(public.found, preferred), public.found.path)
+                row = self._bare(public, _pointer(public.found, self.preferred), public.found.path)
                 yield row | {"labels": [OPAQUE] if row["kind"] == SymbolKind.ATTRIBUTE else []}
 
     def _bare(self, public: PublicName, kind: SymbolKind, canonical: str) -> Row:

@@ -17,8 +17,7 @@ def read_fields(node: ast.ClassDef, found: Definition, imports: Mapping[str, str
     if convention is None or options.get("init") == "False":
         return
     found.synthesised = convention
-    found.keyword_only = options.get("kw_only") == "True"
-    keyword_only = found.keyword_only
+    keyword_only = options.get("kw_only") == "True"
     for statement in node.body:
         if _is_keyword_only_marker(statement):
             keyword_only = True

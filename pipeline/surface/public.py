@@ -71,7 +71,8 @@ def _borrowed(module: ModuleRecord, definition: Definition, distribution: Distri
     """Return whether an attribute only serves annotations, or is the standard library's under another name."""
     if definition.kind != "attribute" or definition.value is None or definition.docstring:
         return False
-    if distribution.rules.typing_only_values.search(definition.value):
+    annotation_only = (definition.returns or "").endswith("TypeAlias")
+    if annotation_only or distribution.rules.typing_only_values.search(definition.value):
         return True
     first = module.definitions.get(definition.value.split(".")[0])
     imported = first is not None and first.kind == "import" and distribution.standard(first.target or "")

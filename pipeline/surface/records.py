@@ -52,7 +52,6 @@ class Definition:
     deprecation: Mark | None = None
     members: dict[str, Definition] = field(default_factory=dict)
     synthesised: str | None = None
-    keyword_only: bool = False
     fields: list[Field] = field(default_factory=list)
 
 

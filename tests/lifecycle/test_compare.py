@@ -165,6 +165,8 @@ def test_nor_is_there_any_change_either_way(name):
         ("class C:\n    def p(self): ...", "class C:\n    @property\n    def p(self): ...", ["kind pkg.C.p"]),
         ("class C(A): ...\nclass A: ...", "class C(B): ...\nclass A: ...\nclass B(A): ...",
          ["introduced pkg.B", "bases pkg.C"]),
+        ("def f(a: 'not an expression!'): ...", "def f(a: 'no expression either!'): ...", ["parameter_type pkg.f a"]),
+        ("def f(a: Union[int]): ...", "def f(a: int): ...", []),
         ("def f(): ...", "@deprecated('gone soon')\ndef f(): ...", ["deprecated pkg.f"]),
         ("@deprecated('gone soon')\ndef f(): ...", "def f(): ...", ["undeprecated pkg.f"]),
         ("from markupsafe import M", "def __getattr__(n):\n    if n == 'M':\n        warnings.warn('M is deprecated. "

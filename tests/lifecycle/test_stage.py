@@ -64,6 +64,14 @@ def test_nothing_is_said_across_a_gap():
     assert lives(output, "pkg.g") == [("1.1", "1.1", None, None, None, None, [])]
 
 
+def test_a_mark_that_is_taken_back_leaves_nothing():
+    marked = "@deprecated('use `g` instead')\ndef f(a): ...\n"
+    _, output = history("def f(a): ...\n", marked, marked)
+    assert lives(output, "pkg.f") == [("1.0", "1.2", None, None, "1.1", "g", [])]
+    _, output = history("def f(a): ...\n", marked, "def f(a): ...\n")
+    assert lives(output, "pkg.f")[0][4] is None
+
+
 def test_an_api_that_comes_back_has_two_lives():
     _, output = history("def f(a): ...\n", "", "def f(a): ...\n")
     assert [life[:4] for life in lives(output, "pkg.f")] == [("1.0", "1.0", None, "1.1"), ("1.2", "1.2", "1.2", None)]

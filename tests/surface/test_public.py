@@ -4,7 +4,7 @@ import pytest
 
 from tests.surface.trees import kinds, rows
 
-CASES = {
+CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
     "names without underscore that are defined here": (
         "import os\nfrom typing import Any\nLIMIT = 3\n_hidden = 1\ndef f(): ...\nclass C: ...\n",
         {"pkg.LIMIT": "attribute", "pkg.f": "function", "pkg.C": "class"},
@@ -34,6 +34,63 @@ CASES = {
     "an __all__ that cannot be read adds the rule for names": (
         "__all__ = [n for n in dir()]\ndef f(): ...\n",
         {"pkg.f": "function"},
+    ),
+    "annotated, wrapped, starred and named parts of __all__": (
+        "__all__: list[str] = [*sorted(['f']), g.__name__] + list(('h',))\ndef f(): ...\ndef g(): ...\n"
+        "def h(): ...\ndef i(): ...\n",
+        {"pkg.f": "function", "pkg.g": "function", "pkg.h": "function"},
+    ),
+    "what a module may bind as it runs is believed to be there": (
+        "__all__ = ['f', 'VERSION']\nglobals()['VERSION'] = 1\ndef f(): ...\n",
+        {"pkg.VERSION": "attribute", "pkg.f": "function"},
+    ),
+    "a single module": ({"pkg.py": "import pkg\ndef f(): ...\n"}, {"pkg.f": "function"}),
+    "a public module under a second name": (
+        {"pkg/__init__.py": "from . import a as b\n", "pkg/a.py": ""},
+        {"pkg.a": "module", "pkg.b": "alias"},
+    ),
+    "a base that is shared, and a nested class that derives from its sibling": (
+        """
+        class Root:
+            def m(self): ...
+        class Left(Root):
+            class Inner:
+                def i(self): ...
+            class Other(Inner): ...
+        class Right(Root):
+            def m(self): ...
+        class Leaf(Left, Right): ...
+        """,
+        {
+            "pkg.Leaf": "class",
+            "pkg.Leaf.Inner": "alias",
+            "pkg.Leaf.Other": "alias",
+            "pkg.Leaf.m": "method",
+            "pkg.Left": "class",
+            "pkg.Left.Inner": "class",
+            "pkg.Left.Inner.i": "method",
+            "pkg.Left.Other": "class",
+            "pkg.Left.Other.i": "method",
+            "pkg.Left.m": "method",
+            "pkg.Right": "class",
+            "pkg.Right.m": "method",
+            "pkg.Root": "class",
+            "pkg.Root.m": "method",
+        },
+    ),
+    "a class nested in one that it derives from comes to an end": (
+        "class _Base:\n    class Meta:\n        x = 1\nclass C(_Base):\n    pass\nclass D:\n    class E: ...\n"
+        "    class F(D): ...\n",
+        {
+            "pkg.C": "class",
+            "pkg.C.Meta": "class",
+            "pkg.C.Meta.x": "attribute",
+            "pkg.D": "class",
+            "pkg.D.E": "class",
+            "pkg.D.F": "class",
+            "pkg.D.F.E": "alias",
+            "pkg.D.F.F": "alias",
+        },
     ),
     "what __all__ lists in vain is not there (humanize 4.0.0 lists VERSION)": (
         "__all__ = ['f', 'VERSION']\ndef f(): ...\n",
@@ -153,6 +210,7 @@ CASES = {
         import inspect
         T = t.TypeVar("T")
         Many = t.Union[int, str]
+        Few: t.TypeAlias = "int"
         isfunction = inspect.isfunction
         for name in "ab":
             scratch = name
@@ -208,6 +266,7 @@ def test_lazy_names_of_module_getattr():
     found = rows(
         """
         import warnings
+        _allowed: frozenset = frozenset(["listed"])
         _moved = {"B": "pkg._b", "C": "pkg._c"}
         def __getattr__(name):
             if name == "Markup":
@@ -217,11 +276,15 @@ def test_lazy_names_of_module_getattr():
                 raise ImportError("removed in 2.0")
             if name in {"x", "y"}:
                 return 2
+            if name == "or_a" or name == "or_b":
+                return 3
+            if name not in _allowed:
+                raise AttributeError(name)
             return _moved[name]
         """
     )
     lazy = {path: row["deprecation"] for path, row in found.items() if row["kind"] == "lazy"}
-    assert sorted(lazy) == ["pkg.B", "pkg.C", "pkg.Markup", "pkg.x", "pkg.y"]
+    assert sorted(lazy) == [f"pkg.{name}" for name in ("B", "C", "Markup", "listed", "or_a", "or_b", "x", "y")]
     assert lazy["pkg.Markup"] == {
         "channel": "warning",
         "since": None,
@@ -251,3 +314,8 @@ def test_conditional_definitions(source, parameters):
         assert (row["kind"], row["canonical_path"]) == ("external", "fast.f")
     else:
         assert [parameter["name"] for parameter in row["parameters"]] == parameters
+
+
+def test_a_shared_base_comes_after_those_that_derive_from_it():
+    files, _ = next(case for name, case in CASES.items() if name.startswith("a base that is shared"))
+    assert rows(files)["pkg.Leaf.m"]["canonical_path"] == "pkg.Right.m"

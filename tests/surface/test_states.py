@@ -80,6 +80,25 @@ def test_dataclasses_have_the_parameters_of_their_fields():
     assert "dataclass" in found["pkg.C"]["labels"]
 
 
+def test_keyword_only_marker():
+    found = rows("""
+        from dataclasses import KW_ONLY, dataclass
+        @dataclass
+        class C:
+            a: int
+            _: KW_ONLY
+            b: int = 0
+        @dataclass(init=False)
+        class D:
+            a: int
+    """)
+    assert [(p[0], p[1]) for p in parameters(found["pkg.C"])] == [
+        ("a", "positional_or_keyword"),
+        ("b", "keyword_only"),
+    ]
+    assert parameters(found["pkg.D"]) == []
+
+
 def test_attrs_and_namedtuple():
     found = rows("""
         import attr
@@ -134,6 +153,18 @@ def test_values_are_cut_and_unpacked():
         ("def f(x):\n    '''New.\n\n    :param x: what\n\n        .. deprecated:: 0.7\n    '''", None),
         ("class f:\n    def __init__(self):\n        warnings.warn('Gone soon', PendingDeprecationWarning)",
          ("warning", None, None, None)),
+        (
+            "def f():\n    warn(DeprecationWarning('use {} instead'.format(g)))",
+            ("warning", None, None, None),
+        ),
+        (
+            "def f():\n    warn(f'gone in {version()}; use %s instead' % 'x', DeprecationWarning)",
+            ("warning", None, None, None),
+        ),
+        ("def f():\n    with lock:\n        warn('use ' 'g' + ' now', DeprecationWarning)", ("warning", None, None, None)),
+        ("def f():\n    return 1\n    warn('gone', DeprecationWarning)", None),
+        ("def f():\n    '''.. deprecated:: Use `g` instead.'''", ("directive", None, None, "g")),
+        ("def f():\n    '''Old.\n\n    Deprecated since 2.1: use `g` instead.'''", ("directive", "2.1", None, "g")),
         ("f = deprecated(g, replace='pkg.g', version='3.0.0')", ("decorator", "3.0.0", None, "pkg.g")),
         ("try:\n    import fast\n    warnings.warn('fast is deprecated', DeprecationWarning)\nexcept ImportError:\n"
          "    pass\ndef f(): ...", None),

@@ -1,0 +1,60 @@
+"""Conditions on the running Python, settled as that Python settles them."""
+
+import ast
+
+import pytest
+
+from pipeline.surface.branches import settle_branches
+from tests.surface.trees import SURFACE_RULES
+
+
+def settled(source: str) -> str:
+    tree = ast.parse(source)
+    settle_branches(tree, SURFACE_RULES)
+    return ast.unparse(tree)
+
+
+@pytest.mark.parametrize(
+    ("condition", "truth"),
+    [
+        ("sys.version_info < (3, 8)", False),
+        ("sys.version_info <= (3, 11)", False),
+        ("sys.version_info > (3, 10)", True),
+        ("sys.version_info >= (3, 8)", True),
+        ("sys.version_info[:2] == (3, 11)", True),
+        ("sys.version_info[0] != 2", True),
+        ("sys.version_info.major == 2", False),
+        ("not PY2", True),
+        ("six.PY3", True),
+        ("0", False),
+        ("sys.platform == 'win32'", None),
+        ("sys.version_info >= MINIMUM", None),
+        ("sys.version_info[0] == (3,)", None),
+        ("sys.version_info is (3, 8)", None),
+        ("not anything", None),
+    ],
+)
+def test_conditions(condition, truth):
+    result = settled(f"if {condition}:\n    a = 1\nelse:\n    a = 2\n")
+    expected = {True: "a = 1", False: "a = 2", None: f"if {condition}:\n    a = 1\nelse:\n    a%otherwise = 2"}
+    assert result == expected[truth]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("try:\n    import a\nexcept ImportError:\n    a = None", "try:\n    import a\nexcept ImportError:\n    "
+         "a%otherwise = None"),
+        ("try:\n    from x import a\nexcept ImportError:\n    from y import a\n", "try:\n    from x import a\n"
+         "except ImportError:\n    from y import a as a%otherwise"),
+        ("try:\n    a = 1\nexcept E:\n    with x:\n        a = 2", "try:\n    a = 1\nexcept E:\n    with x:\n        "
+         "a%otherwise = 2"),
+        ("a, (b, c) = 1, f()", "a = 1\nb = f()\nc = f()"),
+        ("a = b = 1", "a = 1\nb = 1"),
+        ("a, *b = x, y", "a = (x, y)\n*b = (x, y)"),
+        ("a = b = 1\ndel (a, b)\nc = 1", "del (a, b)\nc = 1"),
+        ("for a in x:\n    b = 1\nwhile x:\n    c = 1", ""),
+    ],
+)  # fmt: skip
+def test_rewriting(source, expected):
+    assert settled(source) == expected
