@@ -80,6 +80,7 @@ CHECKS = [
     ([check("object()", "<object object at 0x...>\n")], Outcome.PASSED),
     ([check("1", None)], Outcome.PASSED),
     ([check("['a', \"b'\"]", "[u'a', u\"b'\"]\n")], Outcome.PASSED),
+    ([check("['u', 'v']", "['u', 'v']\n")], Outcome.PASSED),
     ([check("b'a'", "u'a'\n")], Outcome.FAILED_ASSERTION),
     ([check("None", "None\n")], Outcome.FAILED_ASSERTION),
     ([check("1 / 0", RAISED + "ZeroDivisionError: division by zero\n")], Outcome.PASSED),
