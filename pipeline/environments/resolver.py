@@ -23,7 +23,10 @@ _PASSED_ON = (
     *("HOME", "PATH", "TMPDIR", "NETRC", "SSL_CERT_FILE", "SSL_CERT_DIR", "UV_HTTP_RETRIES", "UV_HTTP_TIMEOUT"),
     *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
-_UNREACHABLE = re.compile(r"error sending request|Request failed after|tcp connect error|HTTP status server error")
+_UNREACHABLE = re.compile(
+    r"error sending request|Request failed after|tcp connect error|HTTP status server error|operation timed out"
+    r"|connection closed|error decoding response body"
+)
 _NO_SPACE = re.compile(r"No space left on device|os error 28|Disk quota exceeded")
 _DETAIL = 800
 

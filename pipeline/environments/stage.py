@@ -19,8 +19,9 @@ def environments_stage(releases: Iterable[Row], wanted: Collection[str], store: 
     One that cannot be built is a reject NO_ENVIRONMENT and still has its row, which says why. Where the index did
     not answer nothing is known, so there is no row, and the reject INDEX_UNREACHABLE has the stage run again.
     """
+    versions = frozenset(wanted)
     chosen = sorted(
-        (release for release in releases if release["version"] in set(wanted)), key=lambda row: Version(row["version"])
+        (release for release in releases if release["version"] in versions), key=lambda row: Version(row["version"])
     )
     with ThreadPoolExecutor(store.workers) as pool:
         results = list(pool.map(lambda release: _build(store, release), chosen))
