@@ -17,7 +17,7 @@ def environments_stage(releases: Iterable[Row], wanted: Collection[str], store: 
     """Build the environments of one library's wanted versions, some at a time; the unit is a wanted release.
 
     One that cannot be built is a reject NO_ENVIRONMENT and still has its row, which says why. Where the index did
-    not answer nothing is known, so there is no row, and the reject INDEX_UNREACHABLE has the stage run again.
+    not answer nothing is known, so there is no row. INDEX_UNREACHABLE and NO_SPACE have the stage run again.
     """
     versions = frozenset(wanted)
     chosen = sorted(
@@ -40,4 +40,6 @@ def _build(store: EnvironmentStore, release: Row) -> Row | Reject:
 
 def _refusal(row: Row) -> Reject:
     last = (row["detail"] or "").strip().splitlines()[-1:]
-    return Reject(row["version"], RejectReason.NO_ENVIRONMENT, ": ".join([row["outcome"], *last]))
+    full = row["outcome"] == EnvironmentOutcome.NO_SPACE
+    reason = RejectReason.NO_SPACE if full else RejectReason.NO_ENVIRONMENT
+    return Reject(row["version"], reason, ": ".join([row["outcome"], *last]))

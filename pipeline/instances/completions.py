@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pipeline.instances.head import Made, head, not_public, within_quota
+from pipeline.instances.head import Made, head, tags_of, within_quota
 from pipeline.instances.history import PLAIN, History
 from pipeline.instances.masks import Masked, mask
 from pipeline.instances.rules import MaskingRules
@@ -21,8 +21,9 @@ def make_completions(
 ) -> Made:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
-    A candidate is an API of a snippet (its first use under its own name), a version and a level. The versions are
-    the first that has the snippet, and within its run each in which the API is new, about to go or modified.
+    A candidate is an API of a snippet (its first use under its own name), a version and a level. The versions are,
+    within the snippet's run, the first whose predecessor the lake holds, and each in which the API is new, about to
+    go or modified. Without its predecessor nobody knows whether an API is new in a version.
     """
     made = Made()
     documented: dict[str, str] = {}
@@ -78,7 +79,8 @@ def _of_snippet(
 
 def _versions(snippet: Row, path: str, history: History) -> list[str]:
     run = history.between(snippet["version"], snippet["last_version"])
-    return [run[0], *(version for version in run[1:] if (history.tags(path, version) or PLAIN) != PLAIN)]
+    compared = [version for version in run if history.previous(version)]
+    return [*(compared or run)[:1], *(v for v in compared[1:] if (history.tags(path, v) or PLAIN) != PLAIN)]
 
 
 def _mask(source: Source, usage: Row, uses: Sequence[Span], level: Granularity, rules: MaskingRules) -> Masked | Reject:
@@ -99,9 +101,9 @@ def _instance(
     key = f"{snippet['id']} {path} {version} {level}"
     if isinstance(masked, Reject):
         return Reject(key, masked.reason, masked.detail)
-    tags = history.tags(path, version)
-    if tags is None:
-        return not_public(key, path, version)
+    tags = tags_of(key, path, version, history)
+    if isinstance(tags, Reject):
+        return tags
     return {
         "id": content_id("completion", snippet["library"], version, path, level, code, masked.masked_code),
         **head(snippet, path, version, tags, history),

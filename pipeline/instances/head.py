@@ -42,9 +42,13 @@ def head(snippet: Row, path: str, version: str, tags: Tagging, history: History)
     }
 
 
-def not_public(key: str, path: str, version: str) -> Reject:
-    """Return the reject of a candidate whose API is not there in the version."""
-    return Reject(key, RejectReason.UNRESOLVED_NAME, f"{path} is not public in {version}")
+def tags_of(key: str, path: str, version: str, history: History) -> Tagging | Reject:
+    """Return the tags of a candidate's API, or the reject of a candidate that can have none."""
+    if history.previous(version) is None:
+        detail = f"the release before {version} is not in the lake, so nobody knows what is new in it"
+        return Reject(key, RejectReason.NO_PREDECESSOR, detail)
+    tags = history.tags(path, version)
+    return tags or Reject(key, RejectReason.UNRESOLVED_NAME, f"{path} is not public in {version}")
 
 
 def within_quota(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from packaging.version import Version
 
-from pipeline.instances.head import Made, head, not_public, within_quota
+from pipeline.instances.head import Made, head, tags_of, within_quota
 from pipeline.instances.history import History
 from pipeline.instances.pairs import Corpus, Pair, Side, changed_examples, connected_examples
 from pipeline.instances.rules import MigrationRules
@@ -62,10 +62,10 @@ def _both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
 def _instance(
     source: Side, target: Side, direction: Direction, basis: MigrationBasis, history: History
 ) -> Row | Reject:
-    tags = history.tags(source.path, source.version)
-    if tags is None:
-        key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {basis}"
-        return not_public(key, source.path, source.version)
+    key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {basis}"
+    tags = tags_of(key, source.path, source.version, history)
+    if isinstance(tags, Reject):
+        return tags
     made_of = source.version, target.version, source.path, target.path, source.code, target.code
     return {
         "id": content_id("migration", source.snippet["library"], *made_of),

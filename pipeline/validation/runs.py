@@ -38,13 +38,14 @@ def plan_runs(
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
-    A snippet runs in its own version and in those of the completions made from it; both sides of a migration run in
-    both versions; a path that came, went or changed its place is probed in both releases of the change, and so is
-    the path it has afterwards.
+    A snippet runs in its own version, and in those of the completions made from it and the release before each; both
+    sides of a migration run in both versions; a path that came, went or changed its place is probed in both releases
+    of the change, and so is the path it has afterwards.
     """
     by_id = {row["id"]: row for row in snippets}
     wanted = [(row["id"], row["version"]) for row in by_id.values()]
-    wanted += [(row["snippet_id"], row["version"]) for row in completions]
+    for row in completions:
+        wanted += [(row["snippet_id"], version) for version in (row["version"], row["previous_version"]) if version]
     for row in migrations:
         versions = (row["version"], row["target_version"])
         wanted += [(row[side], version) for side in ("snippet_id", "target_snippet_id") for version in versions]

@@ -25,7 +25,7 @@ def run(
     symbols: Sequence[Row] = (),
     names: dict[str, str] | None = None,
     rules: MaskingRules = TOKENS,
-    versions: Sequence[str] = ("1.0", "1.1", "2.0", "2.1"),
+    versions: Sequence[str] = ("0.9", "1.0", "1.1", "2.0", "2.1"),
 ) -> Output:
     """Run the stage over snippets whose uses of `names` (name to path) are found in their text."""
     found = [use for row in snippets for use in usages(row, names or {"fetch": "lib.fetch"})]
@@ -52,7 +52,7 @@ def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
     }
     for level, instance in made.items():
         assert instance["version"] == "1.0"
-        assert instance["previous_version"] is None
+        assert instance["previous_version"] == "0.9"
         assert (instance["versicode_tag"], instance["libevolutioneval_tag"]) == ("general", "unchanged")
         assert instance["change_id"] is None
         assert unmask(instance["masked_code"], level, instance["answer"], instance["core_token"]) == PREAMBLE + CODE
@@ -156,3 +156,12 @@ def test_order_of_the_input_does_not_matter() -> None:
     rows = [snippet(f"fetch({n})\n", "lib.fetch", "1.0", "2.1") for n in range(5)]
     lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
     assert run(rows, lives, [MODIFIED, HARMLESS]) == run(rows[::-1], lives, [HARMLESS, MODIFIED])
+
+
+def test_without_the_release_before_nobody_knows_what_is_new() -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", "1.1", preamble=PREAMBLE)
+    lives = [life("lib.fetch", "1.0", "1.1")]
+    whole_run = run([row], lives, versions=("1.0", "1.1"))
+    assert [i["version"] for i in whole_run.tables["completions"]] == ["1.1"]
+    only_first = run([snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE)], lives, versions=("1.0", "1.1"))
+    assert refused(only_first) == ["no_predecessor"]
