@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pipeline.crawl import Period, Wanted, releases_stage
+from pipeline.crawl import Period, Unreachable, Wanted, project, releases_stage
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import History, compare, history_of, lifecycle_stage
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
 from pipeline.stages import House
 from pipeline.surface import Surface, state_rows, surface_stage
+from pipeline.terms import RejectReason
 
 DOWNLOADS = 8
 """Files fetched at once; they are small, and waiting for them is all it costs."""
+
+NEWEST = 6
+"""Versions that an error names when the one asked for does not exist."""
 
 
 class NoAnswerError(Exception):
@@ -67,7 +72,7 @@ def history_from_index(library: str, path: str, tell: Callable[[int, int], None]
     found = _crawl(house, name, SpecifierSet(""))
     releases = list(found.tables["releases"])
     if not releases:
-        raise NoAnswerError(_why(name, found.rejects))
+        raise _no_answer(name, found.rejects)
     surfaces: dict[str, Surface] = {}
     for release, surface in _surfaces(house, releases):
         surfaces[release["version"]] = surface
@@ -80,7 +85,10 @@ def history_from_index(library: str, path: str, tell: Callable[[int, int], None]
 
 
 def _house(library: str) -> House:
-    rule = LibraryRule(library=canonicalize_name(library))
+    try:
+        rule = LibraryRule(library=canonicalize_name(library, validate=True))
+    except InvalidName:
+        raise NoAnswerError(f"{library!r} is not a name that a package index can have (PEP 508)") from None
     return House(settings(), Profile(name="ondemand", libraries=(rule,)), Period())
 
 
@@ -91,19 +99,42 @@ def _crawl(house: House, library: str, versions: SpecifierSet) -> Output:
 
 def _release(house: House, library: str, version: str) -> Row:
     try:
-        wanted = SpecifierSet(f"=={Version(version)}")
+        wanted = Version(version)
     except InvalidVersion:
         raise NoAnswerError(f"{version!r} is not a version by PEP 440; write for example 2.3.0") from None
-    found = _crawl(house, library, wanted)
-    rows = [row for row in found.tables["releases"] if Version(row["version"]) == Version(version)]
-    if not rows:
-        raise NoAnswerError(_why(f"{library} {version}", [r for r in found.rejects if r.key in (version, library)]))
-    return rows[0]
+    found = _crawl(house, library, SpecifierSet(f"=={wanted}"))
+    rows = [row for row in found.tables["releases"] if Version(row["version"]) == wanted]
+    if rows:
+        return rows[0]
+    about = [reject for reject in found.rejects if reject.key == library or _is_version(reject.key, wanted)]
+    if [reject.reason for reject in about] == [RejectReason.NO_RELEASES]:
+        raise NoAnswerError(f"{library} {version}: the index has no such release; {_newest(house, library)}")
+    raise _no_answer(f"{library} {version}", about)
 
 
-def _why(what: str, rejects: Sequence[Reject]) -> str:
+def _is_version(text: str, wanted: Version) -> bool:
+    try:
+        return Version(text) == wanted
+    except InvalidVersion:
+        return False
+
+
+def _newest(house: House, library: str) -> str:
+    """Say which final releases are the newest, so that nobody has to look them up."""
+    versions = []
+    for spelled in project(house.artifacts.fetcher, index_url(), library).releases:
+        with suppress(InvalidVersion):
+            versions.append(Version(spelled))
+    newest = sorted(version for version in versions if not version.is_prerelease)[-NEWEST:]
+    return f"the newest are {', '.join(map(str, newest))}" if newest else "it has no final release"
+
+
+def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
+    """Return the error that says why: an index that cannot be asked is no fault of the question."""
     reasons = "; ".join(f"{reject.key}: {reject.reason.meaning}: {reject.detail}" for reject in rejects[:3])
-    return f"{what}: {reasons or 'the index has no such release'}"
+    message = f"{what}: {reasons or 'the index has no such release'}"
+    down = any(reject.reason == RejectReason.INDEX_UNREACHABLE for reject in rejects)
+    return Unreachable(message) if down else NoAnswerError(message)
 
 
 def _surfaces(house: House, releases: Sequence[Row]) -> Iterator[tuple[Row, Surface]]:

@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PROJECT = Path(__file__).resolve().parent.parent
+
+
+class SettingsError(RuntimeError):
+    """The environment says something that cannot be used, or does not say what is needed."""
 
 
 class Settings(BaseSettings):
@@ -20,6 +24,7 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="DRIFTLINE_", frozen=True, extra="forbid")
 
     data: Path = Field(PROJECT / "data", description="folder of the lake, the caches and the snapshots")
+    rules: Path = Field(PROJECT / "curation_rules", description="folder of the rule files")
     index_url: str | None = Field(None, description="package index; default: what pip is configured to use")
     workers: int = Field(os.cpu_count() or 1, ge=1, description="processes and threads that one stage may use")
     timeout_s: float = Field(60.0, gt=0, description="seconds to wait for an answer of the index")
@@ -47,8 +52,15 @@ class Settings(BaseSettings):
 
 
 def settings() -> Settings:
-    """Return the settings of the environment as it is now."""
-    return Settings()
+    """Return the settings of the environment as it is now.
+
+    Errors: SettingsError naming each variable that cannot be used.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [f"DRIFTLINE_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
+        raise SettingsError("\n".join(lines)) from None
 
 
 @functools.cache
@@ -63,7 +75,7 @@ def pip_index_url() -> str:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
     if done.returncode or not done.stdout.strip():
-        raise RuntimeError(
+        raise SettingsError(
             "cannot ask pip for its package index (is pip missing from this environment?): set DRIFTLINE_INDEX_URL"
             f" to the address of a simple index. pip said: {done.stderr.strip()[-300:]}"
         )

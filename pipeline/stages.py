@@ -14,14 +14,21 @@ from packaging.specifiers import SpecifierSet
 
 from pipeline.crawl import ArtifactStore, CrawlRules, Fetcher, LicenceRules, Period, Wanted, releases_stage
 from pipeline.drafting import DraftingRules, drafting_stage
-from pipeline.environments import EnvironmentStore, discover, environment_rules, environments_stage, find_sandbox
+from pipeline.environments import (
+    EnvironmentRules,
+    EnvironmentStore,
+    discover,
+    environment_rules,
+    environments_stage,
+    find_sandbox,
+)
 from pipeline.instances import MaskingRules, instances_stage
 from pipeline.lake import Lake, Output, Row, Stage, replacing, sha256_json
 from pipeline.lifecycle import LifecycleRules, lifecycle_stage
 from pipeline.publish import QualityRules, gate_stage
 from pipeline.review import FlagRules, flags_stage
-from pipeline.rules import RULES, Profile, load, plain
-from pipeline.settings import Settings, index_url
+from pipeline.rules import Profile, load, plain
+from pipeline.settings import Settings, index_url, settings
 from pipeline.snippets import SnippetRules, snippets_stage
 from pipeline.surface import SURFACE_VERSION, Surface, SurfaceRules, read_surface, surface_stage
 from pipeline.usage import UsageRules, usage_stage
@@ -47,28 +54,31 @@ class CurationRules:
     usage: UsageRules
     masking: MaskingRules
     drafting: DraftingRules
+    environments: EnvironmentRules
     validation: ValidationRules
     flags: FlagRules
     quality: QualityRules
 
     @classmethod
     def read(cls) -> CurationRules:
-        """Read `curation_rules/`.
+        """Read the rule files that ship in `curation_rules/`, or those of the folder DRIFTLINE_RULES.
 
         Errors: RuleError with file and line of what is wrong.
         """
+        folder = settings().rules
         return cls(
-            crawl=load(RULES / "crawl.yaml", CrawlRules),
-            licences=load(RULES / "licences.yaml", LicenceRules),
-            surface=load(RULES / "surface.yaml", SurfaceRules),
-            lifecycle=load(RULES / "tags.yaml", LifecycleRules),
-            snippets=load(RULES / "snippets.yaml", SnippetRules),
-            usage=load(RULES / "usage.yaml", UsageRules),
-            masking=load(RULES / "masking.yaml", MaskingRules),
-            drafting=load(RULES / "drafting.yaml", DraftingRules),
-            validation=load(RULES / "validation.yaml", ValidationRules),
-            flags=load(RULES / "flags.yaml", FlagRules),
-            quality=load(RULES / "quality.yaml", QualityRules),
+            crawl=load(folder / "crawl.yaml", CrawlRules),
+            licences=load(folder / "licences.yaml", LicenceRules),
+            surface=load(folder / "surface.yaml", SurfaceRules),
+            lifecycle=load(folder / "tags.yaml", LifecycleRules),
+            snippets=load(folder / "snippets.yaml", SnippetRules),
+            usage=load(folder / "usage.yaml", UsageRules),
+            masking=load(folder / "masking.yaml", MaskingRules),
+            drafting=load(folder / "drafting.yaml", DraftingRules),
+            environments=environment_rules(folder),
+            validation=load(folder / "validation.yaml", ValidationRules),
+            flags=load(folder / "flags.yaml", FlagRules),
+            quality=load(folder / "quality.yaml", QualityRules),
         )
 
 
@@ -98,7 +108,7 @@ class House:
         return EnvironmentStore(
             self.settings.cache / "environments",
             index_url=index_url(),
-            rules=environment_rules(),
+            rules=self.rules.environments,
             workers=self.settings.workers,
         )
 
@@ -187,7 +197,7 @@ class House:
             reads="releases snippets completions migrations changes symbols",
             writes="environments",
             # An interpreter that was installed since makes a release worth another try.
-            depends=lambda: [environment_rules(), [interpreter.python for interpreter in discover()]],
+            depends=lambda: [rules.environments, [interpreter.python for interpreter in discover()]],
             run=self.build_environments,
         )
         yield _stage(

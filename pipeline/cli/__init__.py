@@ -17,6 +17,10 @@ from pipeline.cli.verify import verify
 from pipeline.crawl import BadAnswer, NotFound, Unreachable
 from pipeline.environments import SandboxUnavailable
 from pipeline.rules import RuleError
+from pipeline.settings import SettingsError
+
+INTERRUPTED = 130
+"""The status with which Typer ends on Ctrl-C, as shells count it: 128 and the number of SIGINT."""
 
 app = typer.Typer(
     name="driftline",
@@ -45,13 +49,14 @@ def main() -> None:
     """Run the command line; an error that is about the input or the world is a line, not a traceback."""
     try:
         app()
-    except RuleError as error:
+    except (RuleError, SettingsError) as error:
         _end(str(error), BAD_USAGE)
     except (Unreachable, NotFound, BadAnswer, SandboxUnavailable, OSError) as error:
         _end(str(error), PROBLEM)
-    except KeyboardInterrupt:
-        err.print("interrupted; what was finished is kept, run the same command again to go on")
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            err.print("interrupted; what was finished is kept, run the same command again to go on")
+        raise
 
 
 def _end(message: str, status: int) -> None:

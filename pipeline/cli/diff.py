@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json
 from pipeline.cli.refresh import Json
@@ -41,7 +42,7 @@ def diff(
     if json:
         print_json({"library": library, "old": old, "new": new, "changes": [as_json(change) for change in changes]})
         return
-    out.print(f"[bold]{library} {old} to {new}[/bold]: {len(changes)} changes")
+    out.print(f"[bold]{escape(f'{library} {old} to {new}')}[/bold]: {len(changes)} changes")
     for title, group in grouped(changes):
         out.print(f"\n[bold]{title}[/bold] ({len(group)})")
         for change in group:

@@ -7,8 +7,9 @@ from difflib import get_close_matches
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
-from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import Json
 from pipeline.lifecycle import describe
 from pipeline.ondemand import Answer, NoAnswerError, history_from_index
@@ -32,7 +33,7 @@ def history(
                 library, api, lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
             )
     except NoAnswerError as error:
-        fail(str(error), PROBLEM)
+        fail(str(error), BAD_USAGE)
     if json:
         print_json(_as_json(library, answer))
     else:
@@ -43,14 +44,15 @@ def history(
 def _print(library: str, answer: Answer) -> None:
     first, last = answer.releases[0], answer.releases[-1]
     out.print(
-        f"[bold]{answer.history.path}[/bold] in {len(answer.releases)} final releases of {library}, "
+        f"[bold]{escape(answer.history.path)}[/bold] in {len(answer.releases)} final releases of {escape(library)}, "
         f"{first['version']} ({first['release_time']:%Y-%m-%d}) to {last['version']} ({last['release_time']:%Y-%m-%d})"
     )
     for line in describe(answer.history):
         out.print(f"  {line}", markup=False)
     if not answer.history.known:
         near = get_close_matches(answer.history.path, answer.paths, n=3)
-        out.print(f"  did you mean {', '.join(near)}?" if near else f"  it offers {len(answer.paths)} other paths")
+        meant = f"  did you mean {', '.join(near)}?" if near else f"  it offers {len(answer.paths)} other paths"
+        out.print(meant, markup=False)
     for reject in answer.rejects[:SHOWN]:
         say(f"left out: {reject.key}: {reject.detail}")
     if len(answer.rejects) > SHOWN:

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -21,13 +22,13 @@ BAD_USAGE = 2
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
     """Print an error as one paragraph and end with a status."""
-    err.print(f"[red]error:[/red] {_escape(message)}")
+    err.print(f"[red]error:[/red] {escape(message)}")
     raise typer.Exit(status)
 
 
 def say(message: str) -> None:
     """Tell what is being done, beside the output."""
-    err.print(_escape(message))
+    err.print(escape(message))
 
 
 def print_json(value: Any) -> None:
@@ -42,7 +43,7 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
         numeric = bool(rows) and all(isinstance(row[number], int | float) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_escape(str(value)) for value in row))
+        table.add_row(*(escape(str(value)) for value in row))
     out.print(table)
 
 
@@ -53,7 +54,3 @@ def progress(total: int, what: str) -> Iterator[Progress]:
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         bar.add_task(what, total=total)
         yield bar
-
-
-def _escape(text: str) -> str:
-    return text.replace("[", "\\[")

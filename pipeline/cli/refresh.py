@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
+from packaging.utils import InvalidName, canonicalize_name
 
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.cli.summary import as_json, print_summary
-from pipeline.lake import Count
+from pipeline.lake import TRANSIENT, Count
+from pipeline.publish import NothingToPublish, Published
 from pipeline.refresh import Refresh, counts_of, plan, publish_refresh, run_group
 from pipeline.stages import GROUPS
 
@@ -32,33 +34,57 @@ def refresh(
     Example: driftline refresh --libraries flask,markupsafe
     """
     asked = read_refresh(libraries, since, until, profile)
-    planned = plan(asked)
-    failed: list[str] = []
-    with progress(len(planned) * len(GROUPS), "refresh") as bar:
-        for library in planned:
-            for group in GROUPS:
-                bar.update(bar.task_ids[0], description=f"{library}: {group}")
-                if not _run(asked, group, library):
-                    failed.append(library)
-                    bar.advance(bar.task_ids[0], len(GROUPS))
-                    break
-                bar.advance(bar.task_ids[0])
-    published = publish_refresh(asked)
+    problems = [*_collect(asked)]
+    published: Published | None = None
+    try:
+        published = publish_refresh(asked)
+    except NothingToPublish as error:
+        problems.append(str(error))
     counts = counts_of(asked)
     if json:
         print_json(as_json(asked.run, counts, published))
     else:
         print_summary(counts, published)
-    if failed:
-        fail(f"these libraries failed and are as they were before: {', '.join(failed)}", PROBLEM)
+    problems += _unfinished(counts)
+    if problems:
+        fail("\n".join(problems), PROBLEM)
+
+
+def _collect(asked: Refresh) -> list[str]:
+    """Run every group of stages for every library, and return what to say of those that failed."""
+    planned = plan(asked)
+    failed: list[str] = []
+    with progress(len(planned) * len(GROUPS), "refresh") as bar:
+        for library in planned:
+            for done, group in enumerate(GROUPS):
+                bar.update(bar.task_ids[0], description=f"{library}: {group}")
+                if not _run(asked, group, library):
+                    failed.append(library)
+                    bar.advance(bar.task_ids[0], len(GROUPS) - done)
+                    break
+                bar.advance(bar.task_ids[0])
+    return [f"these libraries failed and are as they were before: {', '.join(failed)}"] if failed else []
+
+
+def _unfinished(counts: list[Count]) -> list[str]:
+    """Return what to say of libraries for which a passing trouble, such as a silent index, left something undone."""
+    troubles = {
+        (count.library, reason) for count in counts for reason in {*count.rejected, *count.noted} & set(TRANSIENT)
+    }
+    return [f"{library}: {reason}; run the same command again to go on" for library, reason in sorted(troubles)]
 
 
 def read_refresh(libraries: str, since: str | None, until: str | None, profile: str) -> Refresh:
     """Turn the options of a refresh into its parameters, or end with what is wrong with them."""
+    wanted = tuple(name.strip() for name in libraries.split(",") if name.strip())
+    if libraries and not wanted:
+        fail(f"--libraries {libraries!r} names no library", BAD_USAGE)
+    for name in wanted:
+        _check_name(name)
     asked = Refresh(
         run=f"cli-{datetime.now(UTC):%Y%m%dT%H%M%S.%f}",
         profile=profile,
-        libraries=tuple(name.strip() for name in libraries.split(",") if name.strip()),
+        libraries=wanted,
         since=since,
         until=until,
     )
@@ -69,6 +95,13 @@ def read_refresh(libraries: str, since: str | None, until: str | None, profile: 
     if period.since and period.until and period.since >= period.until:
         fail(f"--since {since} is not before --until {until}", BAD_USAGE)
     return asked
+
+
+def _check_name(library: str) -> None:
+    try:
+        canonicalize_name(library, validate=True)
+    except InvalidName:
+        fail(f"--libraries: {library!r} is not a name that a package index can have (PEP 508)", BAD_USAGE)
 
 
 def _run(asked: Refresh, group: str, library: str) -> list[Count] | None:

@@ -5,44 +5,55 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from rich.markup import escape
+
 from pipeline.cli.output import out, print_table
 from pipeline.lake import Count
 from pipeline.publish import Published
 from pipeline.refresh import totals
 
 
-def as_json(run: str, counts: list[Count], published: Published) -> dict[str, Any]:
-    """Return the summary for a program."""
+def as_json(run: str, counts: list[Count], published: Published | None) -> dict[str, Any]:
+    """Return the summary for a program; `snapshot` is null where nothing was published."""
     return {
         "run": run,
         "stages": [asdict(count) for count in totals(counts)],
         "libraries": [asdict(count) for count in counts],
-        "snapshot": {
-            "path": str(published.path),
-            "manifest_sha256": published.manifest_sha256,
-            "written": published.written,
-            "rows": dict(published.rows),
-        },
+        "snapshot": _snapshot(published) if published else None,
     }
 
 
-def print_summary(counts: list[Count], published: Published) -> None:
-    """Print the summary for a person."""
+def _snapshot(published: Published) -> dict[str, Any]:
+    return {
+        "path": str(published.path),
+        "manifest_sha256": published.manifest_sha256,
+        "written": published.written,
+        "rows": dict(published.rows),
+    }
+
+
+def print_summary(counts: list[Count], published: Published | None) -> None:
+    """Print the summary for a person: the stages, and what was published if anything was."""
     print_table(
         "Stages",
         ["stage", "in", "out", "rejected", "unchanged", "seconds", "MB", "why rejected"],
         [_line(count) for count in totals(counts)],
     )
+    if published:
+        _print_published(published)
+
+
+def _print_published(published: Published) -> None:
     out.print()
     print_table("Snapshot", ["configuration", "rows"], [[name, rows] for name, rows in published.rows.items()])
     out.print()
     news = "written" if published.written else "unchanged, nothing was written"
-    out.print(f"[bold]{published.path}[/bold] ({news})")
+    out.print(f"[bold]{escape(str(published.path))}[/bold] ({news})")
     out.print(f"sha256 of its manifest: {published.manifest_sha256}")
     out.print()
     out.print("Next:")
-    out.print(f"  .venv/bin/driftline verify {published.path}")
-    out.print(f"  less {published.path}/README.md")
+    out.print(f"  .venv/bin/driftline verify {published.path}", markup=False)
+    out.print(f"  less {published.path}/README.md", markup=False)
     out.print("  .venv/bin/driftline history flask flask.Markup")
 
 

@@ -33,12 +33,12 @@ def verify(
         manifest = read_manifest(folder)
     except ValueError as error:
         fail(str(error), BAD_USAGE)
-    rows = sum(entry.get("rows", 0) for entry in manifest["files"])
+    rows = sum(entry.rows or 0 for entry in manifest.files)
     if json:
-        print_json({"snapshot": str(folder), "problems": problems, "files": len(manifest["files"]), "rows": rows})
+        print_json({"snapshot": str(folder), "problems": problems, "files": len(manifest.files), "rows": rows})
     else:
         for problem in problems:
             out.print(problem, markup=False)
         verdict = f"{len(problems)} problems" if problems else "every check held"
-        out.print(f"{folder}: {len(manifest['files'])} files, {rows} rows: {verdict}", markup=False)
+        out.print(f"{folder}: {len(manifest.files)} files, {rows} rows: {verdict}", markup=False)
     raise typer.Exit(PROBLEM if problems else 0)

@@ -9,7 +9,8 @@ from packaging.specifiers import SpecifierSet
 from pydantic import Field
 
 from pipeline.lake import Row
-from pipeline.rules import RULES, Rule, load
+from pipeline.rules import Rule, load
+from pipeline.settings import settings
 
 
 class Gap(Rule):
@@ -59,9 +60,9 @@ class EnvironmentRules(Rule):
         return sorted({pin for gap in self.gaps if gap.concerns(release) for pin in gap.pins})
 
 
-def environment_rules(folder: Path = RULES) -> EnvironmentRules:
-    """Read `environments.yaml`."""
-    return load(folder / "environments.yaml", EnvironmentRules)
+def environment_rules(folder: Path | None = None) -> EnvironmentRules:
+    """Read `environments.yaml` of a folder, by default that of the settings."""
+    return load((folder or settings().rules) / "environments.yaml", EnvironmentRules)
 
 
 def _midnight(day: date) -> datetime:

@@ -2,12 +2,13 @@
 
 from pipeline.lake.ids import content_id, sha256_file, sha256_json, sha256_text
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.runner import Count, Stage, read_counts, run_stage, write_json
+from pipeline.lake.runner import TRANSIENT, Count, Stage, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row, SchemaError, Table, table, table_names
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, read_parquet, replacing, write_parquet
 
 __all__ = [
+    "TRANSIENT",
     "Count",
     "Lake",
     "Output",

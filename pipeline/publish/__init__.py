@@ -1,13 +1,17 @@
 """From the lake to what researchers load: the quality gate, snapshots, their card and their verification."""
 
 from pipeline.publish.gate import gate_stage
+from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.quality import QualityRules
-from pipeline.publish.snapshot import FAMILIES, TABLES, Published, latest, publish, read_manifest
+from pipeline.publish.snapshot import FAMILIES, TABLES, NothingToPublish, Published, latest, publish
 from pipeline.publish.verify import verify
 
 __all__ = [
     "FAMILIES",
     "TABLES",
+    "Entry",
+    "Manifest",
+    "NothingToPublish",
     "Published",
     "QualityRules",
     "gate_stage",

@@ -21,6 +21,8 @@ _templates = Environment(
     autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
 )
 
+_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
+
 
 def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mapping[str, str]) -> str:
     """Return the dataset card: front matter of the Hub, what the rows mean, their counts, sources and limits."""
@@ -31,6 +33,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mappi
         rows={config: len(rows) for config, rows in tables.items()},
         size=_size(sum(len(tables[family]) for family in ("completions", "migrations"))),
         published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
+        structs={config: declared.types for config, declared in configs.items()},
         vocabularies=_vocabularies(list(configs.values())),
         families={family: _family(tables[family]) for family in ("completions", "migrations")},
         releases=_release_lines(tables["releases"]),
@@ -42,13 +45,12 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mappi
 
 
 def cell(text: object) -> str:
-    """Return text that stays inside its cell of a Markdown table and is not read as markup or HTML."""
-    plain = " ".join(str(text).split())
-    for character in "\\|`*_<>[]":
-        plain = plain.replace(
-            character, f"\\{character}" if character not in "<>" else f"&{'lg'['<>'.index(character)]}t;"
-        )
-    return plain
+    """Return text that stays inside its cell of a Markdown table and is not read as markup or HTML.
+
+    What cannot be printed goes: marks of writing direction could show a licence or a name as another one.
+    """
+    plain = "".join(character for character in " ".join(str(text).split()) if character.isprintable())
+    return "".join(_ESCAPES.get(character, character) for character in plain)
 
 
 def attribution_text(releases: Sequence[Row]) -> str:

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+
+from filelock import FileLock
 
 from pipeline import __version__
 from pipeline.crawl import Period
-from pipeline.lake import Lake, Row, replacing, sha256_file, write_json, write_parquet
+from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, write_parquet
 from pipeline.publish.card import attribution_text, card_text
-
-FORMAT = 1
-"""Version of the layout of a snapshot; raised when a reader of the old one would be misled."""
+from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 
 TABLES: dict[str, str] = {
     "completions": "published_completions",
@@ -38,6 +37,12 @@ TABLES: dict[str, str] = {
 
 FAMILIES = ("completions", "migrations")
 
+TEXTS = ("ATTRIBUTION.md", "README.md")
+
+
+class NothingToPublish(ValueError):
+    """No instance passed the gate: an empty snapshot would take the place of one that people use."""
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -56,24 +61,51 @@ def publish(
 
     A snapshot is named by its profile and the end of its covered period (or the newest release in it), so that the
     same inputs give the same name and the same bytes. Other content under the same name becomes a new revision;
-    what was published is never touched.
+    what was published is never touched. Two processes that publish one profile take turns.
+
+    Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate.
     """
+    tables = {config: _rows(lake, table, libraries) for config, table in TABLES.items()}
+    if not any(tables[family] for family in FAMILIES):
+        raise NothingToPublish(_nothing(profile, libraries, tables["rejects"]))
+    # An index that was down is news of a day, not of the data: it must not make another revision.
+    tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in TRANSIENT]
     folder = snapshots / profile
     folder.mkdir(parents=True, exist_ok=True)
-    tables = {config: _rows(lake, table, libraries) for config, table in TABLES.items()}
     name = _name(profile, tables["releases"], period)
-    draft = folder / f".{name}.{os.getpid()}.tmp"
-    shutil.rmtree(draft, ignore_errors=True)
-    try:
-        _write(draft, tables, profile, period, rules_sha256)
-        final = _place(draft, folder, name)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-    with replacing(folder / "latest") as temporary:
-        temporary.write_text(final.path.name + "\n")
-    return Published(
-        final.path, final.manifest_sha256, final.written, {config: len(rows) for config, rows in tables.items()}
+    with FileLock(folder / ".lock"):
+        _clean(folder)
+        draft = folder / f".{name}.{os.getpid()}.tmp"
+        try:
+            _write(draft, tables, profile, period, rules_sha256)
+            final = _place(draft, folder, name)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+        with replacing(folder / "latest") as temporary:
+            temporary.write_text(final.path.name + "\n")
+    rows = {config: len(rows) for config, rows in tables.items()}
+    return Published(final.path, final.manifest_sha256, final.written, rows)
+
+
+def _nothing(profile: str, libraries: Sequence[str], rejects: Sequence[Row]) -> str:
+    """Say what was refused most, and what to do."""
+    reasons = Counter(f"{row['stage']} refused {row['reason']}" for row in rejects)
+    first = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))[:5]
+    most = ", ".join(f"{reason} ({number})" for reason, number in first)
+    return (
+        f"nothing to publish for profile {profile}: no completion and no migration of {', '.join(libraries)} passed"
+        f" every gate, so no snapshot was written and `latest` stays as it was. Most of it: {most or 'no rejects'}."
+        " Run the refresh first, correct the libraries' names, or take more releases in the profile"
     )
+
+
+def _clean(folder: Path) -> None:
+    """Remove what a killed publish left behind; the lock says that nobody is writing it now."""
+    for left in folder.glob(".*.tmp"):
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
 
 
 def _rows(lake: Lake, table: str, libraries: Iterable[str]) -> list[Row]:
@@ -81,8 +113,8 @@ def _rows(lake: Lake, table: str, libraries: Iterable[str]) -> list[Row]:
 
 
 def _name(profile: str, releases: Sequence[Row], period: Period) -> str:
-    end = period.until or max((row["release_time"] for row in releases), default=None)
-    return f"{profile}-{end:%Y-%m-%d}" if end else f"{profile}-empty"
+    end: datetime = period.until or max(row["release_time"] for row in releases)
+    return f"{profile}-{end.astimezone(UTC):%Y-%m-%d}"
 
 
 def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: Period, rules_sha256: str) -> None:
@@ -90,40 +122,32 @@ def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: 
     for config, rows in tables.items():
         path = folder / "data" / f"{config}.parquet"
         count = write_parquet(path, TABLES[config], rows, volatile=False)
-        files.append(_entry(folder, path, rows=count, table=TABLES[config]))
-    texts = {"README.md": card_text(profile, tables, TABLES), "ATTRIBUTION.md": attribution_text(tables["releases"])}
-    for name, text in texts.items():
+        files.append(_entry(folder, path, TABLES[config], count))
+    texts = (attribution_text(tables["releases"]), card_text(profile, tables, TABLES))
+    for name, text in zip(TEXTS, texts, strict=True):
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))
-    write_json(folder / "manifest.json", _manifest(files, tables, profile, period, rules_sha256))
+    manifest = Manifest(
+        format=FORMAT,
+        driftline=__version__,
+        profile=profile,
+        period=Covered(since=_iso(period.since), until=_iso(period.until)),
+        rules_sha256=rules_sha256,
+        libraries=dict(sorted(Counter(row["library"] for row in tables["releases"]).items())),
+        tags={family: tag_counts(tables[family]) for family in FAMILIES},
+        files=tuple(files),
+    )
+    manifest.write(folder / "manifest.json")
 
 
-def _entry(folder: Path, path: Path, **more: Any) -> dict[str, Any]:
-    return {
-        "path": str(path.relative_to(folder)),
-        "sha256": sha256_file(path),
-        "bytes": path.stat().st_size,
-        **more,
-    }
-
-
-def _manifest(
-    files: Sequence[Mapping[str, Any]],
-    tables: Mapping[str, list[Row]],
-    profile: str,
-    period: Period,
-    rules_sha256: str,
-) -> dict[str, Any]:
-    return {
-        "format": FORMAT,
-        "driftline": __version__,
-        "profile": profile,
-        "period": {"since": _iso(period.since), "until": _iso(period.until)},
-        "rules_sha256": rules_sha256,
-        "libraries": dict(sorted(Counter(row["library"] for row in tables["releases"]).items())),
-        "tags": {family: tag_counts(tables[family]) for family in FAMILIES},
-        "files": sorted(files, key=lambda file: file["path"]),
-    }
+def _entry(folder: Path, path: Path, table: str | None = None, rows: int | None = None) -> Entry:
+    return Entry(
+        path=path.relative_to(folder).as_posix(),
+        sha256=sha256_file(path) or "",
+        bytes=path.stat().st_size,
+        table=table,
+        rows=rows,
+    )
 
 
 def tag_counts(rows: Iterable[Row]) -> dict[str, int]:
@@ -131,7 +155,7 @@ def tag_counts(rows: Iterable[Row]) -> dict[str, int]:
     return dict(sorted(Counter(str(row["libevolutioneval_tag"]) for row in rows).items()))
 
 
-def _iso(time: Any) -> str | None:
+def _iso(time: datetime | None) -> str | None:
     return time.isoformat() if time else None
 
 
@@ -160,20 +184,3 @@ def latest(snapshots: Path, profile: str) -> Path | None:
     """Return the folder of the newest snapshot of a profile, None where there is none."""
     pointer = snapshots / profile / "latest"
     return pointer.parent / pointer.read_text().strip() if pointer.is_file() else None
-
-
-def read_manifest(snapshot: Path) -> dict[str, Any]:
-    """Read a snapshot's manifest.
-
-    Errors: ValueError naming the file where it is missing, not JSON, or of another format.
-    """
-    path = snapshot / "manifest.json"
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ValueError(f"{snapshot}: no manifest.json, so this is not a snapshot") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path}: not JSON: {error}") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        raise ValueError(f"{path}: not a manifest of format {FORMAT}, which this version of driftline reads")
-    return manifest

@@ -1,18 +1,27 @@
-"""Verification of a snapshot: hashes, schemas, keys, vocabularies, references between tables, counts."""
+"""Verification of a snapshot: hashes, schemas, keys, vocabularies, references between tables, counts.
+
+A snapshot may come from anybody: what the manifest says is never used to open a file, only to look it up among the
+regular files that lie in the folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
 
 import duckdb
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pipeline.lake import sha256_file, table
 from pipeline.lake.schema import Column, Table, enum_of
-from pipeline.publish.snapshot import FAMILIES, read_manifest, tag_counts
+from pipeline.publish.manifest import Entry, Manifest, read_manifest
+from pipeline.publish.snapshot import FAMILIES, TABLES, TEXTS
+
+Tree = Mapping[str, Path]
+"""The regular files below a snapshot by their relative paths."""
 
 
 def verify(snapshot: Path) -> list[str]:
@@ -21,75 +30,134 @@ def verify(snapshot: Path) -> list[str]:
     Errors: ValueError where the folder is no snapshot.
     """
     manifest = read_manifest(snapshot)
-    problems = [*_files(snapshot, manifest)]
-    readable = {}
-    for entry in manifest["files"]:
-        path = snapshot / entry["path"]
-        if "table" in entry and path.is_file():
-            found = list(_schema(path, entry))
-            problems += found
-            if not found:
-                readable[entry["table"]] = path
-    with duckdb.connect() as database:
-        for name, path in readable.items():
-            database.read_parquet(str(path)).create_view(name)
-        for name in readable:
-            problems += _content(database, table(name), readable)
-    for family in FAMILIES:
-        problems += _tags(snapshot, manifest, family, readable)
-    return problems
+    tree = {
+        path.relative_to(snapshot).as_posix(): path
+        for path in snapshot.rglob("*")
+        if path.is_file() and not path.is_symlink()
+    }
+    problems = [*_listing(snapshot, manifest, tree)]
+    readable: dict[str, Path] = {}
+    for entry in manifest.files:
+        found = [*_file(entry, tree)]
+        problems += found
+        if entry.table in TABLES.values() and not found:
+            readable[str(entry.table)] = tree[entry.path]
+    problems += _tables(manifest, readable)
+    return [_line(problem) for problem in problems]
 
 
-def _files(snapshot: Path, manifest: dict[str, Any]) -> Iterator[str]:
-    listed = {entry["path"] for entry in manifest["files"]} | {"manifest.json"}
-    there = {str(path.relative_to(snapshot)) for path in snapshot.rglob("*") if path.is_file()}
-    for path in sorted(there - listed):
+def _line(problem: str) -> str:
+    """Return a problem as one line that any terminal can show, whatever the names in it are."""
+    plain = " ".join(problem.split())
+    return plain if plain.isprintable() else ascii(plain)[1:-1]
+
+
+def _listing(snapshot: Path, manifest: Manifest, tree: Tree) -> Iterator[str]:
+    """Compare the names in the manifest with those in the folder."""
+    listed = Counter(entry.path for entry in manifest.files)
+    for path in sorted(set(tree) - set(listed) - {"manifest.json"}):
         yield f"{path}: not listed in the manifest"
-    for entry in manifest["files"]:
-        path = snapshot / entry["path"]
-        if not path.is_file():
-            yield f"{entry['path']}: listed in the manifest, but missing"
-        elif (digest := sha256_file(path)) != entry["sha256"]:
-            yield f"{entry['path']}: sha256 is {digest}, the manifest says {entry['sha256']}"
+    for other in sorted(snapshot.rglob("*")):
+        if other.is_symlink() or not (other.is_file() or other.is_dir()):
+            yield f"{other.relative_to(snapshot).as_posix()}: neither a regular file nor a folder"
+    for what, counted in (("path", listed), ("table", Counter(e.table for e in manifest.files if e.table))):
+        for name in sorted(name for name, number in counted.items() if number > 1):
+            yield f"{name}: {what} listed {counted[name]} times in the manifest"
+    for name in TEXTS:
+        if name not in listed:
+            yield f"{name}: missing in the manifest"
 
 
-def _schema(path: Path, entry: dict[str, Any]) -> Iterator[str]:
+def _file(entry: Entry, tree: Tree) -> Iterator[str]:
+    """Check one file; what is in a file with a wrong hash is not looked at."""
+    pure = PurePosixPath(entry.path)
+    if pure.is_absolute() or ".." in pure.parts:
+        yield f"{entry.path}: leads out of the snapshot"
+    elif entry.path not in tree:
+        yield f"{entry.path}: listed in the manifest, but missing"
+    elif (digest := sha256_file(tree[entry.path])) != entry.sha256:
+        yield f"{entry.path}: sha256 is {digest}, the manifest says {entry.sha256}"
+    elif (size := tree[entry.path].stat().st_size) != entry.bytes:
+        yield f"{entry.path}: {size} bytes, the manifest says {entry.bytes}"
+    elif entry.table is not None and entry.table not in TABLES.values():
+        yield f"{entry.path}: {entry.table} is not a table of a snapshot"
+    elif entry.table is not None:
+        yield from _schema(tree[entry.path], entry, table(entry.table))
+
+
+def _schema(path: Path, entry: Entry, declared: Table) -> Iterator[str]:
     try:
         file = pq.ParquetFile(path)
-    except (pa.ArrowInvalid, OSError) as error:
-        yield f"{entry['path']}: not a Parquet file: {error}"
+    except (pa.ArrowException, OSError) as error:
+        yield f"{entry.path}: not a Parquet file: {error}"
         return
     with file:
-        if file.metadata.num_rows != entry["rows"]:
-            yield f"{entry['path']}: {file.metadata.num_rows} rows, the manifest says {entry['rows']}"
-        declared = table(entry["table"]).arrow(volatile=False)
-        if not file.schema_arrow.equals(declared):
-            differing = {field.name for field in set(declared) ^ set(file.schema_arrow)}
-            yield f"{entry['path']}: columns differ from schemas/{entry['table']}.yaml: {', '.join(sorted(differing))}"
+        if file.metadata.num_rows != entry.rows:
+            yield f"{entry.path}: {file.metadata.num_rows} rows, the manifest says {entry.rows}"
+        expected, found = declared.arrow(volatile=False), file.schema_arrow
+        if not found.equals(expected):
+            differing = ", ".join(sorted({field.name for field in set(expected) ^ set(found)}))
+            yield f"{entry.path}: columns differ from schemas/{declared.name}.yaml: {differing or 'their order'}"
 
 
-def _content(database: duckdb.DuckDBPyConnection, declared: Table, readable: dict[str, Path]) -> Iterator[str]:
+def _tables(manifest: Manifest, readable: Mapping[str, Path]) -> Iterator[str]:
+    """Check the rows of the tables that can be read."""
+    with duckdb.connect() as database:
+        for name, path in readable.items():
+            # an Arrow data set, since DuckDB would take characters of the folder's name for a pattern of names
+            database.register(name, ds.dataset(path, format="parquet"))
+        for name in readable:
+            try:
+                yield from _content(database, table(name), readable)
+            except (duckdb.Error, pa.ArrowException, OSError) as error:
+                yield f"{name}: cannot be read: {error}"
+        for family in FAMILIES:
+            yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", manifest.tags.get(family))
+        yield from _counted(database, readable, "releases", "library", manifest.libraries)
+
+
+def _content(database: duckdb.DuckDBPyConnection, declared: Table, readable: Mapping[str, Path]) -> Iterator[str]:
     name = declared.name
     key = ", ".join(declared.key)
     twice = _count(database, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1")  # noqa: S608
     if twice:
         yield f"{name}: {twice} keys ({key}) stand in more than one row"
-    for column in declared.columns:
-        if column.volatile:
-            continue
+    columns = tuple(column for column in declared.columns if not column.volatile)
+    for column in columns:
         if column.references:
             yield from _reference(database, name, column, readable)
-        if values := enum_of(column.type):
-            allowed = ", ".join(f"'{value}'" for value in values)
-            wrong = _count(database, f"SELECT 1 FROM {name} WHERE {column.name} NOT IN ({allowed})")  # noqa: S608
-            if wrong:
-                yield f"{name}.{column.name}: {wrong} values are not in the vocabulary {column.type}"
-        if column.name == "canary" and _count(database, f"SELECT 1 FROM {name} WHERE length(canary) < 16"):  # noqa: S608
-            yield f"{name}: rows without a canary"
+    for where, vocabulary, query in _terms(declared, columns, name, "", f"{name}."):
+        if wrong := _count(database, query):
+            yield f"{where}: {wrong} values are not in the vocabulary {vocabulary}"
+    if "canary" in {column.name for column in columns}:
+        yield from _canary(database, name)
+
+
+def _terms(
+    declared: Table, columns: tuple[Column, ...], source: str, prefix: str, where: str
+) -> Iterator[tuple[str, str, str]]:
+    """Yield place, vocabulary and query for wrong values of each closed vocabulary, in lists and structs too."""
+    for column in columns:
+        inner, values = source, f'{prefix}"{column.name}"'
+        kind = column.type.removeprefix("list[").removesuffix("]")
+        if kind != column.type:
+            inner, values = f"(SELECT unnest({values}) AS item FROM {source})", "item"  # noqa: S608
+        if kind in declared.types:
+            yield from _terms(declared, declared.types[kind], inner, f"{values}.", f"{where}{column.name}.")
+        elif enum := enum_of(kind):
+            allowed = ", ".join(f"'{value}'" for value in enum)
+            yield f"{where}{column.name}", kind, f"SELECT 1 FROM {inner} WHERE {values} NOT IN ({allowed})"  # noqa: S608
+
+
+def _canary(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:
+    if _count(database, f"SELECT 1 FROM {name} WHERE length(trim(canary)) < 16"):  # noqa: S608
+        yield f"{name}: rows without a canary"
+    if (different := _count(database, f"SELECT DISTINCT canary FROM {name}")) > 1:  # noqa: S608
+        yield f"{name}: {different} different canaries"
 
 
 def _reference(
-    database: duckdb.DuckDBPyConnection, name: str, column: Column, readable: dict[str, Path]
+    database: duckdb.DuckDBPyConnection, name: str, column: Column, readable: Mapping[str, Path]
 ) -> Iterator[str]:
     target, _, key = str(column.references).partition(".")
     if target not in readable:
@@ -105,11 +173,21 @@ def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _tags(snapshot: Path, manifest: dict[str, Any], family: str, readable: dict[str, Path]) -> Iterator[str]:
-    path = readable.get(f"published_{family}")
-    if path is None:
-        yield f"{snapshot.name}: the instance family {family} is missing or broken"
+def _counted(
+    database: duckdb.DuckDBPyConnection,
+    readable: Mapping[str, Path],
+    name: str,
+    column: str,
+    stated: Mapping[str, int] | None,
+) -> Iterator[str]:
+    """Compare the rows of a table, counted by a column, with what the manifest states."""
+    if name not in readable:
+        yield f"{name}: the table is missing or broken"
         return
-    counted = tag_counts(pq.read_table(path, columns=["libevolutioneval_tag"]).to_pylist())
-    if counted != manifest["tags"].get(family):
-        yield f"{family}: tags {counted}, the manifest says {manifest['tags'].get(family)}"
+    try:
+        counted = dict(database.execute(f"SELECT {column}, count(*) FROM {name} GROUP BY 1 ORDER BY 1").fetchall())  # noqa: S608
+    except (duckdb.Error, pa.ArrowException, OSError) as error:
+        yield f"{name}: cannot be read: {error}"
+        return
+    if counted != stated:
+        yield f"{name}: by {column} there are {counted}, the manifest says {stated}"

@@ -8,7 +8,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
-from pipeline.rules.load import RULES, Rule, RuleError, load
+from pipeline.rules.load import Rule, RuleError, load
+from pipeline.settings import settings
 
 
 def _specifier(text: str) -> str:
@@ -57,7 +58,7 @@ def _each(value: Any) -> Any:
 
 def profile_names() -> list[str]:
     """Return the names of the profiles that exist, sorted."""
-    return sorted(path.stem for path in (RULES / "profiles").glob("*.yaml"))
+    return sorted(path.stem for path in (settings().rules / "profiles").glob("*.yaml"))
 
 
 def load_profile(name: str) -> Profile:
@@ -66,8 +67,9 @@ def load_profile(name: str) -> Profile:
     Errors: RuleError where there is none of that name, or its file is wrong.
     """
     if name not in profile_names():
-        raise RuleError(f"no profile {name!r} in curation_rules/profiles/; there are: {', '.join(profile_names())}")
-    profile = load(RULES / "profiles" / f"{name}.yaml", Profile)
+        folder = settings().rules / "profiles"
+        raise RuleError(f"no profile {name!r} in {folder}; there are: {', '.join(profile_names()) or 'none'}")
+    profile = load(settings().rules / "profiles" / f"{name}.yaml", Profile)
     if profile.name != name:
         raise RuleError(f"{name}.yaml: its name says {profile.name!r}; name file and profile alike")
     return profile
