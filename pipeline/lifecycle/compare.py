@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from pipeline.lake import Row, content_id
 from pipeline.lifecycle.index import Index, standard_members
 from pipeline.lifecycle.matching import Match, match
+from pipeline.lifecycle.missing import is_missing
 from pipeline.lifecycle.parameters import Difference
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.states import compare_deprecation, compare_states, describe_state
@@ -95,22 +96,6 @@ class Comparison:
 def public_paths(index: Index) -> list[str]:
     """Return the paths that are public in a release, not merely imported there."""
     return [path for path, row in index.rows.items() if row["public_because"] != PublicBecause.IMPORTED]
-
-
-def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
-    """Return whether a path of one release is certainly missing in another, not just out of sight there."""
-    if there.alive(path) or there.unknown(path):
-        return False
-    # a class that newly has a `__getattr__` may have moved its members into it
-    newly_dynamic = there.dynamic(path) and not here.dynamic(path)
-    return not newly_dynamic and not _provided(path, there, rules)
-
-
-def _provided(path: str, there: Index, rules: LifecycleRules) -> bool:
-    """Return whether a base of the standard library has the member all the same."""
-    name = path.rpartition(".")[2]
-    known = (standard_members(base, rules.known_bases) for base in there.outside_bases(path))
-    return any(members is not None and name in members for members in known)
 
 
 def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:

@@ -7,7 +7,7 @@ import importlib
 from collections.abc import Sequence
 
 from pipeline.lake import Row
-from pipeline.surface import DYNAMIC, EXTENDS, UNPARSED
+from pipeline.surface import DYNAMIC, EXTENDS, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.terms import PublicBecause, SymbolKind
 
 _POINTERS = frozenset({SymbolKind.ALIAS})
@@ -25,6 +25,8 @@ class Index:
             known = self.owners.get(row["canonical_path"])
             if row["kind"] not in _POINTERS and (known is None or _rank(row) < _rank(known)):
                 self.owners[row["canonical_path"]] = row
+        modules = (row for row in self.rows.values() if row["kind"] == SymbolKind.MODULE)
+        self.unparsed = frozenset(name for row in modules for name in _labelled(row, UNPARSED_MODULE))
 
     def find(self, path: str) -> Row | None:
         """Return the row with the state of a path: its own, or that of what it is another name of."""
@@ -60,6 +62,16 @@ class Index:
             parent = parent.rpartition(".")[0]
         return False
 
+    def in_unparsed(self, canonical: str) -> bool:
+        """Return whether a canonical path is that of a module whose file does not parse, or below one."""
+        segments = canonical.split(".")
+        return any(".".join(segments[: n + 1]) in self.unparsed for n in range(len(segments)))
+
+    def stars(self, path: str) -> frozenset[str]:
+        """Return the modules from which the module at a path star-imports names that we do not see."""
+        module = self.find(path)
+        return frozenset(_labelled(module, STARS) if module is not None else ())
+
     def below(self, path: str) -> list[Row]:
         """Return the rows of the public members right below a path."""
         if self._below is None:
@@ -74,15 +86,22 @@ class Index:
 
     def outside_bases(self, path: str) -> list[str]:
         """Return the bases from other distributions of the class that a member's path stands in."""
-        return [label.removeprefix(EXTENDS) for label in self._class_labels(path) if label.startswith(EXTENDS)]
+        class_ = self._class_of(path)
+        return _labelled(class_, EXTENDS) if class_ is not None else []
 
     def dynamic(self, path: str) -> bool:
         """Return whether the class that a member's path stands in answers names in its `__getattr__`."""
-        return DYNAMIC in self._class_labels(path)
+        class_ = self._class_of(path)
+        return class_ is not None and DYNAMIC in class_["labels"]
 
-    def _class_labels(self, path: str) -> list[str]:
+    def _class_of(self, path: str) -> Row | None:
         class_ = self.find(path.rpartition(".")[0])
-        return class_["labels"] if class_ is not None and class_["kind"] == SymbolKind.CLASS else []
+        return class_ if class_ is not None and class_["kind"] == SymbolKind.CLASS else None
+
+
+def _labelled(row: Row, prefix: str) -> list[str]:
+    """Return what the labels with a prefix name."""
+    return [label.removeprefix(prefix) for label in row["labels"] if label.startswith(prefix)]
 
 
 def _rank(row: Row) -> tuple[bool, int, str]:

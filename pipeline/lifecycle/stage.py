@@ -8,10 +8,11 @@ from itertools import pairwise
 from packaging.version import Version
 
 from pipeline.lake import Output, Reject, Row, chains
-from pipeline.lifecycle.compare import Comparison, changes_of, is_missing, public_paths
+from pipeline.lifecycle.compare import Comparison, changes_of, public_paths
 from pipeline.lifecycle.index import Index
+from pipeline.lifecycle.missing import is_missing
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.terms import LibEvolutionEvalTag, RejectReason
+from pipeline.terms import ChangeKind, LibEvolutionEvalTag, RejectReason
 
 _MODIFIED = LibEvolutionEvalTag.MODIFIED
 
@@ -79,20 +80,32 @@ def _lives(
     stated = {(c["path"], c["new_version"]): c["replacement"] for c in changes if c["replacement"]}
     modifying = frozenset(k for k, tags in rules.changes.items() if tags.libevolutioneval == _MODIFIED)
     living = {path: _born(library, path, run[0], None) for path in public_paths(first)}
+    seen = dict.fromkeys(living, run[0])
     done: list[Row] = []
     for step, version in zip(steps, run[1:], strict=True):
         for path in sorted(path for path in living if is_missing(path, step.old, step.new, rules)):
             ended = living.pop(path)
-            done.append(ended | {"removed_in": version, "replacement": stated.get((path, version))})
+            if step.old.alive(path):
+                ended |= {"removed_in": version, "replacement": stated.get((path, version))}
+            else:
+                # it may have gone while it was out of sight: nobody knows when
+                ended["last_version"] = seen[path]
+            done.append(ended)
         for path in sorted(set(public_paths(step.new)) - living.keys()):
             # what was not seen to come (its module did not parse before) is just there
             came = is_missing(path, step.new, step.old, rules)
             living[path] = _born(library, path, version, version if came else None)
-        for path, life in living.items():
-            life["last_version"] = version
-            if any(difference.kind in modifying for difference in step.differences(path)):
-                life["modified_in"].append(version)
+        seen |= dict.fromkeys((path for path in living if step.new.alive(path)), version)
+        _lived(living, step, version, modifying)
     return [*done, *living.values()]
+
+
+def _lived(living: Mapping[str, Row], step: Comparison, version: str, modifying: frozenset[ChangeKind]) -> None:
+    """Take the lives on to a version, and note which of them it modified."""
+    for path, life in living.items():
+        life["last_version"] = version
+        if any(difference.kind in modifying for difference in step.differences(path)):
+            life["modified_in"].append(version)
 
 
 def _born(library: str, path: str, version: str, introduced_in: str | None) -> Row:

@@ -34,7 +34,7 @@ def compare_states(old: Row, new: Row, new_index: Index, rules: LifecycleRules) 
 def compare_deprecation(old: Row, new: Row) -> Iterator[Difference]:
     """Yield the mark of deprecation that came or was taken back between two rows of one path."""
     was, is_ = old["deprecation"], new["deprecation"]
-    if UNPARSED in old["labels"] or UNPARSED in new["labels"]:
+    if _hidden(old) or _hidden(new):
         return
     if is_ and not was:
         yield Difference(ChangeKind.DEPRECATED, None, is_["message"], replacement=is_["replacement"])
@@ -43,7 +43,11 @@ def compare_deprecation(old: Row, new: Row) -> Iterator[Difference]:
 
 
 def _seen(row: Row) -> bool:
-    return row["kind"] in _SEEN and OPAQUE not in row["labels"] and UNPARSED not in row["labels"]
+    return row["kind"] in _SEEN and not _hidden(row)
+
+
+def _hidden(row: Row) -> bool:
+    return OPAQUE in row["labels"] or UNPARSED in row["labels"]
 
 
 def _kind(old: Row, new: Row) -> Iterator[Difference]:

@@ -1,6 +1,6 @@
 """The public API of a release, read from its sources by griffe, statically."""
 
-from pipeline.surface.assemble import DYNAMIC, EXTENDS, OPAQUE, UNPARSED
+from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.surface.model import SURFACE_VERSION, Surface, read_surface
 from pipeline.surface.records import UNSEEN_SIGNATURE
 from pipeline.surface.rules import SurfaceRules
@@ -10,8 +10,10 @@ __all__ = [
     "DYNAMIC",
     "EXTENDS",
     "OPAQUE",
+    "STARS",
     "SURFACE_VERSION",
     "UNPARSED",
+    "UNPARSED_MODULE",
     "UNSEEN_SIGNATURE",
     "Surface",
     "SurfaceRules",

@@ -6,23 +6,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.lake import Row, sha256_text
+from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
 from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.signatures import class_parameters, method_parameters
 from pipeline.terms import PublicBecause, SourceKind, SymbolKind
-
-OPAQUE = "opaque"
-"""Label of a name that is there, but whose definition no source shows."""
-
-DYNAMIC = "dynamic"
-"""Label of a class that answers names in its `__getattr__`."""
-
-UNPARSED = "unparsed"
-"""Label of a module whose file does not parse: nothing is known of what is below it."""
-
-EXTENDS = "extends:"
-"""Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,16 +86,13 @@ class _Assembly:
             if path in self.symbols:
                 # `from .run import run` in a package: the function hides the module of that name
                 continue
-            labels = [UNPARSED] if module.file in self.unparsed else []
+            top = path.rpartition(".")[0] not in self.modules
+            labels = module_labels(module, self.distribution, top=top)
             because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
             row = _row(path, module.name, SymbolKind.MODULE, because, self.root + module.file, module.source)
             row |= {"labels": labels, "deprecation": module.deprecation}
             self._document(row, module.docstring, module.docstring_line)
             self._add(row)
-
-    @property
-    def unparsed(self) -> frozenset[str]:
-        return self.distribution.unparsed
 
     def _state(self, path: str, because: PublicBecause, found: Found) -> None:
         assert found.definition is not None
@@ -116,7 +102,7 @@ class _Assembly:
         row |= _facts(definition)
         if definition.kind == "class":
             row |= class_parameters(found, self.distribution)
-            row["labels"] = sorted({*row["labels"], *self._outside(found)})
+            row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
         elif definition.kind == "function":
             row["parameters"] = definition.called
         self._document(row, definition.docstring, definition.docstring_line)
@@ -178,16 +164,6 @@ class _Assembly:
             return None
         other = self.distribution.follow(f"{found.path.rpartition('.')[0]}.{value}")
         return other.path if other.definition and other.definition.kind in {"function", "property"} else None
-
-    def _outside(self, class_: Found) -> Iterator[str]:
-        """Yield labels of what gives a class members that are not among its rows."""
-        for owner in self.distribution.ancestry(class_):
-            if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
-                yield DYNAMIC
-            for base in self.distribution.bases(owner):
-                plain = base.path.rpartition(".")[2] in self.distribution.rules.plain_bases
-                if base.definition is None and not plain:
-                    yield EXTENDS + base.path
 
     def _importable(self, path: str, module: ModuleRecord) -> Iterator[Row]:
         for public in importable_names(module, path, self.distribution):

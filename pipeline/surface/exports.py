@@ -36,7 +36,8 @@ def read_exports(tree: ast.Module) -> Exports | None:
 def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
-        if isinstance(statement, ast.If | ast.Try | ast.With):
+        typing_only = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+        if isinstance(statement, ast.If | ast.Try | ast.With) and not typing_only:
             yield from _module_level(statement.body)
 
 
@@ -87,6 +88,18 @@ def _names(value: ast.expr) -> tuple[Parts, bool]:
 def _joined(values: list[ast.expr]) -> tuple[Parts, bool]:
     read = [_names(value) for value in values]
     return [part for parts, _ in read for part in parts], all(understood for _, understood in read)
+
+
+def read_parts(tree: ast.Module, package: str) -> list[str]:
+    """Return what a package imports from itself by name (`from . import part`), sorted: as a rule its submodules."""
+    found: set[str] = set()
+    for statement in _module_level(tree.body):
+        match statement:
+            case ast.ImportFrom(module=None, level=1, names=names):
+                found |= {name.name for name in names if name.asname in {None, name.name}}
+            case ast.ImportFrom(module=module, level=0, names=names) if module == package:
+                found |= {name.name for name in names if name.asname in {None, name.name}}
+    return sorted(found - {"*"})
 
 
 def binds_dynamically(tree: ast.Module, text: str) -> bool:

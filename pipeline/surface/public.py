@@ -64,6 +64,7 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
         elif definition.kind == "import" and module.is_package and _reexported(module, definition, found, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
     if module.is_package:
+        yield from _unseen_parts(module, path, distribution)
         yield from _starred(module, path, distribution)
 
 
@@ -85,6 +86,14 @@ def _reexported(module: ModuleRecord, definition: Definition, found: Found, dist
     return found.what != "outside" or ("." not in module.name and not distribution.standard(found.path))
 
 
+def _unseen_parts(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield the submodules that a package imports and no source shows: compiled ones."""
+    for name in module.parts:
+        found = distribution.lookup(module, name)
+        if found.what == "missing" and not name.startswith("_") and distribution.rules.in_scope(name):
+            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+
+
 def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     for star in module.stars:
         for name in distribution.star_names(star):
@@ -95,9 +104,46 @@ def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
 
 
 def importable_names(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
-    """Yield what a public module has at run time without making it public: it can be imported all the same."""
-    for name, definition in module.definitions.items():
-        if definition.runtime and not name.startswith("_") and ALTERNATIVE not in name:
-            found = distribution.lookup(module, name)
-            if found.what in {"definition", "module"} or not distribution.standard(found.path):
-                yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, found)
+    """Yield what a public module has at run time without making it public: it can be imported all the same.
+
+    So it is with names like `__version__`, which are public only where `__all__` lists them, and with what a star
+    import brings, the modules among it that the other package imported itself.
+    """
+    found = {name: distribution.lookup(module, name) for name in _bound_names(module, distribution)}
+    for name, target in _passed_on(module, distribution).items():
+        found.setdefault(name, Found("module", target, distribution.modules[target]))
+    for name, known in sorted(found.items()):
+        if known.what in {"definition", "module"} or not distribution.standard(known.path):
+            yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, known)
+
+
+def _bound_names(module: ModuleRecord, distribution: Distribution) -> set[str]:
+    names = {name for name, definition in module.definitions.items() if definition.runtime and ALTERNATIVE not in name}
+    names |= {name for star in module.stars if star in distribution.modules for name in distribution.star_names(star)}
+    return names - {"__all__"}
+
+
+def _passed_on(module: ModuleRecord, distribution: Distribution) -> dict[str, str]:
+    """Return the modules below star-imported packages without `__all__` that those imported, by their last name.
+
+    Whoever imports `pkg.part` binds `part` in `pkg` (language reference, 5.4.2), and a star import takes it along.
+    """
+    found: dict[str, str] = {}
+    waiting, seen = [module], {module.name}
+    while waiting:
+        for star in waiting.pop().stars:
+            record = distribution.modules.get(star)
+            if record is not None and star not in seen and distribution.exports(record) is None:
+                seen.add(star)
+                waiting.append(record)
+                found = {name: f"{star}.{name}" for name in _imported_parts(record, distribution)} | found
+    return found
+
+
+def _imported_parts(package: ModuleRecord, distribution: Distribution) -> set[str]:
+    """Return the public submodules that a package's `__init__` imports something from."""
+    below = f"{package.name}."
+    targets = [definition.target or "" for definition in package.definitions.values()]
+    imported = [t.removeprefix(below).split(".")[0] for t in [*targets, *package.stars] if t.startswith(below)]
+    names = {name for name in [*package.parts, *imported] if not name.startswith("_")}
+    return {name for name in names if package.is_package and below + name in distribution.modules}

@@ -68,7 +68,10 @@ class Exports:
 
 @dataclass(slots=True)
 class ModuleRecord:
-    """One source file, read; `dynamic` if it may bind names in ways that cannot be read."""
+    """One source file, read; `dynamic` if it may bind names in ways that cannot be read.
+
+    `parts` are the names that a package imports from itself, which bind no name but that of the submodule.
+    """
 
     name: str
     file: str
@@ -76,6 +79,7 @@ class ModuleRecord:
     source: SourceKind
     definitions: dict[str, Definition] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
+    parts: list[str] = field(default_factory=list)
     exports: Exports | None = None
     dynamic: bool = False
     lazy: dict[str, Mark | None] = field(default_factory=dict)

@@ -45,12 +45,22 @@ class Distribution:
         top = path.split(".")[0]
         return top in sys.stdlib_module_names or top in self.rules.like_standard_library
 
+    def is_unparsed(self, module: ModuleRecord) -> bool:
+        """Return whether the file of a module does not parse."""
+        return module.file in self.unparsed
+
+    def lists_all(self, module: ModuleRecord) -> bool:
+        """Return whether a module has an `__all__` of which every part was understood."""
+        exports = self.exports(module)
+        return exports is not None and exports[1]
+
     def follow(self, path: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what an absolute dotted path leads to, through any number of imports."""
         if path.split(".")[0] not in self.tops:
             return Found("outside", path)
         if path in seen:
-            return Found("missing", path)
+            # `from pkg import part` in pkg itself: the name leads back to itself, and is the submodule
+            return Found("module", path, self.modules[path]) if path in self.modules else Found("missing", path)
         segments = path.split(".")
         # `from a.b import c` first looks for a name c in a.b, then for a module a.b.c
         start = next((n for n in range(len(segments) - 1, 0, -1) if ".".join(segments[:n]) in self.modules), 0)
@@ -144,6 +154,7 @@ class Distribution:
         if exports is not None:
             return exports[0]
         names = [n for n, d in record.definitions.items() if not n.startswith("_") and d.runtime and "%" not in n]
+        names.extend(record.parts)
         for star in record.stars:
             names.extend(self.star_names(star, seen | {module}))
         return list(dict.fromkeys(n for n in names if not n.startswith("_")))

@@ -15,7 +15,7 @@ import griffe
 
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of, warning_mark
-from pipeline.surface.exports import binds_dynamically, read_exports, read_lazy
+from pipeline.surface.exports import binds_dynamically, read_exports, read_lazy, read_parts
 from pipeline.surface.fields import read_fields
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, ModuleRecord, Parameter
 from pipeline.surface.rules import SurfaceRules
@@ -113,13 +113,15 @@ def _package(name: str, file: Path) -> griffe.Module | None:
 def _record(name: str, path: str, module: griffe.Module, nodes: _Nodes) -> ModuleRecord:
     docstring, line = _docstring(module, nodes.lines)
     warned = warning_mark(nodes.tree.body, nodes.rules, {"__name__": name})
+    is_package = Path(path).stem == "__init__"
     return ModuleRecord(
         name=name,
         file=path,
-        is_package=Path(path).stem == "__init__",
+        is_package=is_package,
         source=SourceKind.PYI if path.endswith(".pyi") else SourceKind.PY,
         definitions=_members(module, nodes, module.imports),
         stars=[m.target_path for m in module.members.values() if isinstance(m, griffe.Alias) and "/" in m.name],
+        parts=read_parts(nodes.tree, name) if is_package else [],
         exports=read_exports(nodes.tree),
         dynamic=binds_dynamically(nodes.tree, nodes.text),
         lazy=read_lazy(nodes.tree, nodes.rules),

@@ -93,6 +93,36 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
         "def f(): ...\ndef g(): ...\n",
         "__all__ = ['f']\ndef f(): ...\ndef g(): ...\n",
     ),
+    "a name like __version__ in any form, listed or not (packaging 23.0, semver 3.0.1)": (
+        {
+            "pkg/__init__.py": "from ._about import __title__\n__all__ = ['__title__']\n",
+            "pkg/_about.py": "__title__ = 1\n",
+        },
+        {"pkg/__init__.py": "__title__ = 1\n"},
+    ),
+    "imported from a private module, and no longer listed": (
+        {
+            "pkg/__init__.py": "from ._about import __title__\n__all__ = ['__title__']\n",
+            "pkg/_about.py": "__title__ = 1\n",
+        },
+        {"pkg/__init__.py": "from ._about import __title__\n", "pkg/_about.py": "__title__ = 1\n"},
+    ),
+    "star-imported where star imports are not public": (
+        {"pkg/__init__.py": "", "pkg/a.py": "def f(): ...\n", "pkg/b.py": "def g(): ...\n"},
+        {"pkg/__init__.py": "", "pkg/a.py": "from .b import *\n", "pkg/b.py": "def f(): ...\ndef g(): ...\n"},
+    ),
+    "a module that is no longer imported by name, but by what is below it": (
+        {
+            "pkg/__init__.py": "from .a import *\n",
+            "pkg/a/__init__.py": "from . import b\nfrom .b import *\n",
+            "pkg/a/b.py": "def f(): ...\n",
+        },
+        {
+            "pkg/__init__.py": "from .a import *\n",
+            "pkg/a/__init__.py": "from .b import f\n",
+            "pkg/a/b.py": "def f(): ...\n",
+        },
+    ),
     "an override that a base of the standard library has": (
         "class C(dict):\n    def copy(self): ...\n",
         "class C(dict): ...\n",
@@ -147,6 +177,8 @@ def test_no_api_went_or_came(old, new):
 
 @pytest.mark.parametrize("name", ["spelling", "a first annotation is no change", "the value of a version",
                                   "a module that does not parse", "compiled from now on", "for type checkers only",
+                                  "a name like __version__ in any form, listed or not (packaging 23.0, semver 3.0.1)",
+                                  "imported from a private module, and no longer listed",
                                   "a value that is no literal, or made for each instance"])  # fmt: skip
 def test_nor_is_there_any_change_either_way(name):
     old, new = STILL_THERE[name]

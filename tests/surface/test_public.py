@@ -140,6 +140,11 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg/_private.py": "def f(): ...\n",
             "pkg/__main__.py": "def main(): ...\n",
             "pkg/testing.py": "def client(): ...\n",
+            "pkg/testsuite/__init__.py": "def suite(): ...\n",
+            "pkg/test_suite.py": "def suite(): ...\n",
+            "pkg/_tests/a.py": "def test(): ...\n",
+            "pkg/unittests/a.py": "def test(): ...\n",
+            "pkg/conftest.py": "def fixture(): ...\n",
         },
         {"pkg.testing": "module", "pkg.testing.client": "function"},
     ),
@@ -199,6 +204,37 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
     "a private module that is public under another name": (
         {"pkg/__init__.py": "from . import _tools as tools\n", "pkg/_tools.py": "def f(): ...\n"},
         {"pkg.tools": "module", "pkg.tools.f": "function"},
+    ),
+    "a module that its own package imports, and a package above by a star import (networkx.bipartite)": (
+        {
+            "pkg/__init__.py": "from pkg.algorithms import *\n",
+            "pkg/algorithms/__init__.py": "from pkg.algorithms import bipartite\nfrom pkg.algorithms.flow import *\n",
+            "pkg/algorithms/bipartite.py": "def color(): ...\n",
+            "pkg/algorithms/flow.py": "def cut(): ...\n",
+        },
+        {
+            "pkg.algorithms": "module",
+            "pkg.algorithms.bipartite": "module",
+            "pkg.algorithms.bipartite.color": "function",
+            "pkg.algorithms.cut": "alias",
+            "pkg.algorithms.flow": "module",
+            "pkg.algorithms.flow.cut": "alias",
+            "pkg.bipartite": "alias",
+            "pkg.cut": "function",
+        },
+    ),
+    "compiled modules that the package imports, and what of itself it imports that is none": (
+        {
+            "pkg/__init__.py": """
+                from typing import TYPE_CHECKING
+                from . import speed, tests, _hidden, part
+                from pkg import lightning, lightning2 as renamed
+                if TYPE_CHECKING:
+                    from . import typed
+            """,
+            "pkg/part.py": "",
+        },
+        {"pkg.lightning": "attribute", "pkg.part": "module", "pkg.renamed": "attribute", "pkg.speed": "attribute"},
     ),
     "a function hides the module of its name": (
         {"pkg/__init__.py": "from .run import run\n", "pkg/run.py": "def run(): ...\ndef walk(): ...\n"},

@@ -1,0 +1,65 @@
+"""Whether a path of one release is missing in another, or only out of sight there: a false removal is the worst error.
+
+Out of sight is what stands in a file that does not parse, what a star import may bring from a module that no source
+shows, and what a class may have from its `__getattr__` or from a base outside the distribution.
+"""
+
+from __future__ import annotations
+
+from pipeline.lake import Row
+from pipeline.lifecycle.index import Index, standard_members
+from pipeline.lifecycle.rules import LifecycleRules
+from pipeline.terms import SymbolKind
+
+
+def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
+    """Return whether a path of one release is certainly missing in another, not just out of sight there."""
+    if there.alive(path) or there.unknown(path) or _unread(path, here, there):
+        return False
+    # a class that newly has a `__getattr__` may have moved its members into it
+    newly_dynamic = there.dynamic(path) and not here.dynamic(path)
+    return not newly_dynamic and not _starred(path, here, there) and not _provided(path, here, there, rules)
+
+
+def _unread(path: str, here: Index, there: Index) -> bool:
+    """Return whether the definition, or a base of its class, stands in a file that does not parse there."""
+    row = here.find(path)
+    places = [*([row["canonical_path"]] if row is not None else []), *there.outside_bases(path)]
+    return any(there.in_unparsed(place) for place in places)
+
+
+def _starred(path: str, here: Index, there: Index) -> bool:
+    """Return whether a star import may bring the path, or what it is below, without our seeing it there.
+
+    One that was in the other release too hides nothing that was defined there, unless its module does not parse.
+    """
+    segments = path.split(".")
+    for depth in range(1, len(segments)):
+        module, name = ".".join(segments[:depth]), ".".join(segments[: depth + 1])
+        stars = there.stars(module)
+        hiding = stars - here.stars(module) | {star for star in stars if there.in_unparsed(star)}
+        if hiding and not there.alive(name) and not _is_module(here.rows.get(name)):
+            return True
+    return False
+
+
+def _is_module(row: Row | None) -> bool:
+    """Return whether a row is a module in its own place: a star import brings no modules."""
+    return row is not None and row["kind"] == SymbolKind.MODULE
+
+
+def _provided(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
+    """Return whether a base of the standard library has the member all the same.
+
+    A base that cannot be told there is taken for the one of its name here (urllib3 1.26 takes `HTTPConnection` from
+    `six.moves.http_client`).
+    """
+    name = path.rpartition(".")[2]
+    told = {base.rpartition(".")[2]: standard_members(base, rules.known_bases) for base in here.outside_bases(path)}
+    for base in there.outside_bases(path):
+        members = standard_members(base, rules.known_bases)
+        if members is None:
+            members = told.get(base.rpartition(".")[2])
+        if members is not None and name in members:
+            return True
+    return False

@@ -1,0 +1,70 @@
+"""Labels of what the sources of a release do not show: where it may have names that have no row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.surface.records import ModuleRecord
+from pipeline.surface.resolve import Distribution, Found
+
+OPAQUE = "opaque"
+"""Label of a name that is there, but whose definition no source shows."""
+
+DYNAMIC = "dynamic"
+"""Label of a class that answers names in its `__getattr__`."""
+
+UNPARSED = "unparsed"
+"""Label of a module whose file does not parse: nothing is known of what is below it."""
+
+UNPARSED_MODULE = "unparsed:"
+"""Prefix of the labels of a top module that name each module, private ones too, whose file does not parse."""
+
+EXTENDS = "extends:"
+"""Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
+
+STARS = "stars:"
+"""Prefix of the label that names a module whose names another star-imports without our seeing them."""
+
+
+def class_labels(class_: Found, distribution: Distribution) -> Iterator[str]:
+    """Yield labels of what gives a class members that are not among its rows."""
+    for owner in distribution.ancestry(class_):
+        if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
+            yield DYNAMIC
+        for base in distribution.bases(owner):
+            plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
+            if base.definition is None and not plain:
+                yield EXTENDS + _written_in(owner.module, base.path, distribution)
+
+
+def _written_in(module: ModuleRecord | None, base: str, distribution: Distribution) -> str:
+    """Return the path of a base, below the unseen module that it is star-imported from where there is one."""
+    stars = unseen_stars(module, distribution) if module and "." not in base else []
+    return f"{stars[0]}.{base}" if stars else base
+
+
+def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
+    """Return the labels of a module; `top` if no public module is above it."""
+    labels = {STARS + star for star in unseen_stars(module, distribution)}
+    if distribution.is_unparsed(module):
+        labels.add(UNPARSED)
+    if top:
+        labels |= {UNPARSED_MODULE + m.name for m in distribution.modules.values() if distribution.is_unparsed(m)}
+    return sorted(labels)
+
+
+def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
+    """Return the modules whose unseen names a module star-imports, itself or through others: compiled, unparsed,
+    out of scope, or of another distribution.
+    """
+    found: set[str] = set()
+    waiting, seen = [module], {module.name}
+    while waiting:
+        for star in waiting.pop().stars:
+            record = distribution.modules.get(star)
+            if record is None or distribution.is_unparsed(record):
+                found |= set() if distribution.standard(star) else {star}
+            elif star not in seen and not distribution.lists_all(record):
+                seen.add(star)
+                waiting.append(record)
+    return sorted(found)
