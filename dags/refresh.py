@@ -1,4 +1,4 @@
-"""The refresh: crawl, analyse and prove each library of a profile, then publish. Wiring only."""
+"""The refresh: crawl each library of a profile, analyse and prove it, then publish. Wiring only."""
 
 from __future__ import annotations
 
@@ -65,16 +65,12 @@ def refresh() -> None:
         run("crawl", library)
 
     @task(map_index_template=LIBRARY)
-    def analyse(library: str) -> None:
-        run("analyse", library)
-
-    @task(map_index_template=LIBRARY)
     def prove(library: str) -> None:
         run("prove", library)
 
     @task_group
     def collect(library: str) -> None:
-        crawl(library) >> analyse(library) >> prove(library)
+        crawl(library) >> prove(library)
 
     @task(trigger_rule="all_done")
     def publish() -> str:

@@ -28,11 +28,11 @@ from pipeline.settings import PROJECT
 
 POOLS = {"index": (2, "how many tasks may crawl the package index at once")}
 READY_S = 180.0
-POLL_S = 0.5
+POLL_S = 1.0
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
-    # The log servers of these two would listen on every interface; the page reads logs from the disk here.
+    # Its log server would listen on every interface; the page reads logs from the disk here. No DAG defers, so there
+    # is no triggerer.
     "scheduler": ("scheduler", "--skip-serve-logs"),
-    "triggerer": ("triggerer", "--skip-serve-logs"),
     "dag-processor": ("dag-processor",),
     "api-server": ("api-server",),
 }

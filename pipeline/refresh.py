@@ -1,4 +1,4 @@
-"""The main job: plan, three groups of stages for each library, publish, totals. Airflow and the CLI call these."""
+"""The main job: plan, the groups of stages for each library, publish, totals. Airflow and the CLI call these."""
 
 from __future__ import annotations
 

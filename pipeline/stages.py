@@ -36,10 +36,23 @@ from pipeline.validation import Runner, ValidationRules, validation_stage, wante
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "crawl": ("crawl",),
-    "analyse": ("surface", "lifecycle", "snippets", "usage", "instances", "drafting"),
-    "prove": ("environments", "validation", "review", "gate"),
+    "prove": (
+        "surface",
+        "lifecycle",
+        "snippets",
+        "usage",
+        "instances",
+        "drafting",
+        "environments",
+        "validation",
+        "review",
+        "gate",
+    ),
 }
-"""The stages that one Airflow task runs for a library: what needs the index, what needs a core, what runs code."""
+"""The stages that one Airflow task runs for a library: what waits for the index, and what needs a core.
+
+A task costs more than a second before it does any work, so the short stages of analysis have none of their own.
+"""
 
 
 @dataclass(frozen=True)
