@@ -7,7 +7,8 @@ regular files that lie in the folder.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import duckdb
@@ -126,17 +127,36 @@ def _content(database: duckdb.DuckDBPyConnection, declared: Table, readable: Map
     for column in columns:
         if column.references:
             yield from _reference(database, name, column, readable)
-    for where, vocabulary, query in _terms(declared, columns, name, "", f"{name}."):
-        if wrong := _count(database, query):
-            yield f"{where}: {wrong} values are not in the vocabulary {vocabulary}"
+    yield from _vocabularies(database, _terms(declared, columns, name, "", f"{name}."))
     if "canary" in {column.name for column in columns}:
         yield from _canary(database, name)
 
 
-def _terms(
-    declared: Table, columns: tuple[Column, ...], source: str, prefix: str, where: str
-) -> Iterator[tuple[str, str, str]]:
-    """Yield place, vocabulary and query for wrong values of each closed vocabulary, in lists and structs too."""
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """The values of one closed vocabulary: what they are called, where they come from, and which are wrong."""
+
+    where: str
+    vocabulary: str
+    source: str
+    wrong: str
+
+
+def _vocabularies(database: duckdb.DuckDBPyConnection, values: Iterable[_Values]) -> Iterator[str]:
+    """Look for values outside their vocabularies, with one pass over each source."""
+    sources: dict[str, list[_Values]] = {}
+    for each in values:
+        sources.setdefault(each.source, []).append(each)
+    for source, group in sources.items():
+        counts = ", ".join(f"count(*) FILTER (WHERE {each.wrong})" for each in group)
+        counted = database.execute(f"SELECT {counts} FROM {source}").fetchone() or ()  # noqa: S608
+        for each, number in zip(group, counted, strict=True):
+            if number:
+                yield f"{each.where}: {number} values are not in the vocabulary {each.vocabulary}"
+
+
+def _terms(declared: Table, columns: tuple[Column, ...], source: str, prefix: str, where: str) -> Iterator[_Values]:
+    """Yield the values of every closed vocabulary, those in lists and structs too."""
     for column in columns:
         inner, values = source, f'{prefix}"{column.name}"'
         kind = column.type.removeprefix("list[").removesuffix("]")
@@ -146,7 +166,7 @@ def _terms(
             yield from _terms(declared, declared.types[kind], inner, f"{values}.", f"{where}{column.name}.")
         elif enum := enum_of(kind):
             allowed = ", ".join(f"'{value}'" for value in enum)
-            yield f"{where}{column.name}", kind, f"SELECT 1 FROM {inner} WHERE {values} NOT IN ({allowed})"  # noqa: S608
+            yield _Values(f"{where}{column.name}", kind, inner, f"{values} NOT IN ({allowed})")
 
 
 def _canary(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:

@@ -1,0 +1,127 @@
+"""A small lake whose instances come out of the real stages, and snapshots of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pipeline.crawl import Period
+from pipeline.lake import Lake, Row, content_id
+from pipeline.publish import Published, QualityRules, gate_stage, publish
+from pipeline.rules import RULES, load
+from pipeline.terms import EnvironmentOutcome, FlagKind, ParameterKind, ParameterSource, RejectReason, Rung
+from tests.instances.rows import LIBRARY, START, document, life, symbol, usages
+from tests.review.world import NEW, OLD, World, world
+
+Tables = dict[str, list[Row]]
+
+
+def tables(known: World | None = None) -> Tables:
+    """Every table that a snapshot has, of one library."""
+    known = known or world()
+    quality = load(RULES / "quality.yaml", QualityRules)
+    environments = [_environment(row["version"]) for row in known.releases]
+    flags = [_flag(row["id"]) for row in known.completions[:1]]
+    gated = gate_stage(
+        known.completions,
+        known.migrations,
+        known.drafts,
+        flags,
+        known.snippets,
+        known.releases,
+        known.verdicts,
+        environments,
+        known.changes,
+        quality,
+    )
+    return {
+        **{name: list(rows) for name, rows in gated.tables.items()},
+        "changes": known.changes,
+        "documents": [document("lib.fetch", "Get the page of it.", "1.0", "1.1")],
+        "environments": environments,
+        "flags": flags,
+        "lifecycles": [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0")],
+        "rejects": [reject("3.0rc1", RejectReason.PRE_RELEASE)],
+        "releases": known.releases,
+        "snippets": known.snippets,
+        "symbols": [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")],
+        "usages": [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})],
+        "verdicts": known.verdicts,
+    }
+
+
+def _parameter(name: str) -> Row:
+    columns = {"default": None, "annotation": None, "known_from": ParameterSource.SIGNATURE}
+    return {"name": name, "kind": ParameterKind.POSITIONAL_OR_KEYWORD, **columns}
+
+
+def _environment(version: str) -> Row:
+    return {
+        "library": LIBRARY,
+        "version": version,
+        "outcome": EnvironmentOutcome.BUILT,
+        "python": "3.9",
+        "python_full": "3.9.18",
+        "cutoff": START,
+        "rung": Rung.WHEELS,
+        "lock_id": f"lock-{version}",
+        "lock": f"{LIBRARY}=={version}\n",
+        "detail": None,
+        "build_s": 1.5,
+    }
+
+
+def _flag(instance: str) -> Row:
+    return {
+        "id": content_id(instance, FlagKind.AUDIT),
+        "library": LIBRARY,
+        "instance_id": instance,
+        "kind": FlagKind.AUDIT,
+        "evidence": "drawn",
+    }
+
+
+def reject(key: str, reason: RejectReason) -> Row:
+    """Something that the crawl refused."""
+    return {"stage": "crawl", "library": LIBRARY, "key": key, "reason": reason, "detail": "as it is"}
+
+
+def fill(root: Path, content: Tables) -> Lake:
+    """Write tables into a lake."""
+    lake = Lake(root)
+    for name, rows in content.items():
+        lake.write(name, LIBRARY, rows)
+    return lake
+
+
+def publish_lake(lake: Lake, snapshots: Path, period: Period | None = None, rules: str = "rules") -> Published:
+    """Publish the only library of a lake."""
+    return publish(lake, snapshots, "mine", [LIBRARY], period or Period(), rules)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """The hash of every file below a folder."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def edit_manifest(snapshot: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change a manifest in place."""
+    path = snapshot / "manifest.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
+
+
+def seal(snapshot: Path) -> None:
+    """Make the manifest say what the files are now, as somebody would who wants a change to pass unnoticed."""
+
+    def measure(manifest: dict[str, Any]) -> None:
+        for entry in manifest["files"]:
+            content = (snapshot / entry["path"]).read_bytes()
+            entry |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+    edit_manifest(snapshot, measure)
