@@ -67,10 +67,15 @@ class Index:
         segments = canonical.split(".")
         return any(".".join(segments[: n + 1]) in self.unparsed for n in range(len(segments)))
 
-    def stars(self, path: str) -> frozenset[str]:
-        """Return the modules from which the module at a path star-imports names that we do not see."""
+    def sources_unseen(self, path: str) -> frozenset[str]:
+        """Return where the module at a path may have names from that we do not see.
+
+        So may the modules that it star-imports, and a `__getattr__` of its own that does not tell its names.
+        """
         module = self.find(path)
-        return frozenset(_labelled(module, STARS) if module is not None else ())
+        if module is None or module["kind"] != SymbolKind.MODULE:
+            return frozenset()
+        return frozenset([*_labelled(module, STARS), *(label for label in module["labels"] if label == DYNAMIC)])
 
     def below(self, path: str) -> list[Row]:
         """Return the rows of the public members right below a path."""

@@ -16,9 +16,17 @@ def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> b
     """Return whether a path of one release is certainly missing in another, not just out of sight there."""
     if there.alive(path) or there.unknown(path) or _unread(path, here, there):
         return False
-    # a class that newly has a `__getattr__` may have moved its members into it
-    newly_dynamic = there.dynamic(path) and not here.dynamic(path)
-    return not newly_dynamic and not _starred(path, here, there) and not _provided(path, here, there, rules)
+    moved_in = _newly_open(path, here, there, rules) or _from_unseen_source(path, here, there)
+    return not moved_in and not _provided(path, here, there, rules)
+
+
+def _newly_open(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
+    """Return whether a class has a `__getattr__` or an untold base there only: its members may have moved into it."""
+    if there.dynamic(path) and not here.dynamic(path):
+        return True
+    known = {base.rpartition(".")[2] for base in here.outside_bases(path)}
+    bases = [base for base in there.outside_bases(path) if base.rpartition(".")[2] not in known]
+    return any(standard_members(base, rules.known_bases) is None for base in bases)
 
 
 def _unread(path: str, here: Index, there: Index) -> bool:
@@ -28,16 +36,16 @@ def _unread(path: str, here: Index, there: Index) -> bool:
     return any(there.in_unparsed(place) for place in places)
 
 
-def _starred(path: str, here: Index, there: Index) -> bool:
-    """Return whether a star import may bring the path, or what it is below, without our seeing it there.
+def _from_unseen_source(path: str, here: Index, there: Index) -> bool:
+    """Return whether a module may have the path, or what it is below, from where we do not see: a star import.
 
-    One that was in the other release too hides nothing that was defined there, unless its module does not parse.
+    A source that the other release has too hides nothing that was defined there, unless it does not parse.
     """
     segments = path.split(".")
     for depth in range(1, len(segments)):
         module, name = ".".join(segments[:depth]), ".".join(segments[: depth + 1])
-        stars = there.stars(module)
-        hiding = stars - here.stars(module) | {star for star in stars if there.in_unparsed(star)}
+        sources = there.sources_unseen(module)
+        hiding = sources - here.sources_unseen(module) | {source for source in sources if there.in_unparsed(source)}
         if hiding and not there.alive(name) and not _is_module(here.rows.get(name)):
             return True
     return False

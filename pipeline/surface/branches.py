@@ -14,22 +14,39 @@ from pipeline.surface.rules import SurfaceRules
 
 Body = list[ast.stmt]
 
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
     """Rewrite a module in place so that each name is bound once: by the branch that runs.
 
-    A binding in an `except` handler whose name the `try` binds too is renamed with the suffix ALTERNATIVE; the
+    A binding in an `except` handler is renamed with the suffix ALTERNATIVE, as one that may not be there; the
     branch of an `if` that cannot run is dropped; `a, b = x, y` becomes one assignment per name; `Class.name = value`
     goes into the class; loops are dropped; a name that is deleted is not bound.
     """
+    # loops are gone once settled
+    calls = [
+        node for s in tree.body if not isinstance(s, _SCOPES) for node in ast.walk(s) if isinstance(node, ast.Call)
+    ]
     tree.body = _settle(tree.body, rules)
+    for call in calls:
+        _set_attribute(tree.body, call)
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Attribute(value=owner, attr=name)], value=value):
                 _put_into_class(tree.body, ast.unparse(owner).split("."), name, value, statement)
 
 
-def _put_into_class(body: Body, owner: list[str], name: str, value: ast.expr, at: ast.stmt) -> None:
+def _set_attribute(body: Body, call: ast.Call) -> None:
+    """Do as `setattr(Class, name, value)` does; a class whose names are made as it runs gets a `__getattr__`."""
+    match call:
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), value]):
+            _put_into_class(body, ast.unparse(owner).split("."), name, value, call)
+        case ast.Call(func=ast.Name(id="setattr"), args=[owner, _, value]):
+            _put_into_class(body, ast.unparse(owner).split("."), "__getattr__", value, call)
+
+
+def _put_into_class(body: Body, owner: list[str], name: str, value: ast.expr, at: ast.AST) -> None:
     """Move `Class.name = value`, written below the class, into its body."""
     for statement in body:
         if isinstance(statement, ast.ClassDef) and statement.name == owner[0]:
@@ -71,7 +88,10 @@ def _settle_try(statement: ast.Try | ast.TryStar, rules: SurfaceRules) -> ast.st
     statement.orelse = _settle(statement.orelse, rules)
     known = _bound(statement.body) | _bound(statement.orelse)
     for handler in statement.handlers:
-        handler.body = _otherwise(_settle(handler.body, rules), known)
+        body = _settle(handler.body, rules)
+        # `except NameError` is how one says "on Python 3"; any other handler may never run
+        sure = handler.type is not None and ast.unparse(handler.type) == "NameError"
+        handler.body = _otherwise(body, known if sure else known | _bound(body))
         known |= _bound(handler.body)
     return statement
 
@@ -108,6 +128,8 @@ def _truth(test: ast.expr, rules: SurfaceRules) -> bool | None:
             return bool(value)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return True if name in rules.true_names else False if name in rules.false_names else None
+        case ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")]):
+            return False
         case ast.Compare(left=left, ops=[op], comparators=[ast.Tuple() | ast.Constant() as right]):
             return _version_truth(ast.unparse(left), op, right, rules)
     return None

@@ -33,6 +33,21 @@ def read_exports(tree: ast.Module) -> Exports | None:
     return Exports(parts, complete) if found else None
 
 
+def changes_exports_unseen(tree: ast.Module) -> bool:
+    """Return whether a loop or function changes `__all__`: what is in it then, only running the module can tell."""
+    hidden = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.FunctionDef))
+    return any(_changes_exports(node) for part in hidden for node in ast.walk(part))
+
+
+def _changes_exports(node: ast.AST) -> bool:
+    match node:
+        case ast.AugAssign(target=ast.Name(id="__all__")):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"), attr="append" | "extend" | "remove" | "insert")):
+            return True
+    return False
+
+
 def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
@@ -116,12 +131,42 @@ def binds_dynamically(tree: ast.Module, text: str) -> bool:
     return False
 
 
+def answers_unseen(tree: ast.Module) -> bool:
+    """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
+    getattr_ = _getattr(tree)
+    if getattr_ is None or not getattr_.args.args:
+        return False
+    argument = getattr_.args.args[0].arg
+    return _passes_on(getattr_.body, argument, tree) and not list(_looked_up(getattr_, argument, tree))
+
+
+def _passes_on(body: list[ast.stmt], argument: str, tree: ast.Module) -> bool:
+    """Return whether a value is returned without a test that tells for which names."""
+    for statement in body:
+        match statement:
+            case ast.Return():
+                return True
+            case ast.If(test=test, body=inner, orelse=orelse):
+                told = bool(_tested(test, argument, tree))
+                if _passes_on([*([] if told else inner), *orelse], argument, tree):
+                    return True
+            case ast.Try(body=inner, orelse=orelse) if _passes_on([*inner, *orelse], argument, tree):
+                return True
+            case ast.With(body=inner) | ast.For(body=inner) if _passes_on(inner, argument, tree):
+                return True
+    return False
+
+
+def _getattr(tree: ast.Module) -> ast.FunctionDef | None:
+    return next((s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "__getattr__"), None)
+
+
 def read_lazy(tree: ast.Module, rules: SurfaceRules) -> dict[str, Mark | None]:
     """Return the names that a module's `__getattr__` (PEP 562) answers, with the deprecation that it warns of.
 
     Read are comparisons of its argument with literals and with the literal keys of a container in the module.
     """
-    getattr_ = next((s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "__getattr__"), None)
+    getattr_ = _getattr(tree)
     if getattr_ is None or not getattr_.args.args:
         return {}
     argument = getattr_.args.args[0].arg

@@ -11,7 +11,7 @@ OPAQUE = "opaque"
 """Label of a name that is there, but whose definition no source shows."""
 
 DYNAMIC = "dynamic"
-"""Label of a class that answers names in its `__getattr__`."""
+"""Label of a class that answers names in its `__getattr__`, and of a module that does so and does not tell which."""
 
 UNPARSED = "unparsed"
 """Label of a module whose file does not parse: nothing is known of what is below it."""
@@ -46,6 +46,8 @@ def _written_in(module: ModuleRecord | None, base: str, distribution: Distributi
 def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
     """Return the labels of a module; `top` if no public module is above it."""
     labels = {STARS + star for star in unseen_stars(module, distribution)}
+    if module.answers_any:
+        labels.add(DYNAMIC)
     if distribution.is_unparsed(module):
         labels.add(UNPARSED)
     if top:

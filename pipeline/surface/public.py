@@ -113,12 +113,11 @@ def importable_names(module: ModuleRecord, path: str, distribution: Distribution
     for name, target in _passed_on(module, distribution).items():
         found.setdefault(name, Found("module", target, distribution.modules[target]))
     for name, known in sorted(found.items()):
-        if known.what in {"definition", "module"} or not distribution.standard(known.path):
-            yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, known)
+        yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, known)
 
 
 def _bound_names(module: ModuleRecord, distribution: Distribution) -> set[str]:
-    names = {name for name, definition in module.definitions.items() if definition.runtime and ALTERNATIVE not in name}
+    names = {name.removesuffix(ALTERNATIVE) for name, bound in module.definitions.items() if bound.runtime}
     names |= {name for star in module.stars if star in distribution.modules for name in distribution.star_names(star)}
     return names - {"__all__"}
 

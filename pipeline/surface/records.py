@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.terms import SourceKind
 
 ALTERNATIVE = "%otherwise"
-"""Suffix of the name of a definition that holds only if the one of that name cannot be had (`except ImportError`)."""
+"""Suffix of the name of a definition that holds only if something cannot be had (`except ImportError`)."""
 
 UNSEEN_SIGNATURE = "unseen_signature"
 """Label of a function that another one takes the place of, which is not in the same file."""
@@ -68,9 +68,10 @@ class Exports:
 
 @dataclass(slots=True)
 class ModuleRecord:
-    """One source file, read; `dynamic` if it may bind names in ways that cannot be read.
+    """One source file, read.
 
-    `parts` are the names that a package imports from itself, which bind no name but that of the submodule.
+    `dynamic` if it may bind names in ways that cannot be read; `answers_any` if its `__getattr__` answers names that
+    cannot be told; `parts` are the names that a package imports from itself, which bind none but the submodule's.
     """
 
     name: str
@@ -82,6 +83,7 @@ class ModuleRecord:
     parts: list[str] = field(default_factory=list)
     exports: Exports | None = None
     dynamic: bool = False
+    answers_any: bool = False
     lazy: dict[str, Mark | None] = field(default_factory=dict)
     docstring: str | None = None
     docstring_line: int = 1

@@ -93,6 +93,8 @@ class Distribution:
         submodule = f"{module.name}.{name}"
         if module.is_package and submodule in self.modules:
             return Found("module", submodule, self.modules[submodule])
+        if name + ALTERNATIVE in module.definitions:
+            return self._bound(module, name + ALTERNATIVE, seen)
         return Found("missing", submodule)
 
     def _bound(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
@@ -131,7 +133,7 @@ class Distribution:
 
     def binds(self, module: ModuleRecord, name: str) -> bool:
         """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
-        if name in module.definitions or name in module.lazy or module.dynamic:
+        if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
             return True
         unseen = any(star not in self.modules or self.modules[star].dynamic for star in module.stars)
         return unseen or self.lookup(module, name).what != "missing"
@@ -151,13 +153,14 @@ class Distribution:
         if record is None:
             return []
         exports = self.exports(record)
-        if exports is not None:
+        if exports is not None and exports[1]:
             return exports[0]
         names = [n for n, d in record.definitions.items() if not n.startswith("_") and d.runtime and "%" not in n]
         names.extend(record.parts)
         for star in record.stars:
             names.extend(self.star_names(star, seen | {module}))
-        return list(dict.fromkeys(n for n in names if not n.startswith("_")))
+        listed = exports[0] if exports is not None else []
+        return list(dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))]))
 
     def exports(self, record: ModuleRecord) -> tuple[list[str], bool] | None:
         """Return the names of a module's `__all__` and whether all of it was understood; None without one."""

@@ -15,7 +15,14 @@ import griffe
 
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of, warning_mark
-from pipeline.surface.exports import binds_dynamically, read_exports, read_lazy, read_parts
+from pipeline.surface.exports import (
+    answers_unseen,
+    binds_dynamically,
+    changes_exports_unseen,
+    read_exports,
+    read_lazy,
+    read_parts,
+)
 from pipeline.surface.fields import read_fields
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, ModuleRecord, Parameter
 from pipeline.surface.rules import SurfaceRules
@@ -50,11 +57,14 @@ class _Nodes(griffe.Extension):
         self.of: dict[int, ast.AST] = {}
         self.stands_for: dict[int, str] = {}
         self.plain: set[int] = set()
+        self.exports_unseen = False
         self.text = ""
         self.lines: Sequence[str] = ()
 
     def on_module_node(self, *, node: ast.AST | griffe.ObjectNode, **_: Any) -> None:
         if isinstance(node, ast.Module):
+            # loops are gone once branches are settled
+            self.exports_unseen = "__all__" in self.text and changes_exports_unseen(node)
             settle_branches(node, self.rules)
             self.tree = node
 
@@ -114,6 +124,9 @@ def _record(name: str, path: str, module: griffe.Module, nodes: _Nodes) -> Modul
     docstring, line = _docstring(module, nodes.lines)
     warned = warning_mark(nodes.tree.body, nodes.rules, {"__name__": name})
     is_package = Path(path).stem == "__init__"
+    exports = read_exports(nodes.tree)
+    if exports is not None and nodes.exports_unseen:
+        exports.complete = False
     return ModuleRecord(
         name=name,
         file=path,
@@ -122,8 +135,9 @@ def _record(name: str, path: str, module: griffe.Module, nodes: _Nodes) -> Modul
         definitions=_members(module, nodes, module.imports),
         stars=[m.target_path for m in module.members.values() if isinstance(m, griffe.Alias) and "/" in m.name],
         parts=read_parts(nodes.tree, name) if is_package else [],
-        exports=read_exports(nodes.tree),
+        exports=exports,
         dynamic=binds_dynamically(nodes.tree, nodes.text),
+        answers_any=answers_unseen(nodes.tree),
         lazy=read_lazy(nodes.tree, nodes.rules),
         docstring=docstring,
         docstring_line=line,

@@ -256,6 +256,26 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         """,
         {"pkg.kept": "attribute"},
     ),
+    "what only a handler or a program binds is no API, but on Python 3 the handler of a NameError runs": (
+        """
+        try:
+            LIMIT = measure()
+        except (OverflowError, OSError):
+            is_64bits = guess()
+            LIMIT = 1
+        try:
+            unicode
+        except NameError:
+            unicode = str
+        if __name__ == "__main__":
+            scratch = 1
+        """,
+        {"pkg.LIMIT": "attribute", "pkg.unicode": "attribute"},
+    ),
+    "unless __all__ lists it": (
+        "__all__ = ['f']\ntry:\n    import fast\nexcept ImportError:\n    def f(slow): ...\n",
+        {"pkg.f": "function"},
+    ),
     "a name whose definition is compiled is there, but opaque": (
         {"pkg/__init__.py": "from ._speed import fast\n"},
         {"pkg.fast": "attribute"},
@@ -271,8 +291,28 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         {"pkg.a": "module", "pkg.a.f": "function", "pkg.b": "module", "pkg.b.g": "function"},
     ),
     "attributes that are put into a class below it": (
-        "class C:\n    class D: ...\nC.x = 1\nC.D.y = C\n",
-        {"pkg.C": "class", "pkg.C.D": "class", "pkg.C.D.y": "attribute", "pkg.C.x": "attribute"},
+        "class C:\n    class D: ...\nC.x = 1\nC.D.y = C\nif PY_3:\n    setattr(C, 'z', 1)\n",
+        {
+            "pkg.C": "class",
+            "pkg.C.D": "class",
+            "pkg.C.D.y": "attribute",
+            "pkg.C.x": "attribute",
+            "pkg.C.z": "attribute",
+        },
+    ),
+    "an __all__ that a loop or function adds to is not all (numpy.core.numeric)": (
+        {
+            "pkg/__init__.py": "from ._a import *\nfrom ._b import *\n",
+            "pkg/_a.py": "__all__ = ['f']\ndef f(): ...\ndef g(): ...\nfor name in more():\n    __all__.append(name)\n",
+            "pkg/_b.py": "__all__ = ['h']\ndef h(): ...\ndef i(): ...\ndef extend_all():\n    __all__.extend(['i'])\n",
+        },
+        {
+            "pkg.f": "function",
+            "pkg.g": "function",
+            "pkg.h": "function",
+            "pkg.i": "function",
+            "pkg.extend_all": "function",
+        },
     ),
 }
 
