@@ -131,6 +131,30 @@ def binds_dynamically(tree: ast.Module, text: str) -> bool:
     return False
 
 
+def binds_unseen(tree: ast.Module, text: str) -> bool:
+    """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
+    if not _DYNAMIC.search(text):
+        return False
+    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    at_import = (node for s in tree.body if not isinstance(s, scopes) for node in ast.walk(s))
+    return any(_binds_names(node) for node in at_import)
+
+
+def _binds_names(node: ast.AST) -> bool:
+    match node:
+        case ast.Subscript(value=ast.Call(func=ast.Name(id="globals" | "vars" | "locals")), ctx=ast.Store()):
+            return True
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=ast.Name(id="globals" | "vars" | "locals")), attr="update")
+        ):
+            return True
+        case ast.Call(func=ast.Name(id="exec")):
+            return True
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules")), *_]):
+            return True
+    return False
+
+
 def answers_unseen(tree: ast.Module) -> bool:
     """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
     getattr_ = _getattr(tree)

@@ -1,4 +1,4 @@
-"""Classes whose parameters are made out of their fields: dataclasses (PEP 557), attrs and NamedTuple."""
+"""The fields of classes: slots, and those that parameters are made of in dataclasses (PEP 557), attrs, NamedTuple."""
 
 from __future__ import annotations
 
@@ -9,6 +9,17 @@ from pipeline.surface.records import Definition, Field
 from pipeline.surface.rules import SurfaceRules
 
 _FIELD_CALLS = frozenset({"field", "Field", "ib", "attrib", "attr"})
+
+
+def read_slots(node: ast.ClassDef, found: Definition) -> None:
+    """Add the attributes that `__slots__` names and nothing else declares (data model, 3.3.2.4)."""
+    for statement in node.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id="__slots__")], value=ast.Tuple(elts=names) | ast.List(elts=names)):
+                for name in names:
+                    if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                        slot = Definition(name.value, "attribute", labels=["instance-attribute"])
+                        found.members.setdefault(name.value, slot)
 
 
 def read_fields(node: ast.ClassDef, found: Definition, imports: Mapping[str, str], rules: SurfaceRules) -> None:

@@ -11,7 +11,7 @@ OPAQUE = "opaque"
 """Label of a name that is there, but whose definition no source shows."""
 
 DYNAMIC = "dynamic"
-"""Label of a class that answers names in its `__getattr__`, and of a module that does so and does not tell which."""
+"""Label of a class that answers names in its `__getattr__`, and of a module that has names which no source tells."""
 
 UNPARSED = "unparsed"
 """Label of a module whose file does not parse: nothing is known of what is below it."""
@@ -46,7 +46,7 @@ def _written_in(module: ModuleRecord | None, base: str, distribution: Distributi
 def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
     """Return the labels of a module; `top` if no public module is above it."""
     labels = {STARS + star for star in unseen_stars(module, distribution)}
-    if module.answers_any:
+    if module.answers_any or module.binds_more:
         labels.add(DYNAMIC)
     if distribution.is_unparsed(module):
         labels.add(UNPARSED)
@@ -56,17 +56,18 @@ def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool
 
 
 def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
-    """Return the modules whose unseen names a module star-imports, itself or through others: compiled, unparsed,
-    out of scope, or of another distribution.
+    """Return the modules whose unseen names a module star-imports, itself or through others.
+
+    They are compiled, do not parse, are out of scope or of another distribution, or bind names as they run.
     """
     found: set[str] = set()
     waiting, seen = [module], {module.name}
     while waiting:
         for star in waiting.pop().stars:
             record = distribution.modules.get(star)
-            if record is None or distribution.is_unparsed(record):
+            if record is None or record.binds_more or distribution.is_unparsed(record):
                 found |= set() if distribution.standard(star) else {star}
-            elif star not in seen and not distribution.lists_all(record):
+            if record is not None and star not in seen and not distribution.lists_all(record):
                 seen.add(star)
                 waiting.append(record)
     return sorted(found)

@@ -119,7 +119,7 @@ def importable_names(module: ModuleRecord, path: str, distribution: Distribution
 def _bound_names(module: ModuleRecord, distribution: Distribution) -> set[str]:
     names = {name.removesuffix(ALTERNATIVE) for name, bound in module.definitions.items() if bound.runtime}
     names |= {name for star in module.stars if star in distribution.modules for name in distribution.star_names(star)}
-    return names - {"__all__"}
+    return (names | distribution.private_parts(module.name)) - {"__all__"}
 
 
 def _passed_on(module: ModuleRecord, distribution: Distribution) -> dict[str, str]:

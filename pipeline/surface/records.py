@@ -70,8 +70,9 @@ class Exports:
 class ModuleRecord:
     """One source file, read.
 
-    `dynamic` if it may bind names in ways that cannot be read; `answers_any` if its `__getattr__` answers names that
-    cannot be told; `parts` are the names that a package imports from itself, which bind none but the submodule's.
+    `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
+    `__getattr__` answers names that cannot be told; `parts` are the names that a package imports from itself, which
+    bind none but the submodule's.
     """
 
     name: str
@@ -83,6 +84,7 @@ class ModuleRecord:
     parts: list[str] = field(default_factory=list)
     exports: Exports | None = None
     dynamic: bool = False
+    binds_more: bool = False
     answers_any: bool = False
     lazy: dict[str, Mark | None] = field(default_factory=dict)
     docstring: str | None = None

@@ -37,6 +37,11 @@ class Distribution:
         self.unparsed = unparsed
         self.rules = rules
         self.tops = frozenset(name.split(".")[0] for name in modules)
+        self._private: dict[str, set[str]] = {}
+        for name in modules:
+            parent, _, last = name.rpartition(".")
+            if last.startswith("_"):
+                self._private.setdefault(parent, set()).add(last)
         self._stars: dict[str, list[str]] = {}
         self._exports: dict[str, tuple[list[str], bool] | None] = {}
 
@@ -48,6 +53,10 @@ class Distribution:
     def is_unparsed(self, module: ModuleRecord) -> bool:
         """Return whether the file of a module does not parse."""
         return module.file in self.unparsed
+
+    def private_parts(self, module: str) -> set[str]:
+        """Return the names of the private modules right below a package."""
+        return self._private.get(module, set())
 
     def lists_all(self, module: ModuleRecord) -> bool:
         """Return whether a module has an `__all__` of which every part was understood."""

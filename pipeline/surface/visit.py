@@ -18,12 +18,13 @@ from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_o
 from pipeline.surface.exports import (
     answers_unseen,
     binds_dynamically,
+    binds_unseen,
     changes_exports_unseen,
     read_exports,
     read_lazy,
     read_parts,
 )
-from pipeline.surface.fields import read_fields
+from pipeline.surface.fields import read_fields, read_slots
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, ModuleRecord, Parameter
 from pipeline.surface.rules import SurfaceRules
 from pipeline.terms import ParameterKind, ParameterSource, SourceKind
@@ -58,6 +59,7 @@ class _Nodes(griffe.Extension):
         self.stands_for: dict[int, str] = {}
         self.plain: set[int] = set()
         self.exports_unseen = False
+        self.binds_unseen = False
         self.text = ""
         self.lines: Sequence[str] = ()
 
@@ -65,6 +67,7 @@ class _Nodes(griffe.Extension):
         if isinstance(node, ast.Module):
             # loops are gone once branches are settled
             self.exports_unseen = "__all__" in self.text and changes_exports_unseen(node)
+            self.binds_unseen = binds_unseen(node, self.text)
             settle_branches(node, self.rules)
             self.tree = node
 
@@ -137,6 +140,7 @@ def _record(name: str, path: str, module: griffe.Module, nodes: _Nodes) -> Modul
         parts=read_parts(nodes.tree, name) if is_package else [],
         exports=exports,
         dynamic=binds_dynamically(nodes.tree, nodes.text),
+        binds_more=nodes.binds_unseen,
         answers_any=answers_unseen(nodes.tree),
         lazy=read_lazy(nodes.tree, nodes.rules),
         docstring=docstring,
@@ -201,6 +205,7 @@ def _fill(
         found.bases = [str(base) for base in member.bases]
         found.members = _members(member, nodes, imports)
         if isinstance(node, ast.ClassDef):
+            read_slots(node, found)
             read_fields(node, found, imports, nodes.rules)
     elif isinstance(member, griffe.Function) and _is_property(found, nodes.rules):
         found.kind = "property"

@@ -155,6 +155,21 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
             """,
         },
     ),
+    "a module that binds names in a loop (numpy.core.numerictypes)": (
+        {"pkg/__init__.py": "from ._m import *\n", "pkg/_m.py": "def f(): ...\n"},
+        {
+            "pkg/__init__.py": "from ._m import *\n",
+            "pkg/_m.py": "__all__ = []\nfor key in kinds:\n    globals()[key] = kinds[key]\n    __all__.append(key)\n",
+        },
+    ),
+    "a private module that was listed (numpy.core._dtype)": (
+        {"pkg/__init__.py": "__all__ = ['_m']\n", "pkg/_m.py": ""},
+        {"pkg/__init__.py": "__all__ = []\n", "pkg/_m.py": ""},
+    ),
+    "an attribute that is a slot from now on (sympy.Rational.p)": (
+        "class C:\n    x: int\n",
+        "class C:\n    __slots__ = ('x', '_y')\n",
+    ),
     "a class that newly has a base we cannot tell (sympy 1.9)": (
         "class C:\n    def m(self): ...\n",
         "from other import B as _B\nclass C(_B): ...\n",
