@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
 
@@ -12,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pipeline.crawl import Period, Unreachable, Wanted, project, releases_stage
+from pipeline.crawl import BadAnswer, Period, Unreachable, Wanted, finals_of, project, releases_stage
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import History, compare, history_of, lifecycle_stage
 from pipeline.rules import LibraryRule, Profile
@@ -121,20 +120,17 @@ def _is_version(text: str, wanted: Version) -> bool:
 
 def _newest(house: House, library: str) -> str:
     """Say which final releases are the newest, so that nobody has to look them up."""
-    versions = []
-    for spelled in project(house.artifacts.fetcher, index_url(), library).releases:
-        with suppress(InvalidVersion):
-            versions.append(Version(spelled))
-    newest = sorted(version for version in versions if not version.is_prerelease)[-NEWEST:]
-    return f"the newest are {', '.join(map(str, newest))}" if newest else "it has no final release"
+    finals, _ = finals_of(project(house.artifacts.fetcher, index_url(), library), SpecifierSet(""))
+    newest = [final.version for final in finals[-NEWEST:]]
+    return f"the newest are {', '.join(newest)}" if newest else "it has no final release"
 
 
 def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
     """Return the error that says why: an index that cannot be asked is no fault of the question."""
-    reasons = "; ".join(f"{reject.key}: {reject.reason.meaning}: {reject.detail}" for reject in rejects[:3])
+    reasons = "; ".join(f"{reject.key}: {reject.reason.meaning} ({reject.detail})" for reject in rejects[:3])
     message = f"{what}: {reasons or 'the index has no such release'}"
-    down = any(reject.reason == RejectReason.INDEX_UNREACHABLE for reject in rejects)
-    return Unreachable(message) if down else NoAnswerError(message)
+    errors = {RejectReason.INDEX_UNREACHABLE: Unreachable, RejectReason.BAD_INDEX_ANSWER: BadAnswer}
+    return next((errors[reject.reason] for reject in rejects if reject.reason in errors), NoAnswerError)(message)
 
 
 def _surfaces(house: House, releases: Sequence[Row]) -> Iterator[tuple[Row, Surface]]:

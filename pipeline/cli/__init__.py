@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import typer
@@ -47,6 +48,10 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
 
 def main() -> None:
     """Run the command line; an error that is about the input or the world is a line, not a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names in the wild hold letters that not every terminal can show.
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except (RuleError, SettingsError) as error:

@@ -4,7 +4,7 @@ from pipeline.crawl.artifacts import ArtifactStore, CrawlRules
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import project
 from pipeline.crawl.licences import LicenceRules
-from pipeline.crawl.releases import Period, Wanted, releases_stage
+from pipeline.crawl.releases import Period, Wanted, finals_of, releases_stage
 from pipeline.crawl.tree import SourceTree
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Unreachable",
     "Wanted",
     "WrongHash",
+    "finals_of",
     "project",
     "releases_stage",
 ]

@@ -12,6 +12,7 @@ import uv
 from pipeline.environments.interpreters import discover
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
 from pipeline.environments.rules import environment_rules
+from pipeline.rules import RuleError
 from pipeline.settings import settings
 
 _ENOUGH_BYTES = 5 << 30
@@ -33,7 +34,10 @@ def diagnose() -> list[Finding]:
 
 
 def _interpreters() -> Finding:
-    known = environment_rules().python_released
+    try:
+        known = environment_rules().python_released
+    except RuleError as error:
+        return Finding("interpreters", False, str(error), "correct the file and line named")
     found = [interpreter for interpreter in discover() if interpreter.python in known]
     seen = ", ".join(interpreter.full for interpreter in found) or "none"
     missing = sorted(set(known) - {interpreter.python for interpreter in found}, key=lambda python: int(python[2:]))

@@ -1,0 +1,177 @@
+"""Every command explains itself, is documented, and ends bad input with a status and a sentence."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import typer
+
+from pipeline import __version__
+from pipeline.cli import app
+from pipeline.rules import RULES
+from pipeline.settings import PROJECT
+from tests.cli.command import Driftline
+from tests.index_server import Index
+
+DRIFTLINE = Path(sys.executable).parent / "driftline"
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """The words of every command, of those in groups too."""
+
+    def below(command: object, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+        children = getattr(command, "commands", None)
+        if children is None:
+            yield words
+        else:
+            for name, child in children.items():
+                yield from below(child, (*words, name))
+
+    return below(typer.main.get_command(app), ())
+
+
+COMMANDS = [pytest.param(words, id=" ".join(words)) for words in commands()]
+
+
+def test_the_promised_commands_are_there() -> None:
+    assert {" ".join(words) for words in commands()} >= {"refresh", "diff", "history", "verify", "doctor"}
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_help_with_an_example(
+    driftline: Driftline, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "160")
+    result = driftline(*words, "--help")
+    assert result.status == 0
+    assert f"Example: driftline {' '.join(words)}" in result.out
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_is_documented(words: tuple[str, ...]) -> None:
+    assert re.search(rf"\bdriftline {' '.join(words)}\b", (PROJECT / "README.md").read_text())
+
+
+def test_the_version(driftline: Driftline) -> None:
+    result = driftline("--version")
+    assert (result.status, result.out) == (0, f"driftline {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["diff", "flask"],
+        ["diff", "flask", "1", "2", "3"],
+        ["history", "flask"],
+        ["verify"],
+        ["refresh", "--sinse", "2020-01-01"],
+        ["airflow", "up", "--port", "many"],
+    ],
+    ids=" ".join,
+)
+def test_bad_usage_ends_with_2(driftline: Driftline, arguments: list[str]) -> None:
+    result = driftline(*arguments)
+    assert result.status == 2
+    assert "Usage: " in result.err
+    assert "--help' for help" in result.err
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("DRIFTLINE_WORKERS", "0"), ("DRIFTLINE_WORKERS", "two"), ("DRIFTLINE_TIMEOUT_S", "-1")],
+)
+def test_a_setting_that_cannot_be_used_is_named(
+    driftline: Driftline, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    result = driftline("verify", "starter")
+    assert result.status == 2
+    assert f"error: {name}: Input should be" in result.err
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Rule files of one's own."""
+    folder = Path(shutil.copytree(RULES, tmp_path / "my rules"))
+    monkeypatch.setenv("DRIFTLINE_RULES", str(folder))
+    return folder
+
+
+RULE_FILES = sorted(str(path.relative_to(RULES)) for path in RULES.rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("file", RULE_FILES)
+def test_a_typo_in_any_rule_file_stops_a_refresh_before_it_begins(
+    driftline: Driftline, rules: Path, data: Path, file: str
+) -> None:
+    with (rules / file).open("a") as opened:
+        opened.write("\nlibrareis: 1\n")
+    line = len((rules / file).read_text().splitlines())
+    result = driftline("refresh", "--libraries", "demo")
+    assert result.status == 2
+    assert f"{Path(file).name}:{line}: librareis: unknown key" in result.err
+    assert not data.exists()
+
+
+def test_rules_of_ones_own_make_profiles_of_ones_own(driftline: Driftline, rules: Path, data: Path) -> None:
+    (rules / "profiles" / "mine.yaml").write_text("name: mine\nlibraries: [a]\n")
+    result = driftline("refresh", "--profile", "nonesuch")
+    assert result.status == 2
+    assert "no profile 'nonesuch'" in result.err
+    assert "there are: mine, starter" in result.err
+
+
+def environment(index_url: str, data: Path) -> dict[str, str]:
+    return os.environ | {"DRIFTLINE_INDEX_URL": index_url, "DRIFTLINE_DATA": str(data), "DRIFTLINE_WORKERS": "1"}
+
+
+def test_interrupted_it_says_how_to_go_on(index: Index, tmp_path: Path) -> None:
+    index.delays["/pypi/slow/json"] = 5
+    process = subprocess.Popen(
+        [DRIFTLINE, "history", "slow", "slow.api"],
+        env=environment(index.simple, tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 20
+    while not index.requests and time.monotonic() < deadline:
+        time.sleep(0.05)
+    index.delays.clear()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (process.returncode, out) == (130, "")
+    assert "run the same command again to go on" in err
+    assert "Traceback" not in err
+
+
+def test_a_terminal_that_knows_ascii_only(at_demo: Index, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [DRIFTLINE, "history", "demo", "demo.größe"],
+        env=environment(at_demo.simple, tmp_path) | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "demo.gr\\xf6\\xdfe: no release" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_airflow_that_does_not_run(driftline: Driftline, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIFTLINE_AIRFLOW_HOME", str(tmp_path / "airflow"))
+    status, down = driftline("airflow", "status"), driftline("airflow", "down")
+    assert (status.status, status.out) == (1, "No Airflow runs here.\n")
+    assert (down.status, down.out) == (0, "There was no Airflow to end.\n")
+    assert driftline("airflow", "refresh", "--since", "soon").status == 2
+    assert not (tmp_path / "airflow").exists()

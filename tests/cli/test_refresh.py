@@ -1,0 +1,71 @@
+"""`driftline refresh` from a real index to a snapshot, and what it says when there is none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.publish import latest, verify
+from pipeline.stages import GROUPS
+from tests.cli.command import Driftline
+from tests.index_server import Index
+
+STAGES = [name for names in GROUPS.values() for name in names]
+
+
+def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: Path) -> None:
+    first = driftline("refresh", "--libraries", " Demo,demo ")
+    assert first.status == 0, first.text
+    published = latest(data / "snapshots", "starter")
+    assert published is not None
+    assert verify(published) == []
+    assert f"{published} (written)" in first.out
+    assert [line.split()[0] for line in first.out.split("\n\n")[0].splitlines()[2:] if line[0] != " "] == STAGES
+    assert f"driftline verify {published}" in first.out
+    again = driftline("refresh", "--libraries", "demo", "--json").json
+    assert set(again) == {"run", "stages", "libraries", "snapshot"}
+    assert [stage["stage"] for stage in again["stages"]] == STAGES
+    assert all(stage["unchanged"] == stage["seen"] for stage in again["stages"])
+    assert (again["snapshot"]["path"], again["snapshot"]["written"]) == (str(published), False)
+    assert again["snapshot"]["rows"]["completions"] > 0
+
+
+def test_an_index_that_is_down_and_a_lake_that_is_empty(driftline: Driftline, at_nothing: None, data: Path) -> None:
+    result = driftline("refresh", "--libraries", "demo", "--json")
+    assert result.status == 1
+    assert result.json["snapshot"] is None
+    assert result.json["stages"][0]["rejected"] == {"index_unreachable": 1}
+    assert "nothing to publish" in result.err
+    assert "demo: index_unreachable; run the same command again to go on" in result.err
+    assert not (data / "snapshots").exists()
+
+
+def test_a_library_that_does_not_exist(driftline: Driftline, at_demo: Index, data: Path) -> None:
+    result = driftline("refresh", "--libraries", "nonesuch")
+    assert result.status == 1
+    assert "no_such_library 1" in result.out
+    assert "no completion and no migration of nonesuch passed" in result.err
+    assert "crawl refused no_such_library (1)" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["--since", "yesterday"], "--since and --until take a date such as 2026-11-16"),
+        (["--until", "2026-02-30"], "--since and --until take a date such as 2026-11-16"),
+        (["--since", "2026-02-01", "--until", "2026-02-01"], "--since 2026-02-01 is not before --until 2026-02-01"),
+        (["--since", "2026-02-02", "--until", "2026-02-01"], "is not before"),
+        (["--profile", "nonesuch"], "no profile 'nonesuch'"),
+        (["--profile", "../profiles/starter"], "no profile '../profiles/starter'"),
+        (["--libraries", "a/../../b"], "'a/../../b' is not a name that a package index can have"),
+        (["--libraries", "flask, [/bold]"], "'[/bold]' is not a name"),
+        (["--libraries", " , "], "names no library"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_refreshed(driftline: Driftline, data: Path, arguments: list[str], complaint: str) -> None:
+    result = driftline("refresh", *arguments)
+    assert (result.status, result.out) == (2, "")
+    assert complaint in result.err
+    assert not data.exists()
