@@ -84,13 +84,9 @@ def _lives(
     done: list[Row] = []
     for step, version in zip(steps, run[1:], strict=True):
         for path in sorted(path for path in living if is_missing(path, step.old, step.new, rules)):
-            ended = living.pop(path)
-            if step.old.alive(path):
-                ended |= {"removed_in": version, "replacement": stated.get((path, version))}
-            else:
-                # it may have gone while it was out of sight: nobody knows when
-                ended["last_version"] = seen[path]
-            done.append(ended)
+            # what went while it was out of sight went nobody knows when
+            known = {"removed_in": version, "replacement": stated.get((path, version))}
+            done.append(living.pop(path) | (known if step.old.alive(path) else {"last_version": seen[path]}))
         for path in sorted(set(public_paths(step.new)) - living.keys()):
             # what was not seen to come (its module did not parse before) is just there
             came = is_missing(path, step.new, step.old, rules)

@@ -11,7 +11,7 @@ OPAQUE = "opaque"
 """Label of a name that is there, but whose definition no source shows."""
 
 DYNAMIC = "dynamic"
-"""Label of a class that answers names in its `__getattr__`, and of a module that has names which no source tells."""
+"""Label of a class that answers names in its `__getattr__`, and of a module that does so and does not tell which."""
 
 UNPARSED = "unparsed"
 """Label of a module whose file does not parse: nothing is known of what is below it."""
@@ -23,7 +23,7 @@ EXTENDS = "extends:"
 """Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
 
 STARS = "stars:"
-"""Prefix of the label that names a module whose names another star-imports without our seeing them."""
+"""Prefix of the labels of a module that name those whose unseen names it has: star-imported, or bound as it runs."""
 
 
 def class_labels(class_: Found, distribution: Distribution) -> Iterator[str]:
@@ -46,8 +46,10 @@ def _written_in(module: ModuleRecord | None, base: str, distribution: Distributi
 def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
     """Return the labels of a module; `top` if no public module is above it."""
     labels = {STARS + star for star in unseen_stars(module, distribution)}
-    if module.answers_any or module.binds_more:
+    if module.answers_any:
         labels.add(DYNAMIC)
+    if module.binds_more:
+        labels.add(STARS + module.name)
     if distribution.is_unparsed(module):
         labels.add(UNPARSED)
     if top:

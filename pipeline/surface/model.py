@@ -16,7 +16,7 @@ from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.visit import UnparsedError, visit_file
 from pipeline.terms import RejectReason, SourceKind
 
-SURFACE_VERSION = 9
+SURFACE_VERSION = 10
 """Number of the way in which surfaces are read; a kept surface of another number is read again."""
 
 

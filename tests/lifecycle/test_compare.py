@@ -162,6 +162,10 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
             "pkg/_m.py": "__all__ = []\nfor key in kinds:\n    globals()[key] = kinds[key]\n    __all__.append(key)\n",
         },
     ),
+    "a module that binds names in a loop, and later passes names on (numpy.core.numerictypes 2.0)": (
+        {"pkg/__init__.py": "", "pkg/m.py": "def f(): ...\nfor key in kinds:\n    globals()[key] = kinds[key]\n"},
+        {"pkg/__init__.py": "", "pkg/m.py": "def __getattr__(name):\n    return getattr(kinds, name)\n"},
+    ),
     "a private module that was listed (numpy.core._dtype)": (
         {"pkg/__init__.py": "__all__ = ['_m']\n", "pkg/_m.py": ""},
         {"pkg/__init__.py": "__all__ = []\n", "pkg/_m.py": ""},

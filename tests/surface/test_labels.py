@@ -1,0 +1,77 @@
+"""The labels that say where a release may have names without a row."""
+
+import pytest
+
+from tests.surface.trees import rows
+
+TWO = "print 'two'\n"
+
+CASES = {
+    "modules that do not parse, private ones too, are named at the top": (
+        {"pkg/__init__.py": "", "pkg/a/__init__.py": TWO, "pkg/a/b.py": "", "pkg/_c.py": TWO},
+        {"pkg": ["unparsed:pkg._c", "unparsed:pkg.a"], "pkg.a": ["unparsed"], "pkg.a.b": []},
+    ),
+    "star imports from what no source shows, also through others": (
+        {
+            "pkg/__init__.py": "from ._m import *\nfrom .a import *\nfrom math import *\n",
+            "pkg/_m.py": TWO,
+            "pkg/a.py": "from ._speed import *\nfrom other import *\n",
+        },
+        {
+            "pkg": ["stars:other", "stars:pkg._m", "stars:pkg._speed", "unparsed:pkg._m"],
+            "pkg.a": ["stars:other", "stars:pkg._speed"],
+        },
+    ),
+    "but not through a module that lists all it has": (
+        {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from other import *\n__all__ = ['x']\n"},
+        {"pkg": [], "pkg.a": ["stars:other"]},
+    ),
+    "star imports in a circle come to an end": (
+        {"pkg/__init__.py": "from .a import *\n", "pkg/a.py": "from .b import *\n", "pkg/b.py": "from .a import *\n"},
+        {"pkg": [], "pkg.a": [], "pkg.b": []},
+    ),
+    "names that are made as the module runs": (
+        {
+            "pkg/__init__.py": "from .a import *\n",
+            "pkg/a.py": "for key in kinds:\n    globals()[key] = 1\n",
+            "pkg/b.py": "globals().update(kinds)\n",
+            "pkg/c.py": "exec(text)\n",
+            "pkg/d.py": "import sys\nfor key in kinds:\n    setattr(sys.modules[__name__], key, 1)\n",
+            "pkg/e.py": "def f():\n    globals()['x'] = 1\n    print(vars())\n",
+        },
+        {
+            "pkg": ["stars:pkg.a"],
+            "pkg.a": ["stars:pkg.a"],
+            "pkg.b": ["stars:pkg.b"],
+            "pkg.c": ["stars:pkg.c"],
+            "pkg.d": ["stars:pkg.d"],
+            "pkg.e": [],
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize(("files", "expected"), CASES.values(), ids=CASES)
+def test_labels_of_modules(files, expected):
+    assert {path: row["labels"] for path, row in rows(files).items() if row["kind"] == "module"} == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "open_"),
+    [
+        ("if name == 'a':\n        return 1\n    raise AttributeError(name)", False),
+        ("if name in {'a'}:\n        return 1\n    else:\n        raise AttributeError(name)", False),
+        ("if name not in known:\n        raise AttributeError(name)\n    return load(name)", False),
+        ("return getattr(other, name)", True),
+        ("if name.startswith('x'):\n        return 1\n    raise AttributeError(name)", True),
+        (
+            "if name == 'a':\n        return 1\n    try:\n        return load(name)\n    except KeyError:\n        raise",
+            True,
+        ),
+        ("with lock:\n        return load(name)", True),
+        ("raise AttributeError(name)", False),
+    ],
+)
+def test_a_getattr_of_a_module_tells_its_names_or_not(body, open_):
+    found = rows(f"known = ['a']\ndef __getattr__(name):\n    {body}\n")
+    assert ("dynamic" in found["pkg"]["labels"]) == open_
