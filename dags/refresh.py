@@ -7,7 +7,7 @@ from typing import Any
 
 import pendulum
 from airflow.sdk import Param, dag, get_current_context, task, task_group
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
 INDEX_POOL = "index"
@@ -35,7 +35,7 @@ def current_refresh() -> Any:
     start_date=pendulum.datetime(2026, 1, 5, tz="UTC"),
     catchup=False,
     max_active_runs=1,
-    default_args={"retries": 2, "retry_delay": timedelta(seconds=30), "retry_exponential_backoff": True},
+    default_args={"retries": 2, "retry_delay": timedelta(seconds=15), "retry_exponential_backoff": True},
     params={
         "profile": Param("starter", type="string", description="file in curation_rules/profiles/"),
         "libraries": Param(None, type=["null", "array"], description="only these; empty: all of the profile"),
@@ -74,9 +74,13 @@ def refresh() -> None:
 
     @task(trigger_rule="all_done")
     def publish() -> str:
+        from pipeline.publish import NothingToPublish
         from pipeline.refresh import publish_refresh
 
-        return str(publish_refresh(current_refresh()).path)
+        try:
+            return str(publish_refresh(current_refresh()).path)
+        except NothingToPublish as error:
+            raise AirflowSkipException(str(error)) from None
 
     @task(trigger_rule="one_failed", retries=0)
     def some_library_failed() -> None:

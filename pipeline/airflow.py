@@ -73,6 +73,7 @@ class Server:
         return os.environ | {
             "AIRFLOW_HOME": str(self.home),
             "AIRFLOW_CONFIG": str(PROJECT / "airflow.cfg"),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
             "AIRFLOW__API__PORT": str(self.port),
             "AIRFLOW__API__BASE_URL": self.url,
             "AIRFLOW__API__SECRET_KEY": self._secret("api_secret"),

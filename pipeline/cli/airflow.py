@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json as jsonlib
-from collections import Counter
 from typing import Annotated, Any
 
 import typer
 
-from pipeline.airflow import AirflowError, Client, Server, down, home, running, serving, up
-from pipeline.cli.output import PROBLEM, fail, out, print_json, say
+from pipeline.airflow import AirflowError, Client, Server, down, free_port, home, running, serving, up
+from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import Json, Libraries, ProfileName, Since, Until, read_refresh
 from pipeline.cli.summary import as_json, print_summary
 from pipeline.refresh import Refresh, counts_of, plan, published_of
+from pipeline.stages import GROUPS
 
 DAG = "refresh"
 PORT = 8974
@@ -22,14 +22,16 @@ app = typer.Typer(help="A local Airflow on loopback, with sqlite.", no_args_is_h
 
 @app.command("up")
 def start(
-    port: Annotated[int, typer.Option(help="Port of the page.", envvar="DRIFTLINE_AIRFLOW_PORT")] = PORT,
+    port: Annotated[
+        int, typer.Option(help="Port of the page; 0 takes a free one.", envvar="DRIFTLINE_AIRFLOW_PORT")
+    ] = PORT,
 ) -> None:
     """Start Airflow with its web page, in the background.
 
     Example: driftline airflow up --port 9000
     """
     try:
-        server = up(home(), port, say)
+        server = up(home(), port or free_port(), say)
     except AirflowError as error:
         fail(str(error))
     password = jsonlib.loads(server.passwords.read_text())["admin"]
@@ -59,10 +61,10 @@ def refresh(
     Example: driftline airflow refresh --profile starter
     """
     asked = read_refresh(libraries, since, until, profile)
-    plan(asked)
+    planned = plan(asked)
     try:
         with serving(home(), say) as server:
-            run, state = _run(server, asked)
+            run, state = _run(server, asked, planned)
     except AirflowError as error:
         fail(str(error))
     done = Refresh(run, profile, asked.libraries, since, until)
@@ -88,7 +90,7 @@ def status() -> None:
     raise typer.Exit(0 if server else PROBLEM)
 
 
-def _run(server: Server, asked: Refresh) -> tuple[str, str]:
+def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
     client = Client(server)
     conf = {
         "profile": asked.profile,
@@ -100,30 +102,43 @@ def _run(server: Server, asked: Refresh) -> tuple[str, str]:
     say(f"DAG run {run} at {server.url}/dags/{DAG}")
     states: list[str] = []
     told: set[str] = set()
-    for state, tasks in client.follow(DAG, run):
-        states = [state]
-        for line in [*failures(tasks), progress_line(tasks)]:
-            if line not in told:
-                told.add(line)
-                say(line)
+    with progress(len(planned) * len(GROUPS), "refresh") as bar:
+        for state, tasks in client.follow(DAG, run):
+            states = [state]
+            for line in news(tasks, planned):
+                if line not in told:
+                    told.add(line)
+                    say(line)
+            done = sum(task["state"] == "success" and _group(task) is not None for task in tasks)
+            bar.update(bar.task_ids[0], completed=done, description=", ".join(at_work(tasks, planned)) or "refresh")
     return run, states[-1]
 
 
-def progress_line(tasks: list[dict[str, Any]]) -> str:
-    """Return how many tasks of each step are done, and which libraries are being worked on."""
-    steps: dict[str, Counter[str]] = {}
-    for task in tasks:
-        if task["task_id"].startswith("collect."):
-            steps.setdefault(task["task_id"].removeprefix("collect."), Counter())[task["state"] or "waiting"] += 1
-    parts = [f"{step} {states['success']}/{states.total()}" for step, states in steps.items()]
-    now = sorted(str(task.get("rendered_map_index") or task["task_id"]) for task in tasks if task["state"] == "running")
-    return "  ".join([*parts, f"({', '.join(now)})" if now else ""]).rstrip()
-
-
-def failures(tasks: list[dict[str, Any]]) -> list[str]:
-    """Return a line for each task that failed or is to be tried again."""
+def news(tasks: list[dict[str, Any]], planned: list[str]) -> list[str]:
+    """Return a line for each group of stages that a library has finished, failed, or is to try again."""
+    words = {"success": "done", "failed": "failed", "up_for_retry": "to be tried again"}
     return [
-        f"{task['task_id']} {task.get('rendered_map_index') or ''} try {task['try_number']}: {task['state']}"
+        f"{library}: {group} {words[task['state']]}" + ("" if task["try_number"] < 2 else f", try {task['try_number']}")
         for task in tasks
-        if task["state"] in ("failed", "up_for_retry")
+        if (group := _group(task)) and (library := _library(task, planned)) and task["state"] in words
     ]
+
+
+def at_work(tasks: list[dict[str, Any]], planned: list[str]) -> list[str]:
+    """Return which libraries are being worked on, and at what."""
+    return sorted(
+        f"{_library(task, planned)}: {group}"
+        for task in tasks
+        if task["state"] == "running" and (group := _group(task))
+    )
+
+
+def _group(task: dict[str, Any]) -> str | None:
+    name = str(task["task_id"]).removeprefix("collect.")
+    return name if name in GROUPS else None
+
+
+def _library(task: dict[str, Any], planned: list[str]) -> str | None:
+    """Return a task's library; Airflow itself renders the name only when the task has ended."""
+    number = int(task["map_index"])
+    return planned[number] if 0 <= number < len(planned) else None
