@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 
 from pipeline.lake import Output, Reject, Row, chains, encode, sha256_json
 from pipeline.surface.model import Surface
+from pipeline.terms import SymbolKind
 
 # Where something stands does not belong to its state: in an sdist the folder's name has the version in it.
 _PLACE = frozenset({"file", "line", "library"})
@@ -39,13 +40,19 @@ def state_rows(surfaces: Mapping[str, Surface]) -> dict[str, list[Row]]:
     a row there too (PublicBecause.IMPORTED), so that it does not look removed.
     """
     public = {row["path"] for surface in surfaces.values() for row in surface.symbols}
-    return {
-        version: sorted(
-            [*surface.symbols, *(row for row in surface.importable if row["path"] in public)],
-            key=lambda row: str(row["path"]),
-        )
-        for version, surface in surfaces.items()
-    }
+    states: dict[str, list[Row]] = {}
+    for version, surface in surfaces.items():
+        wanted = public | _under_own_name(public, surface)
+        rows = [*surface.symbols, *(row for row in surface.importable if row["path"] in wanted)]
+        states[version] = sorted(rows, key=lambda row: str(row["path"]))
+    return states
+
+
+def _under_own_name(paths: Set[str], surface: Surface) -> set[str]:
+    """Return what paths below a second name of a module are below its own name, as numpy.core.defchararray."""
+    own = {row["path"]: row["canonical_path"] for row in surface.symbols if row["kind"] == SymbolKind.ALIAS}
+    split = (path.rpartition(".") for path in paths)
+    return {f"{own[parent]}.{name}" for parent, _, name in split if parent in own}
 
 
 def _by_path(rows: Sequence[Row], library: str) -> dict[str, Row]:

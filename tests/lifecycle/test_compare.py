@@ -166,6 +166,14 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
         {"pkg/__init__.py": "", "pkg/m.py": "def f(): ...\nfor key in kinds:\n    globals()[key] = kinds[key]\n"},
         {"pkg/__init__.py": "", "pkg/m.py": "def __getattr__(name):\n    return getattr(kinds, name)\n"},
     ),
+    "importable below the own name of a module that is there under another (numpy.char)": (
+        {"pkg/__init__.py": "", "pkg/char.py": "def f(): ...\n"},
+        {"pkg/__init__.py": "from . import _char as char\n", "pkg/_char.py": "__all__ = []\ndef f(): ...\n"},
+    ),
+    "the same of a public module": (
+        {"pkg/__init__.py": "", "pkg/char.py": "def f(): ...\n", "pkg/core.py": ""},
+        {"pkg/__init__.py": "from . import core as char\n", "pkg/core.py": "__all__ = []\ndef f(): ...\n"},
+    ),
     "a private module that was listed (numpy.core._dtype)": (
         {"pkg/__init__.py": "__all__ = ['_m']\n", "pkg/_m.py": ""},
         {"pkg/__init__.py": "__all__ = []\n", "pkg/_m.py": ""},
