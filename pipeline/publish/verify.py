@@ -21,6 +21,9 @@ from pipeline.lake.schema import Column, Table, enum_of
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.snapshot import FAMILIES, TABLES, TEXTS
 
+_BROKEN = (pa.ArrowException, duckdb.Error, OSError, ValueError, MemoryError)
+"""What reading a broken Parquet file can end with: a length can be absurd, and a name in the footer no text."""
+
 Tree = Mapping[str, Path]
 """The regular files below a snapshot by their relative paths."""
 
@@ -83,16 +86,14 @@ def _file(entry: Entry, tree: Tree) -> Iterator[str]:
     elif entry.table is not None and entry.table not in TABLES.values():
         yield f"{entry.path}: {entry.table} is not a table of a snapshot"
     elif entry.table is not None:
-        yield from _schema(tree[entry.path], entry, table(entry.table))
+        try:
+            yield from _schema(tree[entry.path], entry, table(entry.table))
+        except _BROKEN as error:
+            yield f"{entry.path}: not a Parquet file: {error}"
 
 
 def _schema(path: Path, entry: Entry, declared: Table) -> Iterator[str]:
-    try:
-        file = pq.ParquetFile(path)
-    except (pa.ArrowException, OSError) as error:
-        yield f"{entry.path}: not a Parquet file: {error}"
-        return
-    with file:
+    with pq.ParquetFile(path) as file:
         if file.metadata.num_rows != entry.rows:
             yield f"{entry.path}: {file.metadata.num_rows} rows, the manifest says {entry.rows}"
         expected, found = declared.arrow(volatile=False), file.schema_arrow
@@ -110,7 +111,7 @@ def _tables(manifest: Manifest, readable: Mapping[str, Path]) -> Iterator[str]:
         for name in readable:
             try:
                 yield from _content(database, table(name), readable)
-            except (duckdb.Error, pa.ArrowException, OSError) as error:
+            except _BROKEN as error:
                 yield f"{name}: cannot be read: {error}"
         for family in FAMILIES:
             yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", manifest.tags.get(family))
@@ -179,7 +180,9 @@ def _canary(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:
 def _reference(
     database: duckdb.DuckDBPyConnection, name: str, column: Column, readable: Mapping[str, Path]
 ) -> Iterator[str]:
-    target, _, key = str(column.references).partition(".")
+    # A reference names a table of the lake; a snapshot may hold its published form.
+    named, _, key = str(column.references).partition(".")
+    target = TABLES.get(named, named)
     if target not in readable:
         yield f"{name}.{column.name}: cannot be checked, the table {target} is missing or broken"
         return
@@ -206,7 +209,7 @@ def _counted(
         return
     try:
         counted = dict(database.execute(f"SELECT {column}, count(*) FROM {name} GROUP BY 1 ORDER BY 1").fetchall())  # noqa: S608
-    except (duckdb.Error, pa.ArrowException, OSError) as error:
+    except _BROKEN as error:
         yield f"{name}: cannot be read: {error}"
         return
     if counted != stated:

@@ -147,9 +147,10 @@ def test_a_hostile_licence_leaves_the_card_as_it_is(text: str) -> None:
 
 
 def test_releases_are_named_library_by_library_in_order_of_time() -> None:
-    rows = [release(library="b"), *reversed(tables()["releases"])]
+    known = tables()["releases"]
+    rows = [release(library="a", purl="pkg:pypi/a@9"), *reversed(known), release(library="z", purl="pkg:pypi/z@0")]
     names = [cells(line)[0].strip() for line in attribution_text(rows).splitlines() if "pkg:" in line]
-    assert names == ["pkg:pypi/lib@1.0", "pkg:pypi/lib@1.0", "pkg:pypi/lib@1.1", "pkg:pypi/lib@2.0"]
+    assert names == ["pkg:pypi/a@9", *(row["purl"] for row in known), "pkg:pypi/z@0"]
 
 
 def test_an_unknown_licence_is_called_unknown() -> None:

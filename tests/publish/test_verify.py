@@ -103,6 +103,17 @@ def garble(name: str, sealed: bool) -> Tamper:
     return tamper
 
 
+def misname(name: str, column: bytes) -> Tamper:
+    """Make a column's name in the footer something that is no text."""
+
+    def tamper(snapshot: Path) -> None:
+        content = (snapshot / name).read_bytes()
+        (snapshot / name).write_bytes(content.replace(column, b"\xff" * len(column)))
+        seal(snapshot)
+
+    return tamper
+
+
 def unlist(name: str) -> Tamper:
     def change(content: dict[str, Any]) -> None:
         content["files"] = [entry for entry in content["files"] if entry["path"] != name]
@@ -187,6 +198,11 @@ CASES: list[tuple[str, Tamper, str]] = [
     ("another type", columns("documents", lambda t: t.set_column(7, "line", t["line"].cast("int32"))), r"yaml: line"),
     ("no Parquet", garble(data("flags"), sealed=False), r"flags\.parquet: sha256 is"),
     ("no Parquet, sealed", garble(data("flags"), sealed=True), r"flags\.parquet: not a Parquet file"),
+    (
+        "no text for a name, sealed",
+        misname(data("changes"), b"canonical_path"),
+        r"changes\.parquet: not a Parquet file",
+    ),
     ("broken pages, sealed", both(flip(data("documents"), 60), seal), r"documents: cannot be read"),
     ("path climbs out", outside(lambda path: f"../{path.name}"), r"\.\./secret\.parquet: leads out of the snapshot"),
     ("path climbs on the way", outside(lambda path: f"data/../../{path.name}"), r"leads out of the snapshot"),
