@@ -230,7 +230,7 @@ class House:
         yield _stage(
             "gate",
             reads="completions migrations drafts flags snippets releases verdicts environments changes",
-            writes="published_completions published_migrations",
+            writes="published_changes published_completions published_migrations",
             depends=lambda: rules.quality,
             run=lambda **tables: gate_stage(**tables, rules=rules.quality),
         )

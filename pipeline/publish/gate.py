@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.lake import Output, Reject, Row
+from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules, is_allowed
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
 from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus
@@ -23,13 +24,16 @@ def gate_stage(
     changes: Sequence[Row],
     rules: QualityRules,
 ) -> Output:
-    """Make the tables `published_completions` and `published_migrations` of a library; the unit is an instance.
+    """Make the tables `published_*` of a library; the unit is an instance or a change.
 
-    Refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference was not run),
-    NOT_PROVEN (a reference does not pass in its own release), LABEL_REFUTED (a probe contradicts the tag), FLAGGED
-    (a flag holds it back). The evidence of a completion is `executed` as `pipeline.review.prove` says; of a
-    migration, if both sides pass in their own release and the source fails in the target's as rules say.
+    Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
+    was not run), NOT_PROVEN (a reference does not pass in its own release), LABEL_REFUTED (a probe contradicts the
+    tag), FLAGGED (a flag holds it back); of the changes, those that probes refute. The evidence of a completion is
+    `executed` as `pipeline.review.prove` says; of a migration, if both sides pass in their own release and the source
+    fails in the target's as rules say.
     """
+    runs = Runs(verdicts)
+    proven = prove_changes(changes, runs)
     facts = _Facts(
         drafts={row["subject_id"]: row for row in drafts},
         flags=kinds_by_instance(flags),
@@ -37,10 +41,12 @@ def gate_stage(
         following=followers(releases),
         changes={row["id"]: row for row in changes},
         environments={row["version"]: row for row in environments},
-        runs=Runs(verdicts),
+        runs=runs,
         rules=rules,
+        published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
     )
-    published = {
+    published: dict[str, list[Row | Reject]] = {
+        "published_changes": proven,
         "published_completions": [_completion(row, facts) for row in completions],
         "published_migrations": [_migration(row, facts) for row in migrations],
     }
@@ -56,7 +62,10 @@ def _rows(results: Iterable[Row | Reject]) -> list[Row]:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known about a library's instances, by id; environments are by version."""
+    """What is known about a library's instances, by id; environments are by version.
+
+    A change that running refutes is not published, so no instance may refer to it.
+    """
 
     drafts: Mapping[str, Row]
     flags: Mapping[str, list[FlagKind]]
@@ -66,6 +75,7 @@ class _Facts:
     environments: Mapping[str, Row]
     runs: Runs
     rules: QualityRules
+    published_changes: frozenset[str]
 
     def proof_of(self, instance: Row) -> Proof:
         """Return what running says about an instance's tag."""
@@ -146,6 +156,7 @@ def _described(instance: Row, facts: _Facts) -> Row:
     draft = facts.drafts.get(instance["id"], {})
     flags = facts.flags.get(instance["id"], [])
     return {
+        "change_id": instance["change_id"] if instance["change_id"] in facts.published_changes else None,
         "description": draft.get("text"),
         "drafter": draft.get("drafter"),
         "model": draft.get("model"),

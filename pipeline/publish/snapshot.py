@@ -21,7 +21,7 @@ from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 TABLES: dict[str, str] = {
     "completions": "published_completions",
     "migrations": "published_migrations",
-    "changes": "changes",
+    "changes": "published_changes",
     "documents": "documents",
     "environments": "environments",
     "flags": "flags",

@@ -33,10 +33,10 @@ TAGGING = load(RULES / "tags.yaml", LifecycleRules)
 START = datetime(2021, 1, 1, tzinfo=UTC)
 
 
-def releases(*versions: str, before: str | None = None) -> list[Row]:
+def releases(*versions: str, before: str | None = None, start: datetime = START) -> list[Row]:
     """Consecutive releases, a month apart; `before` is a release that the lake does not hold."""
     predecessors = [before, *versions]
-    return [_release(version, predecessors[at], START + timedelta(days=30 * at)) for at, version in enumerate(versions)]
+    return [_release(version, predecessors[at], start + timedelta(days=30 * at)) for at, version in enumerate(versions)]
 
 
 def _release(version: str, predecessor: str | None, time: datetime) -> Row:

@@ -13,7 +13,7 @@ from pipeline.publish.quality import QualityRules, is_allowed
 from pipeline.rules import RULES, RuleError, load
 from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome
 from tests.instances.rows import LIBRARY
-from tests.review.world import NEW, OLD, World, world
+from tests.review.world import NEW, OLD, RENAMED, World, world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
@@ -76,7 +76,7 @@ def test_a_published_completion_carries_proof_licence_and_source() -> None:
         "canary": QUALITY.canary,
     }
     assert {column: row[column] for column in expected} == expected
-    assert output.seen == output.made == 5
+    assert output.seen == output.made == 6
 
 
 def test_evidence_by_tag() -> None:
@@ -128,7 +128,7 @@ REFUSALS: dict[str, tuple[Callable[[World], World], dict[str, int]]] = {
         lambda w: w.but(verdicts=[row for row in w.verdicts if row["subject_id"] != NEW["id"]]),
         {"no_environment": 3},
     ),
-    "an API that is there after its removal": (lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED), {"label_refuted": 2}),
+    "an API that is there after its removal": (lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED), {"label_refuted": 3}),
     "an API that was there before": (lambda w: w.with_run("lib.load", "1.1", Outcome.PASSED), {"label_refuted": 2}),
     "a licence off the list": (lambda w: w.but(snippets=[w.snippets[0], w.snippets[1] | {"licence": "GPL-3.0-only"}]), {"licence": 3}),
     "no licence": (lambda w: w.but(snippets=[row | {"licence": None} for row in w.snippets]), {"licence": 5}),
@@ -140,7 +140,25 @@ def test_refused(case: str) -> None:
     spoil, reasons = REFUSALS[case]
     output = gate(spoil(world()))
     assert output.reasons == reasons
-    assert output.made == 5 - sum(reasons.values())
+    assert output.made == 6 - sum(reasons.values())
+
+
+def test_a_change_is_executed_where_probes_in_both_releases_agree_with_it() -> None:
+    [row] = gate(world()).tables["published_changes"]
+    assert (row["evidence"], row["old_outcome"], row["new_outcome"]) == ("executed", "passed", "api_missing")
+
+
+def test_a_change_that_nobody_ran_keeps_its_evidence() -> None:
+    [row] = gate(world().but(verdicts=[])).tables["published_changes"]
+    assert (row["evidence"], row["old_outcome"], row["new_outcome"]) == ("static", None, None)
+
+
+def test_a_removal_that_still_runs_is_no_removal_and_nothing_refers_to_it() -> None:
+    output = gate(world().with_run("lib.fetch", "2.0", Outcome.PASSED))
+    assert output.tables["published_changes"] == []
+    assert {row["change_id"] for row in output.tables["published_completions"]} == {None}
+    [reject] = [reject for reject in output.rejects if reject.key == RENAMED["id"]]
+    assert (reject.reason, reject.detail) == ("label_refuted", "renamed: lib.fetch runs in 1.1 and in 2.0")
 
 
 def test_the_detail_of_a_failing_reference_says_how_it_failed() -> None:

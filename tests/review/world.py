@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from pipeline.drafting import DraftingRules, drafting_stage
@@ -10,7 +11,7 @@ from pipeline.instances import MaskingRules, instances_stage
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, Granularity, Outcome
-from tests.instances.rows import TAGGING, change, document, life, probe, releases, snippet, usages, verdict
+from tests.instances.rows import START, TAGGING, change, document, life, probe, releases, snippet, usages, verdict
 
 OLD = snippet("x = fetch(1)\nprint(x)\n", "lib.fetch", "1.0", "1.1")
 NEW = snippet("x = load(1)\nprint(x)\n", "lib.load", "2.0")
@@ -26,7 +27,9 @@ class World:
     drafts: list[Row]
     snippets: list[Row]
     changes: list[Row]
-    releases: list[Row] = field(default_factory=lambda: releases("1.0", "1.1", "2.0"))
+    releases: list[Row] = field(
+        default_factory=lambda: releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
+    )
     verdicts: list[Row] = field(default_factory=list)
 
     def but(self, **tables: Any) -> World:
@@ -46,7 +49,7 @@ class World:
 
 def world() -> World:
     """Make the library."""
-    snippets, rows = [OLD, NEW], releases("1.0", "1.1", "2.0")
+    snippets, rows = [OLD, NEW], releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
     lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0", introduced=True)]
     found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
     masking = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": (Granularity.TOKEN,)})
