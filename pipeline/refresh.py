@@ -71,10 +71,16 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
 
 
 def publish_refresh(refresh: Refresh) -> Published:
-    """Publish the snapshot of a refresh's libraries from what is in the lake."""
+    """Publish the snapshot of a profile from what is in the lake, with whatever other libraries were asked for.
+
+    A refresh of some libraries brings those up to date; the snapshot still holds the others.
+    """
     house = refresh.house()
     rules = sha256_json(plain(vars(house.rules)))
-    published = publish(house.lake, settings().snapshots, refresh.profile, plan(refresh), refresh.period, rules)
+    crawled = set(house.lake.libraries("releases"))
+    listed = [rule.library for rule in house.profile.libraries if rule.library in crawled]
+    libraries = sorted({*listed, *plan(refresh)})
+    published = publish(house.lake, settings().snapshots, refresh.profile, libraries, refresh.period, rules)
     write_json(refresh.folder / "published.json", asdict(published))
     return published
 

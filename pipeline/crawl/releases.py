@@ -100,7 +100,8 @@ def _without_index(library: str, known: Sequence[Row], error: Exception) -> Outp
         BadAnswer: RejectReason.BAD_INDEX_ANSWER,
         Unreachable: RejectReason.INDEX_UNREACHABLE,
     }[type(error)]
-    reject = Reject(library, reason, f"{error}. Check the name in the profile, or the index setting, and run again.")
+    seen = "no project of that name" if isinstance(error, NotFound) else str(error)
+    reject = Reject(library, reason, f"{seen}. Check the name in the profile, or the index setting, and run again.")
     return Output({"releases": known}, len(known) + 1, len(known), [reject])
 
 
@@ -184,7 +185,9 @@ def _release(candidate: Candidate, library: str, store: ArtifactStore, licences:
     try:
         tree, metadata = read_artifact(store, file, library)
     except tuple(_REASONS) as error:
-        return Reject(candidate.version, _REASONS[type(error)], f"{file.filename}: {error}")
+        # Without the mirror's address, so that the row is the same wherever it was made.
+        detail = str(error).replace(f"{file.url}: ", "")
+        return Reject(candidate.version, _REASONS[type(error)], f"{file.filename}: {detail}")
     if not tree.import_names:
         return Reject(candidate.version, RejectReason.NO_MODULES, f"{file.filename} holds no package or module to read")
     licence, stated = spdx(metadata.licence_expression, metadata.licence_text, metadata.classifiers, licences)

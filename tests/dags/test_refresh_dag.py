@@ -18,7 +18,7 @@ from pipeline.settings import PROJECT
 from tests.demo_library import publish_demo
 from tests.index_server import Index
 
-DRIFTLINE = Path(sys.executable).parent / "driftline"
+DRIFTLINE = str(Path(sys.executable).parent / "driftline")
 
 LOADED = """
 import json

@@ -14,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.instances import unmask
 from pipeline.lake import Lake, Row, read_parquet
 from pipeline.publish import Published, latest, verify
-from pipeline.refresh import GROUPS, Refresh, counts_of, plan, publish_refresh, run_group
+from pipeline.refresh import Refresh, counts_of, plan, publish_refresh, run_group
 from pipeline.settings import PROJECT
+from pipeline.stages import GROUPS
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 
@@ -120,13 +122,10 @@ def test_migrations_stand_in_both_directions_and_the_old_code_fails(refreshed: t
 
 
 def test_every_completion_can_be_unmasked_and_is_described_without_its_name(refreshed: tuple[Path, Published]) -> None:
-    from pipeline.instances import unmask
-    from pipeline.terms import Granularity
-
     completions = rows(refreshed[1], "completions")
     assert {c["granularity"] for c in completions} >= {"token", "line"}
     for c in completions:
-        assert unmask(c["masked_code"], Granularity(c["granularity"]), c["answer"], c["core_token"]) == c["code"]
+        assert unmask(c["masked_code"], c["granularity"], c["answer"], c["core_token"]) == c["code"]
         assert c["core_token"].lower() not in (c["description"] or "").lower()
 
 

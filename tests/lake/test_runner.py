@@ -105,18 +105,17 @@ def test_a_stage_must_write_the_tables_it_declares(tmp_path: Path) -> None:
 
 def _killed_while_writing(root: Path, after: int) -> None:
     """Run the stage in a process of its own that dies at the given replacement of a file."""
-    seen = 0
-    original = os.replace
+    left = after
 
-    def dying(*arguments: Any, **more: Any) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == after:
+    def dying(source: Path, target: Path) -> Path:
+        nonlocal left
+        left -= 1
+        if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-        original(*arguments, **more)
+        os.replace(source, target)
+        return Path(target)
 
-    os.replace = dying  # type: ignore[assignment]
-    Path.replace = lambda self, target: (dying(self, target), Path(target))[1]  # type: ignore[assignment, method-assign]
+    pytest.MonkeyPatch().setattr(Path, "replace", dying)
     run(stage(lambda lake, library: flags(3, rejects=1)), root)
 
 
