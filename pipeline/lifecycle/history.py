@@ -60,7 +60,7 @@ def describe(history: History) -> list[str]:
 def _lines(history: History) -> Iterator[tuple[str, int, str]]:
     for life in history.lives:
         first, last = life["first_version"], life["last_version"]
-        came = "introduced" if life["introduced_in"] else "there; no release before it is in the lake"
+        came = "introduced" if life["introduced_in"] else "there; whether it was before is not known"
         yield first, 0, f"{first}: {came}"
         if life["removed_in"]:
             instead = f"; use {life['replacement']}" if life["replacement"] else ""

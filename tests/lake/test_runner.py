@@ -112,7 +112,7 @@ def _killed_while_writing(root: Path, after: int) -> None:
         left -= 1
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
-        os.replace(source, target)
+        os.replace(source, target)  # noqa: PTH105 - Path.replace is what is replaced here
         return Path(target)
 
     pytest.MonkeyPatch().setattr(Path, "replace", dying)

@@ -115,7 +115,7 @@ def test_history_in_words():
     read, output = history("def f(a): ...\n", "def f(a, b=1): ...\n", "")
     found = history_of(read.tables["symbols"], output.tables["lifecycles"], output.tables["changes"], "pkg.f")
     assert describe(found) == [
-        "1.0: there; no release before it is in the lake",
+        "1.0: there; whether it was before is not known",
         "1.0: function (a), defined at pkg.f",
         "1.1: function (a, b=1), defined at pkg.f",
         "1.1: pkg.f [b]: a parameter with default came: b=1",
