@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from datetime import timedelta
 from typing import Any
 
@@ -11,6 +12,8 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
 INDEX_POOL = "index"
+PROFILE = os.environ.get("DRIFTLINE_PROFILE", "starter")
+SCHEDULE = os.environ.get("DRIFTLINE_SCHEDULE", "0 3 * * 1")
 LIBRARY = "{{ library }}"
 
 
@@ -31,13 +34,13 @@ def current_refresh() -> Any:
 
 
 @dag(
-    schedule=CronDataIntervalTimetable("0 3 * * 1", timezone="UTC"),
+    schedule=None if SCHEDULE == "off" else CronDataIntervalTimetable(SCHEDULE, timezone="UTC"),
     start_date=pendulum.datetime(2026, 1, 5, tz="UTC"),
     catchup=False,
     max_active_runs=1,
     default_args={"retries": 2, "retry_delay": timedelta(seconds=15), "retry_exponential_backoff": True},
     params={
-        "profile": Param("starter", type="string", description="file in curation_rules/profiles/"),
+        "profile": Param(PROFILE, type="string", description="file in curation_rules/profiles/"),
         "libraries": Param(None, type=["null", "array"], description="only these; empty: all of the profile"),
         "since": Param(None, type=["null", "string"], description="first day covered; empty: the run's interval"),
         "until": Param(None, type=["null", "string"], description="day after the last one covered"),

@@ -44,10 +44,11 @@ class AirflowError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A local Airflow: its home folder and the port of its page."""
+    """A local Airflow: its home folder, the port of its page, and whether it starts runs by itself."""
 
     home: Path
     port: int
+    scheduled: bool = True
 
     @property
     def url(self) -> str:
@@ -70,18 +71,22 @@ class Server:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of Airflow's processes; the address is set in every place that must agree."""
-        return os.environ | {
-            "AIRFLOW_HOME": str(self.home),
-            "AIRFLOW_CONFIG": str(PROJECT / "airflow.cfg"),
-            "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
-            "AIRFLOW__API__PORT": str(self.port),
-            "AIRFLOW__API__BASE_URL": self.url,
-            "AIRFLOW__API__SECRET_KEY": self._secret("api_secret"),
-            "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt_secret"),
-            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
-            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
-            "PYTHONDONTWRITEBYTECODE": "",
-        }
+        return (
+            os.environ
+            | {
+                "AIRFLOW_HOME": str(self.home),
+                "AIRFLOW_CONFIG": str(PROJECT / "airflow.cfg"),
+                "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
+                "AIRFLOW__API__PORT": str(self.port),
+                "AIRFLOW__API__BASE_URL": self.url,
+                "AIRFLOW__API__SECRET_KEY": self._secret("api_secret"),
+                "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt_secret"),
+                "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+                "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+                "PYTHONDONTWRITEBYTECODE": "",
+            }
+            | ({} if self.scheduled else {"DRIFTLINE_SCHEDULE": "off"})
+        )
 
     def _secret(self, name: str) -> str:
         """Return a secret that is made once: were it new in each process, none could check another's tokens."""
@@ -125,14 +130,16 @@ def _process(entry: Mapping[str, Any]) -> psutil.Process | None:
     return process if same else None
 
 
-def up(folder: Path, port: int, tell: Callable[[str], None]) -> Server:
+def up(folder: Path, port: int, tell: Callable[[str], None], *, scheduled: bool = True) -> Server:
     """Start Airflow on a home folder and wait until it answers.
+
+    One that is not `scheduled` runs only what it is asked to, and not first the week that has just ended.
 
     Errors: AirflowError where one runs there already, the port is taken, or a component ends or stays silent.
     """
     if found := running(folder):
         raise AirflowError(f"Airflow runs already at {found.url}; end it with `driftline airflow down`")
-    server = Server(folder, port)
+    server = Server(folder, port, scheduled)
     with socket.socket() as probe:
         if probe.connect_ex(("127.0.0.1", port)) == 0:
             raise AirflowError(f"port {port} is taken; choose another with --port")
@@ -281,7 +288,7 @@ def serving(folder: Path, tell: Callable[[str], None]) -> Iterator[Server]:
         tell(f"using the Airflow at {found.url}")
         yield found
         return
-    server = up(folder, free_port(), tell)
+    server = up(folder, free_port(), tell, scheduled=False)
     try:
         yield server
     finally:

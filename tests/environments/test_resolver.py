@@ -16,7 +16,7 @@ from pipeline.environments.resolver import telling
         ),
         ("Failed to fetch: http://127.0.0.1:4321/simple/lib/", "Failed to fetch: …"),
         ("Request failed after 3 retries in 7.4s", "Request failed after 3 retries"),
-        ('File "/root/data/env/lib/lib.py", line 2', 'File "lib.py", line 2'),
+        ('File "/srv/data/env/lib/lib.py", line 2', 'File "lib.py", line 2'),
         ("at `/cache/uv/x.whl`", "at `x.whl`"),
         ("a/b and 1/2 stay", "a/b and 1/2 stay"),
         ("from SECRET-INDEX", "from …"),
