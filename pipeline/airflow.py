@@ -24,7 +24,7 @@ import psutil
 import requests
 
 from pipeline.lake import write_json
-from pipeline.settings import PROJECT
+from pipeline.settings import PROJECT, index_url
 
 POOLS = {"index": (2, "how many tasks may crawl the package index at once")}
 READY_S = 180.0

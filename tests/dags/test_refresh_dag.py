@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+import requests
 
 from pipeline.lake import read_parquet
 from pipeline.publish import latest, verify
@@ -164,6 +165,10 @@ def test_up_refresh_and_down(airflow: dict[str, str]) -> None:
         if connection.status == psutil.CONN_LISTEN
     }
     assert listening == {"127.0.0.1"}
+    status = subprocess.run([DRIFTLINE, "airflow", "status"], env=airflow, capture_output=True, text=True, check=True)
+    page = requests.get(status.stdout.split()[-1], timeout=60)
+    assert page.ok
+    assert "text/html" in page.headers["Content-Type"]
 
     command = [DRIFTLINE, "airflow", "refresh", "--libraries", "demo,other", "--json"]
     first, second = (
