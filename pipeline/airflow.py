@@ -71,22 +71,21 @@ class Server:
 
     def environment(self) -> dict[str, str]:
         """Return the environment of Airflow's processes; the address is set in every place that must agree."""
-        return (
-            os.environ
-            | {
-                "AIRFLOW_HOME": str(self.home),
-                "AIRFLOW_CONFIG": str(PROJECT / "airflow.cfg"),
-                "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
-                "AIRFLOW__API__PORT": str(self.port),
-                "AIRFLOW__API__BASE_URL": self.url,
-                "AIRFLOW__API__SECRET_KEY": self._secret("api_secret"),
-                "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt_secret"),
-                "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
-                "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
-                "PYTHONDONTWRITEBYTECODE": "",
-            }
-            | ({} if self.scheduled else {"DRIFTLINE_SCHEDULE": "off"})
-        )
+        own = {
+            "AIRFLOW_HOME": str(self.home),
+            "AIRFLOW_CONFIG": str(PROJECT / "airflow.cfg"),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(PROJECT / "dags"),
+            "AIRFLOW__API__PORT": str(self.port),
+            "AIRFLOW__API__BASE_URL": self.url,
+            "AIRFLOW__API__SECRET_KEY": self._secret("api_secret"),
+            "AIRFLOW__API_AUTH__JWT_SECRET": self._secret("jwt_secret"),
+            "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"{self.url}/execution/",
+            # Asked once here: each task would otherwise start pip to learn it.
+            "DRIFTLINE_INDEX_URL": index_url(),
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            "PYTHONDONTWRITEBYTECODE": "",
+        }
+        return os.environ | own | ({} if self.scheduled else {"DRIFTLINE_SCHEDULE": "off"})
 
     def _secret(self, name: str) -> str:
         """Return a secret that is made once: were it new in each process, none could check another's tokens."""
