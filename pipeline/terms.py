@@ -224,7 +224,6 @@ class FlagKind(Term):
     DESCRIPTION_REDACTED = "description_redacted", "the name had to be cut out of the description"
     NO_DESCRIPTION = "no_description", "the docstring gives no sentence to describe the code"
     LABEL_CONTRADICTED = "label_contradicted", "running contradicts what the comparison says"
-    DOCUMENTATION_DISAGREES = "documentation_disagrees", "a directive and the comparison differ"
     RENAME_UNSURE = "rename_unsure", "the rename is a guess from similarity"
     NOT_DISCRIMINATING = "not_discriminating", "the old code passes in the new release too"
     TOO_LONG = "too_long", "longer than the rule allows"
@@ -234,7 +233,6 @@ class FlagKind(Term):
 class ReviewStatus(Term):
     UNFLAGGED = "unflagged", "nothing was in doubt, nobody has looked"
     PENDING = "pending", "flagged, nobody has decided yet"
-    ACCEPTED = "accepted", "a person accepted it"
 
 
 class RejectReason(Term):
