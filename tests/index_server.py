@@ -212,8 +212,10 @@ def _handler(index: Index) -> type[BaseHTTPRequestHandler]:
             self.do_GET()
 
         def do_GET(self) -> None:
+            # Read before the request is counted: a test may clear the delays as soon as it sees one.
+            delay = index.delays.get(self.path, 0)
             index.requests[self.path] += 1
-            time.sleep(index.delays.get(self.path, 0))
+            time.sleep(delay)
             if index.faults.get(self.path):
                 status, kind, body = index.faults[self.path].pop(0), "text/html", b"<h1>out of order</h1>"
             else:

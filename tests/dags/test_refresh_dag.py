@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psutil
 import pytest
 import requests
 
+from pipeline.airflow import Client, running
 from pipeline.lake import read_parquet
 from pipeline.publish import latest, verify
 from pipeline.settings import PROJECT
@@ -133,8 +136,9 @@ def test_a_run_in_one_process_publishes_what_the_functions_publish(environment: 
 
 
 @pytest.fixture
-def airflow(environment: dict[str, str]) -> Iterator[dict[str, str]]:
-    """Airflow as `make up` starts it, and ended as `make down` ends it."""
+def airflow(environment: dict[str, str], request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    """Airflow as `make up` starts it, and ended as `make down` ends it; the parameter is its schedule."""
+    environment = environment | {"DRIFTLINE_SCHEDULE": request.param}
     started = subprocess.run(
         [DRIFTLINE, "airflow", "up", "--port", "0"],
         env=environment,
@@ -156,6 +160,7 @@ def processes_of(home: str) -> list[psutil.Process]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("airflow", ["off"], indirect=True)
 def test_up_refresh_and_down(airflow: dict[str, str]) -> None:
     home = airflow["AIRFLOW_HOME"]
     listening = {
@@ -194,6 +199,23 @@ def test_up_refresh_and_down(airflow: dict[str, str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("airflow", ["0 3 * * 1"], indirect=True)
+def test_a_schedule_gives_runs_over_whole_weeks(airflow: dict[str, str]) -> None:
+    server = running(Path(airflow["AIRFLOW_HOME"]))
+    assert server is not None
+    deadline = time.monotonic() + 60
+    runs: list[dict[str, str]] = []
+    while not runs and time.monotonic() < deadline:
+        runs = Client(server).call("GET", "dags/refresh/dagRuns")["dag_runs"]
+        time.sleep(1)
+    assert [run["run_type"] for run in runs] == ["scheduled"]
+    start, end = (datetime.fromisoformat(runs[0][f"data_interval_{side}"]) for side in ("start", "end"))
+    assert (end - start, start.weekday(), start.hour) == (timedelta(days=7), 0, 3)
+    assert timedelta(0) <= datetime.now(UTC) - end < timedelta(days=7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("airflow", ["off"], indirect=True)
 def test_a_library_that_fails_is_named_and_the_others_are_published(airflow: dict[str, str], index: Index) -> None:
     """A release whose archive vanished from the cache and the index makes its library's stage fail for good."""
     command = [DRIFTLINE, "airflow", "refresh", "--libraries", "demo,other", "--json"]
