@@ -143,6 +143,8 @@ def test_interrupted_it_says_how_to_go_on(index: Index, tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A job in the background of a shell, as these tests may be, inherits that SIGINT is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     deadline = time.monotonic() + 20
     while not index.requests and time.monotonic() < deadline:
