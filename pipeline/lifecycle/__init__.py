@@ -5,7 +5,7 @@ from pipeline.lifecycle.history import History, describe, describe_change, histo
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.stage import lifecycle_stage
 from pipeline.lifecycle.states import describe_state
-from pipeline.lifecycle.tags import Tags, tags_at
+from pipeline.lifecycle.tags import Tags
 
 __all__ = [
     "History",
@@ -17,5 +17,4 @@ __all__ = [
     "describe_state",
     "history_of",
     "lifecycle_stage",
-    "tags_at",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from packaging.version import Version
 
@@ -51,8 +51,3 @@ class Tags:
     def _life(self, path: str, version: Version) -> Row | None:
         spans = self._lives.get(path, ())
         return next((life for first, last, life in spans if first <= version <= last), None)
-
-
-def tags_at(lifecycles: Sequence[Row], path: str, version: str, rules: LifecycleRules) -> Pair | None:
-    """Return both tags of one path at one version; for many questions make a `Tags` once."""
-    return Tags((life for life in lifecycles if life["path"] == path), rules).at(path, version)

@@ -2,7 +2,7 @@
 
 from pipeline.usage.api import Api
 from pipeline.usage.chains import Unresolved, Use
-from pipeline.usage.find import Scan, find_usages, scan
+from pipeline.usage.find import Scan, scan
 from pipeline.usage.rules import UsageRules
 from pipeline.usage.stage import usage_stage
 from pipeline.usage.text import preamble_length, source_of
@@ -13,7 +13,6 @@ __all__ = [
     "Unresolved",
     "UsageRules",
     "Use",
-    "find_usages",
     "preamble_length",
     "scan",
     "source_of",

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import tree_sitter
 import tree_sitter_python
 
-from pipeline.lake import Row
 from pipeline.usage.api import Api
 from pipeline.usage.chains import Unresolved, Use
 from pipeline.usage.flow import Flow
@@ -27,15 +25,6 @@ class Scan:
     uses: tuple[Use, ...]
     unresolved: tuple[Unresolved, ...]
     too_deep: bool = False
-
-
-def find_usages(source: str, symbols_at: Mapping[str, Row], import_names: Sequence[str]) -> list[Use]:
-    """Return every use of a library's public API in a source, in order of position.
-
-    `symbols_at` maps public path to `symbols` row for the version that the source is written for. A source that
-    does not parse gives the uses of the parts that do.
-    """
-    return list(scan(source, Api(symbols_at, import_names)).uses)
 
 
 def scan(source: str, api: Api) -> Scan:

@@ -2,7 +2,7 @@
 
 from pipeline.validation.cases import Case, Result, run_case, run_cases
 from pipeline.validation.probes import probe
-from pipeline.validation.rules import ValidationRules, validation_rules
+from pipeline.validation.rules import ValidationRules
 from pipeline.validation.runs import Run, plan_runs, wanted_versions
 from pipeline.validation.stage import Runner, validation_stage
 
@@ -16,7 +16,6 @@ __all__ = [
     "probe",
     "run_case",
     "run_cases",
-    "validation_rules",
     "validation_stage",
     "wanted_versions",
 ]

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from pydantic import Field
 
 from pipeline.environments import Limits
-from pipeline.rules import RULES, Rule, load
+from pipeline.rules import Rule
 
 _MIB = 1 << 20
 
@@ -44,8 +42,3 @@ class ValidationRules(Rule):
             file_bytes=self.file_mib * _MIB,
             scratch_bytes=self.scratch_mib * _MIB,
         )
-
-
-def validation_rules(folder: Path = RULES) -> ValidationRules:
-    """Read `validation.yaml`."""
-    return load(folder / "validation.yaml", ValidationRules)

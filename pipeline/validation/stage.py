@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from pipeline.environments import EnvironmentStore, Sandbox
 from pipeline.lake import Output, Reject, Row, content_id
 from pipeline.terms import EnvironmentOutcome, RejectReason, VerdictRole
-from pipeline.validation.cases import Case, Result, run_case
+from pipeline.validation.cases import Case, Result, run_cases
 from pipeline.validation.probes import probe
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.runs import Run, plan_runs
@@ -32,8 +31,7 @@ class Runner:
         paths = [run.subject_id for run in runs if run.role is VerdictRole.PROBE]
         probed = probe(environment, paths, names, self.sandbox, self.rules)
         cases = [_case(snippets[run.subject_id], names) for run in runs if run.role is not VerdictRole.PROBE]
-        with ThreadPoolExecutor(self.workers) as pool:
-            done = iter(list(pool.map(lambda case: run_case(environment, case, self.sandbox, self.rules), cases)))
+        done = iter(run_cases(environment, cases, self.sandbox, self.rules, self.workers))
         return [probed[run.subject_id] if run.role is VerdictRole.PROBE else next(done) for run in runs]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.lake import Output, table
-from pipeline.lifecycle import Tags, describe, history_of, tags_at
+from pipeline.lifecycle import Tags, describe, history_of
 from tests.lifecycle.releases import TAGGING, history
 
 
@@ -37,7 +37,7 @@ def test_a_life_from_introduction_to_removal():
         ("deprecation", "deprecated"),
         None,
     ]
-    assert tags_at(output.tables["lifecycles"], "pkg.f", "1.2", TAGGING) == ("general", "modified")
+    assert Tags(output.tables["lifecycles"], TAGGING).at("pkg.f", "1.2") == ("general", "modified")
 
 
 def test_in_one_version_only_an_api_is_new_rather_than_leaving():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.usage import Api, find_usages, scan
+from pipeline.usage import Api, scan
 from tests.usage.rows import LIB, symbols_of
 
 SYMBOLS = symbols_of(LIB)
@@ -152,7 +152,7 @@ def test_chains_that_lead_nowhere(source: str, expected: list[str]) -> None:
 
 def test_positions_name_and_keywords_of_a_chain_over_lines() -> None:
     source = "import lib\nx = 'é'; (lib\n  .sub\n  .helper)(1, x=2, *y, **z)\n"
-    (use,) = find_usages(source, SYMBOLS, ["lib"])
+    (use,) = scan(source, API).uses
     data = source.encode()
     assert data[use.start_byte : use.end_byte].decode() == "lib\n  .sub\n  .helper"
     assert (data[use.name_start_byte : use.name_end_byte].decode(), use.name) == ("helper", "helper")
@@ -160,7 +160,7 @@ def test_positions_name_and_keywords_of_a_chain_over_lines() -> None:
 
 
 def test_the_name_of_an_aliased_use_is_the_token_that_stands_there() -> None:
-    (use,) = find_usages("from lib import make as m\nm()", SYMBOLS, ["lib"])
+    (use,) = scan("from lib import make as m\nm()", API).uses
     assert (use.name, use.path) == ("m", "lib.make")
 
 
@@ -184,5 +184,5 @@ def test_an_annotation_means_the_class_beside_it_where_two_have_the_name() -> No
         "lib/c.py": "def make() -> Node: ...\n",
     }
     source = "import lib\nlib.a.make().end(); lib.b.make().end(); lib.c.make().end()"
-    ends = [use.path for use in find_usages(source, symbols_of(files), ["lib"]) if use.name == "end"]
+    ends = [use.path for use in scan(source, Api(symbols_of(files), ["lib"])).uses if use.name == "end"]
     assert ends == ["lib.a.Node.end", "lib.b.Node.end"]

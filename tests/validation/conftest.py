@@ -11,7 +11,8 @@ import pytest
 
 from pipeline.environments import Environment, Interpreter, Sandbox, bare_environment, discover, find_sandbox
 from pipeline.lake import Row
-from pipeline.validation import Case, Result, ValidationRules, run_case, validation_rules
+from pipeline.rules import RULES, load
+from pipeline.validation import Case, Result, ValidationRules, run_case
 
 LIBRARY = {
     "lib/__init__.py": """
@@ -54,7 +55,9 @@ def sandbox() -> Sandbox:
 
 @pytest.fixture(scope="session")
 def rules() -> ValidationRules:
-    return validation_rules().model_copy(update={"time_s": 5.0, "probe_time_s": 2.0, "memory_mib": 512})
+    return load(RULES / "validation.yaml", ValidationRules).model_copy(
+        update={"time_s": 5.0, "probe_time_s": 2.0, "memory_mib": 512}
+    )
 
 
 @pytest.fixture(scope="session")
