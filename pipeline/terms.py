@@ -57,11 +57,23 @@ class ParameterKind(Term):
 class ParameterSource(Term):
     SIGNATURE = "signature", "stands in the signature"
     SYNTHESISED = "synthesised", "is made by a decorator such as dataclass"
+    KWARGS = "kwargs", "the body takes it out of **kwargs"
+    DOCSTRING = "docstring", "the docstring describes it, and **kwargs takes it"
+    STUB = "stub", "stands in the type stub beside the source"
+    HELPER = "helper", "a decorator still accepts it, under a name that the signature no longer has"
 
 
 class SourceKind(Term):
     PY = "py", "read from Python source"
     PYI = "pyi", "read from a type stub"
+    PY2 = "py2", "read from Python 2 source"
+    INSPECTED = "inspected", "seen by importing it in the pinned environment, in the sandbox"
+
+
+class ParameterDeprecation(Term):
+    ENTIRELY = "entirely", "the parameter is deprecated"
+    BY_POSITION = "by_position", "giving it by position is deprecated, by name is not"
+    NAME = "name", "this name of it is deprecated, another one stands for it"
 
 
 class DeprecationChannel(Term):
@@ -84,10 +96,12 @@ class ChangeKind(Term):
     PARAMETER_DEFAULT = "parameter_default", "a parameter has another default"
     PARAMETER_REQUIRED = "parameter_required", "an optional parameter became required"
     PARAMETER_OPTIONAL = "parameter_optional", "a required parameter became optional"
+    PARAMETER_DEPRECATED = "parameter_deprecated", "a parameter, or a way to give it, is marked as deprecated"
     PARAMETER_TYPE = "parameter_type", "a parameter's annotation changed"
     ATTRIBUTE_VALUE = "attribute_value", "an attribute or constant has another value"
     ATTRIBUTE_TYPE = "attribute_type", "an attribute's annotation changed"
     RETURNS = "returns", "the return annotation changed"
+    OVERLOADS = "overloads", "the signatures that its overloads give changed"
     BASES = "bases", "a class has other bases"
     KIND = "kind", "the API became another kind of thing, a class a function for example"
     ASYNC = "async", "a function became a coroutine, or ceased to be one"

@@ -233,6 +233,7 @@ def _facts(definition: Definition) -> Row:
         "bases": definition.bases,
         "decorators": definition.decorators,
         "labels": definition.labels,
+        "overloads": definition.overloads,
         "deprecation": definition.deprecation,
     }
 
@@ -250,6 +251,7 @@ def _row(path: str, canonical: str, kind: SymbolKind, because: PublicBecause, fi
         "bases": [],
         "decorators": [],
         "labels": [],
+        "overloads": [],
         "docstring_sha256": None,
         "deprecation": nothing,
         "file": file,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import msgpack  # type: ignore[import-untyped]
+import msgspec
 
 from pipeline.crawl import SourceTree
 from pipeline.lake import Reject, Row
@@ -39,13 +39,12 @@ class Surface:
         """Pack the surface (MessagePack), for keeping beside the artifact that it was read from."""
         problems = [(p.key, p.detail) for p in self.problems]
         parts = [self.symbols, self.documents, self.importable, self.modules, problems]
-        packed: bytes = msgpack.packb(parts)
-        return packed
+        return msgspec.msgpack.encode(parts)
 
     @classmethod
     def from_bytes(cls, packed: bytes) -> Surface:
         """Unpack what `to_bytes` packed."""
-        symbols, documents, importable, modules, problems = msgpack.unpackb(packed)
+        symbols, documents, importable, modules, problems = msgspec.msgpack.decode(packed)
         rejects = tuple(Reject(key, RejectReason.UNPARSED_SOURCE, detail) for key, detail in problems)
         return cls(tuple(symbols), tuple(documents), tuple(importable), modules, rejects)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from pipeline.terms import SourceKind
 
@@ -17,8 +18,7 @@ Parameter = dict[str, Any]
 Mark = dict[str, Any]
 
 
-@dataclass(slots=True)
-class Field:
+class Field(msgspec.Struct, gc=False):
     """A field of a class whose parameters are made from its fields."""
 
     name: str
@@ -27,13 +27,13 @@ class Field:
     keyword_only: bool
 
 
-@dataclass(slots=True)
-class Definition:
+class Definition(msgspec.Struct, omit_defaults=True):
     """One name that a module or class binds.
 
     `kind` is class, function, property, attribute or import; `target` is the absolute path of an import; `called`
     the parameters including self; `lines` the first line of the docstring. `synthesised` says by which convention
-    a class makes parameters of its fields (dataclass, attrs, namedtuple), if it does.
+    a class makes parameters of its fields (dataclass, attrs, namedtuple), if it does. `overloads` are signatures as
+    they are shown to people; `sketch` says what the body is like, see `pipeline.surface.sketches`.
     """
 
     name: str
@@ -41,22 +41,23 @@ class Definition:
     target: str | None = None
     runtime: bool = True
     plain_import: bool = False
-    called: list[Parameter] = field(default_factory=list)
+    called: list[Parameter] = msgspec.field(default_factory=list)
     returns: str | None = None
     value: str | None = None
-    bases: list[str] = field(default_factory=list)
-    decorators: list[str] = field(default_factory=list)
-    labels: list[str] = field(default_factory=list)
+    bases: list[str] = msgspec.field(default_factory=list)
+    decorators: list[str] = msgspec.field(default_factory=list)
+    labels: list[str] = msgspec.field(default_factory=list)
     docstring: str | None = None
     docstring_line: int = 1
     deprecation: Mark | None = None
-    members: dict[str, Definition] = field(default_factory=dict)
+    members: dict[str, Definition] = msgspec.field(default_factory=dict)
     synthesised: str | None = None
-    fields: list[Field] = field(default_factory=list)
+    fields: list[Field] = msgspec.field(default_factory=list)
+    overloads: list[str] = msgspec.field(default_factory=list)
+    sketch: list[int] = msgspec.field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Exports:
+class Exports(msgspec.Struct):
     """What `__all__` was found to be: parts in order, and whether every part was understood.
 
     A part is ("add", name), ("remove", name) or ("all_of", dotted name of another module as written here).
@@ -66,8 +67,7 @@ class Exports:
     complete: bool
 
 
-@dataclass(slots=True)
-class ModuleRecord:
+class ModuleRecord(msgspec.Struct, omit_defaults=True):
     """One source file, read.
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
@@ -79,14 +79,14 @@ class ModuleRecord:
     file: str
     is_package: bool
     source: SourceKind
-    definitions: dict[str, Definition] = field(default_factory=dict)
-    stars: list[str] = field(default_factory=list)
-    parts: list[str] = field(default_factory=list)
+    definitions: dict[str, Definition] = msgspec.field(default_factory=dict)
+    stars: list[str] = msgspec.field(default_factory=list)
+    parts: list[str] = msgspec.field(default_factory=list)
     exports: Exports | None = None
     dynamic: bool = False
     binds_more: bool = False
     answers_any: bool = False
-    lazy: dict[str, Mark | None] = field(default_factory=dict)
+    lazy: dict[str, Mark | None] = msgspec.field(default_factory=dict)
     docstring: str | None = None
     docstring_line: int = 1
     deprecation: Mark | None = None

@@ -60,4 +60,5 @@ def _parameter(field: Field) -> Parameter:
         "default": field.default,
         "annotation": field.annotation,
         "known_from": ParameterSource.SYNTHESISED,
+        "deprecation": None,
     }

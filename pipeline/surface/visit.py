@@ -236,6 +236,7 @@ def _parameter(parameter: griffe.Parameter) -> Parameter:
         "default": None if variadic else _written(parameter.default),
         "annotation": _written(parameter.annotation),
         "known_from": ParameterSource.SIGNATURE,
+        "deprecation": None,
     }
 
 

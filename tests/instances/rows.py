@@ -127,6 +127,7 @@ def symbol(path: str, first: str, last: str | None = None, canonical: str | None
         "value": None,
         "bases": [],
         "decorators": [],
+        "overloads": [],
         "labels": [],
         "docstring_sha256": None,
         "deprecation": None,

@@ -84,7 +84,7 @@ def test_structs_are_checked_too(tmp_path: Path) -> None:
 
 def _symbol() -> Row:
     names = ("library", "path", "first_version", "last_version", "canonical_path", "file")
-    lists = ("parameters", "bases", "decorators", "labels")
+    lists = ("parameters", "bases", "decorators", "labels", "overloads")
     return (
         dict.fromkeys(names, "x")
         | {name: [] for name in lists}
