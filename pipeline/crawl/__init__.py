@@ -1,10 +1,12 @@
 """What comes from outside: the package index, and the guarded reading of its archives."""
 
-from pipeline.crawl.artifacts import ArtifactStore, CrawlRules
+from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import project
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.releases import Period, Wanted, finals_of, releases_stage
+from pipeline.crawl.rules import CrawlRules
+from pipeline.crawl.sources import SourcesError
 from pipeline.crawl.tree import SourceTree
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "NotFound",
     "Period",
     "SourceTree",
+    "SourcesError",
     "Unreachable",
     "Wanted",
     "WrongHash",

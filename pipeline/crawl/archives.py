@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import errno
+import lzma
+import os
+import struct
 import tarfile
 import zipfile
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
-from typing import IO
+from pathlib import PurePosixPath
+from typing import IO, Protocol
 
 CHUNK = 1 << 18
 SMALL = 1 << 22
@@ -39,18 +45,34 @@ class Member:
     content: bytes
 
 
-def read_members(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimits) -> Iterator[Member]:
+def read_members(file: IO[bytes], wanted: Callable[[str], bool], limits: ArchiveLimits) -> Iterator[Member]:
     """Yield the members of a zip or tar archive whose names are wanted; every member is checked.
 
     Links are never followed. Errors: BadArchive, UnsafeArchive; both name the archive's member where there is one.
     """
+    size = file.seek(0, os.SEEK_END)
+    if zipfile.is_zipfile(file):
+        archive = ZipMembers(file, size, limits)
+        for name in filter(wanted, archive.names):
+            yield Member(name, archive.read(name))
+    else:
+        file.seek(0)
+        with _archive_errors():
+            yield from _tar_members(file, wanted, _Budget(size, limits))
+
+
+@contextmanager
+def _archive_errors() -> Iterator[None]:
+    """Turn what zipfile, tarfile and the codecs raise at a damaged, encrypted or unknown archive into BadArchive."""
     try:
-        if zipfile.is_zipfile(path):
-            yield from _zip_members(path, wanted, limits)
-        else:
-            yield from _tar_members(path, wanted, limits)
-    except (zipfile.BadZipFile, tarfile.TarError, EOFError, zlib.error, OSError, NotImplementedError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
+        yield
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise BadArchive(f"{type(error).__name__}: {error}") from None
+    except (RuntimeError, ValueError, struct.error) as error:
+        # RuntimeError: encrypted, or an unknown method; ValueError: offsets before the file, names in no encoding.
+        raise BadArchive(f"{type(error).__name__}: {error}") from None
+    except OSError as error:
+        if error.errno not in (None, errno.EINVAL):
             raise
         raise BadArchive(f"{type(error).__name__}: {error}") from None
 
@@ -58,9 +80,9 @@ def read_members(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimit
 class _Budget:
     """Counts what comes out of an archive against what may."""
 
-    def __init__(self, path: Path, limits: ArchiveLimits) -> None:
-        self.size = path.stat().st_size
-        self.allowed = min(limits.max_bytes, max(self.size * limits.max_ratio, SMALL))
+    def __init__(self, size: int, limits: ArchiveLimits) -> None:
+        self.size = size
+        self.allowed = min(limits.max_bytes, max(size * limits.max_ratio, SMALL))
         self.used = 0
 
     def take(self, count: int, name: str) -> None:
@@ -69,23 +91,58 @@ class _Budget:
             raise UnsafeArchive(f"{name}: unpacks to more than {self.allowed} bytes, the archive has {self.size}")
 
 
-def _zip_members(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimits) -> Iterator[Member]:
-    budget = _Budget(path, limits)
-    with zipfile.ZipFile(path) as archive:
-        infos = archive.infolist()
+class ZipReadable(Protocol):
+    """What a zip archive is read from."""
+
+    def read(self, n: int = -1, /) -> bytes:
+        """Read so many bytes, or all that are left."""
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        """Go to a place."""
+
+
+class ZipMembers:
+    """The files of a zip archive, whose names and announced sizes were checked before anything is read.
+
+    Errors, here and in reading: BadArchive, UnsafeArchive.
+    """
+
+    def __init__(self, file: ZipReadable, size: int, limits: ArchiveLimits) -> None:
+        with _archive_errors():
+            self._archive = zipfile.ZipFile(file)
+        self._budget = _Budget(size, limits)
+        infos = self._archive.infolist()
         for info in infos:
             _check_name(info.filename)
         # The announced sizes are summed first, so that a bomb among the unwanted members is seen as well.
-        _Budget(path, limits).take(sum(info.file_size for info in infos), "archive")
-        for info in infos:
-            if not info.is_dir() and wanted(info.filename):
-                with archive.open(info) as file:
-                    yield Member(info.filename, _read(file, budget, info.filename))
+        _Budget(size, limits).take(sum(info.file_size for info in infos), "archive")
+        # Of two members with one name the last counts, as for zipfile.
+        self._infos = {info.filename: info for info in infos if not info.is_dir()}
+        self._starts = sorted({*(info.header_offset for info in infos), self._archive.start_dir})
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the files, folders left out."""
+        return list(self._infos)
+
+    def place(self, name: str) -> tuple[int, int]:
+        """Return from where to where a file reaches in the archive, head and trailer included."""
+        start = self._infos[name].header_offset
+        after = bisect_right(self._starts, start)
+        return start, self._starts[min(after, len(self._starts) - 1)]
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file, whose CRC is checked."""
+        with _archive_errors(), self._archive.open(self._infos[name]) as file:
+            parts = []
+            while chunk := file.read(CHUNK):
+                self._budget.take(len(chunk), name)
+                parts.append(chunk)
+            return b"".join(parts)
 
 
-def _tar_members(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimits) -> Iterator[Member]:
-    budget = _Budget(path, limits)
-    with tarfile.open(path, "r:*") as archive:
+def _tar_members(source: IO[bytes], wanted: Callable[[str], bool], budget: _Budget) -> Iterator[Member]:
+    with tarfile.open(fileobj=source, mode="r:*") as archive:
         for info in archive:
             _check_name(info.name)
             if info.issym() or info.islnk():
@@ -99,14 +156,6 @@ def _tar_members(path: Path, wanted: Callable[[str], bool], limits: ArchiveLimit
                     if len(content) != info.size:
                         raise BadArchive(f"{info.name}: {len(content)} of {info.size} bytes")
                     yield Member(info.name, content)
-
-
-def _read(file: IO[bytes], budget: _Budget, name: str) -> bytes:
-    parts = []
-    while chunk := file.read(CHUNK):
-        budget.take(len(chunk), name)
-        parts.append(chunk)
-    return b"".join(parts)
 
 
 def _check_name(name: str) -> None:

@@ -1,47 +1,25 @@
-"""Artifacts: which file of a release stands for it, its download into the cache, its sources and its metadata."""
+"""Artifacts: which file of a release stands for it, and its sources, fetched as far as they are not here yet."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from packaging.metadata import parse_email
-from packaging.utils import canonicalize_name, parse_wheel_filename
+import msgspec
+from packaging.utils import parse_wheel_filename
 
-from pipeline.crawl.archives import ArchiveLimits, BadArchive, Member, read_members
-from pipeline.crawl.http import Fetcher
+from pipeline.crawl.archives import BadArchive
+from pipeline.crawl.http import Fetcher, NoRanges
 from pipeline.crawl.index import IndexFile
+from pipeline.crawl.layout import source_tree
+from pipeline.crawl.manifest import Artifact, Manifest, Needed, read_archive
+from pipeline.crawl.rules import CrawlRules
+from pipeline.crawl.sources import SourcesError, SourceStore
 from pipeline.crawl.tree import SourceTree
+from pipeline.crawl.wheels import read_wheel
 from pipeline.lake import Row
-from pipeline.rules import Rule
 from pipeline.terms import ArtifactKind
-
-SOURCE_ROOTS = ("src/", "lib/", "")
-
-
-class CrawlRules(Rule):
-    """Limits of what is fetched and unpacked, in bytes, and the top-level names that are not the library."""
-
-    max_download_bytes: int
-    max_unpacked_bytes: int
-    max_ratio: int
-    not_the_library: frozenset[str]
-
-    @property
-    def archive_limits(self) -> ArchiveLimits:
-        """The limits that the archive reader takes."""
-        return ArchiveLimits(self.max_unpacked_bytes, self.max_ratio)
-
-
-@dataclass(frozen=True, slots=True)
-class Metadata:
-    """What the core metadata of a release says of its licence and its authors."""
-
-    licence_expression: str | None
-    licence_text: str | None
-    classifiers: tuple[str, ...]
-    author: str | None
 
 
 def choose_artifact(files: Sequence[IndexFile]) -> IndexFile | None:
@@ -69,109 +47,87 @@ def _preference(file: IndexFile) -> tuple[int, int, str]:
 
 
 class ArtifactStore:
-    """The cache of downloaded artifacts, addressed by their sha256."""
+    """The sources of artifacts: what is not in the store under `root` is fetched, and nothing else.
+
+    A path is `wanted` or not by where it stands from the import root; what is not wanted is not fetched and not in
+    the tree, and may be wanted another time. Errors of every call: Unreachable, NotFound, BadAnswer, WrongHash,
+    BadArchive, UnsafeArchive, SourcesError.
+    """
 
     def __init__(self, root: Path, fetcher: Fetcher, rules: CrawlRules) -> None:
         self.root = root
         self.fetcher = fetcher
         self.rules = rules
+        self.sources = SourceStore(root / "sources.sqlite")
 
-    def path(self, sha256: str) -> Path:
-        """Return where an artifact is, or would be."""
-        return self.root / sha256[:2] / sha256
+    def tree(self, release: Row, wanted: Callable[[str], bool] | None = None) -> SourceTree:
+        """Return the sources of a `releases` row; their bytes are in the store."""
+        told = {name: release[name] for name in ("url", "sha256", "size")} | {"kind": release["artifact_kind"]}
+        return self.read(msgspec.convert(told, Artifact), release["library"], wanted)[0]
 
-    def fetch(self, url: str, sha256: str) -> Path:
-        """Return the artifact's file, downloading it if it is not there.
+    def read(
+        self, artifact: Artifact, library: str, wanted: Callable[[str], bool] | None = None
+    ) -> tuple[SourceTree, Manifest]:
+        """Return the sources of a library in an artifact, and what else the artifact holds."""
 
-        Errors: Unreachable, NotFound, BadAnswer, WrongHash.
+        def needed(manifest: Manifest) -> set[str]:
+            return self.sources.lacking(source_tree(manifest, library, self.rules, wanted).files.values())
+
+        if known := self.sources.manifest(artifact.sha256):
+            tree = source_tree(known, library, self.rules, wanted)
+            if not self.sources.lacking(tree.files.values()):
+                return tree, known
+        manifest = self._fetch(artifact, needed)
+        return source_tree(manifest, library, self.rules, wanted), manifest
+
+    def contents(self, sha256s: Iterable[str]) -> dict[str, bytes]:
+        """Return the bytes of source files by their sha256; damaged ones are fetched again from where they came.
+
+        Errors: SourcesError naming those that no artifact read so far has.
         """
-        path = self.path(sha256)
-        if not path.is_file():
-            self.fetcher.download(url, path, sha256=sha256, max_bytes=self.rules.max_download_bytes)
-        return path
+        wanted = set(sha256s)
+        found = self.sources.contents(wanted)
+        if wanted - found.keys():
+            self._restore(wanted - found.keys())
+            found = self.sources.contents(wanted)
+        if lacking := sorted(wanted - found.keys()):
+            raise SourcesError(
+                f"{self.sources.path}: {len(lacking)} of {len(wanted)} source files are not in the store, the first is"
+                f" sha256 {lacking[0]}. Remove the file (it is a cache) to have all sources fetched again."
+            )
+        return found
 
-    def tree(self, release: Row) -> SourceTree:
-        """Return the sources of a `releases` row."""
-        return self.read(self.fetch(release["url"], release["sha256"]), release["library"])[0]
+    def _restore(self, lacking: set[str]) -> None:
+        def needed(manifest: Manifest) -> set[str]:
+            return self.sources.lacking(lacking.intersection(manifest.files.values()))
 
-    def read(self, path: Path, library: str) -> tuple[SourceTree, Metadata]:
-        """Read sources and metadata of an artifact.
+        for known in self.sources.manifests():
+            if needed(known):
+                self._fetch(known.artifact, needed)
 
-        Errors: BadArchive, UnsafeArchive.
-        """
-        members = list(read_members(path, _is_wanted, self.rules.archive_limits))
-        return _source_tree(members, library, self.rules), _metadata(members)
+    def _fetch(self, artifact: Artifact, needed: Needed) -> Manifest:
+        """Bring what is needed of an artifact into the store, by ranges where that is worth it and works, else whole."""
+        why = ""
+        if artifact.kind is ArtifactKind.WHEEL and not 0 < artifact.size <= self.rules.ranges.over_bytes:
+            try:
+                manifest, contents = read_wheel(self.fetcher, artifact, self.rules, needed)
+            except (NoRanges, BadArchive) as error:
+                # The hash that the index gives is of the whole file: only that can tell what is wrong.
+                why = f" (in parts: {error})"
+            else:
+                self.sources.add(manifest, contents)
+                return manifest
+        if artifact.size > self.rules.max_download_bytes:
+            raise BadArchive(f"{artifact.size} bytes, the limit is {self.rules.max_download_bytes}{why}")
+        manifest, contents = self._fetch_whole(artifact, needed)
+        self.sources.add(manifest, contents)
+        return manifest
 
-
-def _is_wanted(name: str) -> bool:
-    return name.endswith((".py", ".pyi")) or PurePosixPath(name).name in {"METADATA", "PKG-INFO", "top_level.txt"}
-
-
-def _source_tree(members: Iterable[Member], library: str, rules: CrawlRules) -> SourceTree:
-    contents = {member.name: member.content for member in members}
-    sources = {name: content for name, content in contents.items() if name.endswith((".py", ".pyi"))}
-    top_level = next((c for name, c in sorted(contents.items()) if name.endswith("/top_level.txt")), b"")
-    announced = frozenset(top_level.decode("utf-8", "replace").split())
-    found: list[tuple[str, dict[str, bytes], list[str]]] = []
-    for root in _roots(contents):
-        files = {name[len(root) :]: content for name, content in sources.items() if name.startswith(root)}
-        names = _import_names(files, announced, library, rules)
-        if names:
-            kept = {name: content for name, content in files.items() if _top(name) in names}
-            found.append((root, kept, names))
-    if not found:
-        return SourceTree({}, "", ())
-    root, files, names = max(found, key=lambda tree: (bool(announced & set(tree[2])), _names_library(tree[2], library)))
-    return SourceTree(dict(sorted(files.items())), root, tuple(names))
-
-
-def _roots(contents: Iterable[str]) -> list[str]:
-    """Return the folders that can be the import root: of a wheel its top, of an sdist `name-version/` and below."""
-    names = list(contents)
-    if any(name.split("/")[0].endswith(".dist-info") for name in names):
-        return [""]
-    tops = sorted({name.split("/")[0] + "/" for name in names if "/" in name})
-    return [top + root for top in tops for root in SOURCE_ROOTS]
-
-
-def _import_names(files: Iterable[str], announced: frozenset[str], library: str, rules: CrawlRules) -> list[str]:
-    """Return the packages (folders with an __init__) and modules at the root that belong to the library."""
-    paths = [PurePosixPath(name) for name in files]
-    tops = {path.parts[0] for path in paths if len(path.parts) > 1 and path.stem == "__init__" and len(path.parts) == 2}
-    tops |= {path.stem for path in paths if len(path.parts) == 1 and path.stem.isidentifier()}
-    kept = {top for top in tops if not top.startswith("_")} - (rules.not_the_library - {library})
-    return sorted(kept & announced or kept)
-
-
-def _names_library(names: Sequence[str], library: str) -> bool:
-    return library in {canonicalize_name(name) for name in names}
-
-
-def _top(path: str) -> str:
-    first = PurePosixPath(path).parts[0]
-    return first.rsplit(".", 1)[0] if first == path else first
-
-
-def _metadata(members: Iterable[Member]) -> Metadata:
-    """Read METADATA or the shallowest PKG-INFO (an sdist has another in its egg-info)."""
-    found = [m for m in members if PurePosixPath(m.name).name in {"METADATA", "PKG-INFO"}]
-    if not found:
-        return Metadata(None, None, (), None)
-    raw, _ = parse_email(min(found, key=lambda m: (m.name.count("/"), m.name)).content)
-    people = [raw.get("author"), raw.get("author_email"), raw.get("maintainer"), raw.get("maintainer_email")]
-    return Metadata(
-        licence_expression=raw.get("license_expression"),
-        licence_text=raw.get("license"),
-        classifiers=tuple(raw.get("classifiers", ())),
-        author=next((person.strip() for person in people if person and person.strip()), None),
-    )
-
-
-def read_artifact(store: ArtifactStore, file: IndexFile, library: str) -> tuple[SourceTree, Metadata]:
-    """Fetch a file of the index and read it; a tree without import names is an error of the archive.
-
-    Errors: those of ArtifactStore.fetch and ArtifactStore.read.
-    """
-    if file.size > store.rules.max_download_bytes:
-        raise BadArchive(f"{file.filename}: {file.size} bytes, the limit is {store.rules.max_download_bytes}")
-    return store.read(store.fetch(file.url, file.sha256), library)
+    def _fetch_whole(self, artifact: Artifact, needed: Needed) -> tuple[Manifest, dict[str, bytes]]:
+        self.root.mkdir(parents=True, exist_ok=True)
+        # A file without a name: however this process ends, nothing of it stays.
+        with tempfile.TemporaryFile(dir=self.root) as file:
+            limit = self.rules.max_download_bytes
+            size = self.fetcher.download(artifact.url, file, sha256=artifact.sha256, max_bytes=limit)
+            whole = Artifact(artifact.url, artifact.sha256, size, artifact.kind)
+            return read_archive(file, whole, self.rules.archive_limits, needed)

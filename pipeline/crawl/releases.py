@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
-from pipeline.crawl.artifacts import ArtifactStore, choose_artifact, read_artifact
+from pipeline.crawl.artifacts import ArtifactStore, choose_artifact
 from pipeline.crawl.http import BadAnswer, BrokenOff, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules, spdx
+from pipeline.crawl.manifest import Artifact, parse_metadata
 from pipeline.lake import Output, Reject, Row
 from pipeline.terms import RejectReason
 
@@ -68,9 +70,11 @@ def releases_stage(
     store: ArtifactStore,
     licences: LicenceRules,
     workers: int,
+    wanted_sources: Callable[[str], bool] | None = None,
 ) -> Output:
     """Take the releases that are wanted and new, beside those `known` from earlier runs, which stay.
 
+    Their sources (those paths from the import root that are wanted) are in the store afterwards.
     The unit is a release in the wanted range. When the index cannot be asked, or does not know the library any
     more, what is known stays as it is and the library is a reject.
     """
@@ -83,7 +87,8 @@ def releases_stage(
     made = {row["version"]: row | {"predecessor": _predecessor(finals, row)} for row in known}
     new = [candidate for candidate in taken if candidate.version not in made]
     with ThreadPoolExecutor(workers) as pool:
-        for result in pool.map(lambda candidate: _release(candidate, wanted.library, store, licences), new):
+        read = partial(_release, library=wanted.library, store=store, licences=licences, wanted=wanted_sources)
+        for result in pool.map(read, new):
             if isinstance(result, Reject):
                 refused.append(result)
             else:
@@ -180,16 +185,23 @@ def _predecessor(finals: Iterable[Candidate], row: Row) -> str | None:
     return before.get(row["version"], kept)
 
 
-def _release(candidate: Candidate, library: str, store: ArtifactStore, licences: LicenceRules) -> Row | Reject:
+def _release(
+    candidate: Candidate,
+    library: str,
+    store: ArtifactStore,
+    licences: LicenceRules,
+    wanted: Callable[[str], bool] | None,
+) -> Row | Reject:
     file = candidate.file
     try:
-        tree, metadata = read_artifact(store, file, library)
+        tree, manifest = store.read(Artifact(file.url, file.sha256, file.size, file.kind), library, wanted)
     except tuple(_REASONS) as error:
         # Without the mirror's address, so that the row is the same wherever it was made.
         detail = str(error).replace(f"{file.url}: ", "")
         return Reject(candidate.version, _REASONS[type(error)], f"{file.filename}: {detail}")
     if not tree.import_names:
         return Reject(candidate.version, RejectReason.NO_MODULES, f"{file.filename} holds no package or module to read")
+    metadata = parse_metadata(manifest.metadata)
     licence, stated = spdx(metadata.licence_expression, metadata.licence_text, metadata.classifiers, licences)
     return {
         "library": library,
@@ -200,7 +212,7 @@ def _release(candidate: Candidate, library: str, store: ArtifactStore, licences:
         "artifact": file.filename,
         "artifact_kind": file.kind,
         "sha256": file.sha256,
-        "size": file.size or store.path(file.sha256).stat().st_size,
+        "size": file.size or manifest.artifact.size,
         "url": file.url,
         "import_names": list(tree.import_names),
         "licence": licence,

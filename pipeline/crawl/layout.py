@@ -1,0 +1,79 @@
+"""Which files of an archive are the library: the import root, the top-level packages and modules, what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from packaging.utils import canonicalize_name
+
+from pipeline.crawl.manifest import Manifest
+from pipeline.crawl.rules import CrawlRules
+from pipeline.crawl.tree import SourceTree
+from pipeline.terms import ArtifactKind
+
+SOURCE_ROOTS = ("src/", "lib/", "")
+PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+
+
+def source_tree(
+    manifest: Manifest, library: str, rules: CrawlRules, wanted: Callable[[str], bool] | None = None
+) -> SourceTree:
+    """Return the sources of a library in an artifact, of which only those paths from the import root that are wanted.
+
+    A tree without import names says that there is nothing to import.
+    """
+    announced = frozenset(manifest.top_level.split())
+    found = [
+        (root, names)
+        for root in _roots(manifest)
+        if (names := _import_names(_below(root, manifest.files), announced, library, rules))
+    ]
+    if not found:
+        return SourceTree({}, "", ())
+    root, names = max(found, key=lambda tree: (bool(announced & set(tree[1])), _names_library(tree[1], library)))
+    files = {path: manifest.files[root + path] for path in _below(root, manifest.files) if _top(path) in names}
+    return SourceTree(
+        {path: sha256 for path, sha256 in files.items() if wanted is None or wanted(path)},
+        root,
+        tuple(names),
+        tuple(_extension_modules(_below(root, manifest.compiled), files, names)),
+    )
+
+
+def _roots(manifest: Manifest) -> list[str]:
+    """Return the folders that can be the import root: of a wheel its top, of an sdist `name-version/` and below."""
+    if manifest.artifact.kind is ArtifactKind.WHEEL:
+        return [""]
+    tops = sorted({name.split("/")[0] + "/" for name in manifest.files if "/" in name})
+    return [top + root for top in tops for root in SOURCE_ROOTS]
+
+
+def _below(root: str, names: Iterable[str]) -> list[str]:
+    return [name[len(root) :] for name in names if name.startswith(root)]
+
+
+def _import_names(files: Iterable[str], announced: frozenset[str], library: str, rules: CrawlRules) -> list[str]:
+    """Return the packages (folders with an __init__) and modules at the root that belong to the library."""
+    split = [name.partition("/") for name in files]
+    tops = {top for top, _, rest in split if rest in PACKAGE_FILES}
+    tops |= {stem for name, slash, _ in split if not slash and (stem := name.rpartition(".")[0]).isidentifier()}
+    kept = {top for top in tops if not top.startswith("_")} - (rules.not_the_library - {library})
+    return sorted(kept & announced or kept)
+
+
+def _names_library(names: Sequence[str], library: str) -> bool:
+    return library in {canonicalize_name(name) for name in names}
+
+
+def _extension_modules(compiled: Iterable[str], files: Iterable[str], names: Sequence[str]) -> Iterator[str]:
+    """Yield what can be imported of the compiled files; shared libraries lie in folders that are no packages."""
+    packages = {folder for folder, _, name in (path.rpartition("/") for path in files) if name in PACKAGE_FILES}
+    for path in compiled:
+        folder, _, name = path.rpartition("/")
+        if _top(path) in names and folder in packages | {""} and name.split(".")[0].isidentifier():
+            yield path
+
+
+def _top(path: str) -> str:
+    first, slash, _ = path.partition("/")
+    return first if slash else first.split(".")[0]
