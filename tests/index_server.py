@@ -1,18 +1,20 @@
-"""A real package index on loopback: project documents, the simple API in HTML and JSON, files, and faults on demand."""
+"""A package index on loopback: project documents, the simple API in HTML and JSON, files and ranges of them, faults."""
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import html
 import io
 import json
+import re
 import sys
 import tarfile
 import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -33,8 +35,17 @@ def wheel(name: str, version: str, files: Mapping[str, str], **metadata: str) ->
         f"{info}/METADATA": f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{head}".encode(),
         f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
-    record = "".join(f"{path},,\n" for path in [*members, f"{info}/RECORD"])
-    return f"{module}-{version}-py3-none-any.whl", zip_bytes(members | {f"{info}/RECORD": record.encode()})
+    return f"{module}-{version}-py3-none-any.whl", zip_bytes(members | {f"{info}/RECORD": record(members, info)})
+
+
+def record(members: Mapping[str, bytes], info: str) -> bytes:
+    """Return the RECORD of a wheel, which has no hash of itself (PEP 376)."""
+    rows = []
+    for path, content in members.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("=")
+        quoted = '"' + path.replace('"', '""') + '"' if set(path) & set(',"') else path
+        rows.append(f"{quoted},sha256={digest},{len(content)}\n")
+    return "".join([*rows, f"{info}/RECORD,,\n"]).encode()
 
 
 def zip_bytes(members: Mapping[str, bytes]) -> bytes:
@@ -60,6 +71,18 @@ def sdist(name: str, version: str, files: Mapping[str, str]) -> tuple[str, bytes
 
 
 @dataclass
+class Reply:
+    """What the server says."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+Twist = Callable[[Reply], Reply]
+
+
+@dataclass
 class File:
     filename: str
     content: bytes
@@ -77,7 +100,8 @@ class Index:
     """What the server serves, and how it misbehaves.
 
     `faults` maps a path to the statuses that its next requests get; `delays` to seconds of silence;
-    `truncate` to the number of bytes after which the body breaks off, as often as listed.
+    `truncate` to the number of bytes after which the body breaks off, as often as listed; `twists` to what is done
+    to the next replies. `asked` lists each request for a file: path, and its Range or nothing.
     """
 
     url: str = ""
@@ -88,7 +112,11 @@ class Index:
     faults: dict[str, list[int]] = field(default_factory=dict)
     delays: dict[str, float] = field(default_factory=dict)
     truncate: dict[str, list[int]] = field(default_factory=dict)
+    ranges: bool = True
+    etags: bool = True
+    twists: dict[str, list[Twist]] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
+    asked: list[tuple[str, str]] = field(default_factory=list)
 
     @property
     def simple(self) -> str:
@@ -110,12 +138,38 @@ class Index:
         """Add a release with a pure wheel."""
         return self.add(project, version, wheel(project, version, files), uploaded, **more)
 
+    def reply(self, path: str, headers: Mapping[str, str]) -> Reply:
+        """Return the reply to a request, twisted where that is wanted."""
+        if path.startswith("/files/"):
+            reply = self._file(path, headers)
+        else:
+            status, kind, body = self.answer(path, headers.get("Accept", ""))
+            reply = Reply(status, {"Content-Type": kind}, body)
+        return self.twists[path].pop(0)(reply) if self.twists.get(path) else reply
+
+    def _file(self, path: str, headers: Mapping[str, str]) -> Reply:
+        """Serve a file, or one range of it (RFC 9110 §14)."""
+        wanted = headers.get("Range", "")
+        self.asked.append((path, wanted))
+        name = path.rpartition("/")[2]
+        found = [f for p in self.projects.values() for fs in p.values() for f in fs if f.filename == name]
+        if not found:
+            return Reply(404, {"Content-Type": "text/plain"}, b"no")
+        content = found[0].content
+        etag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+        told = {"Content-Type": "application/octet-stream"} | ({"ETag": etag} if self.etags else {})
+        match = re.fullmatch(r"bytes=(\d*)-(\d*)", wanted)
+        if not self.ranges or not match or headers.get("If-Range", etag) != etag:
+            return Reply(200, told, content)
+        start = int(match[1]) if match[1] else max(0, len(content) - int(match[2]))
+        stop = min(int(match[2]) + 1, len(content)) if match[1] and match[2] else len(content)
+        if start >= stop:
+            return Reply(416, told | {"Content-Range": f"bytes */{len(content)}"}, b"")
+        return Reply(206, told | {"Content-Range": f"bytes {start}-{stop - 1}/{len(content)}"}, content[start:stop])
+
     def answer(self, path: str, accept: str) -> tuple[int, str, bytes]:
-        """Return status, content type and body of a request."""
+        """Return status, content type and body of a request for a document."""
         parts = path.strip("/").split("/")
-        if parts[0] == "files":
-            found = [f for p in self.projects.values() for fs in p.values() for f in fs if f.filename == parts[-1]]
-            return (200, "application/octet-stream", found[0].content) if found else (404, "text/plain", b"no")
         name = parts[1] if len(parts) > 1 else ""
         if name not in self.projects:
             return 404, "text/plain", b"no such project"
@@ -217,12 +271,14 @@ def _handler(index: Index) -> type[BaseHTTPRequestHandler]:
             index.requests[self.path] += 1
             time.sleep(delay)
             if index.faults.get(self.path):
-                status, kind, body = index.faults[self.path].pop(0), "text/html", b"<h1>out of order</h1>"
+                status = index.faults[self.path].pop(0)
+                reply = Reply(status, {"Content-Type": "text/html"}, b"<h1>out of order</h1>")
             else:
-                status, kind, body = index.answer(self.path, self.headers.get("Accept", ""))
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
+                reply = index.reply(self.path, dict(self.headers))
+            body = reply.body
+            self.send_response(reply.status)
+            for name, value in ({"Content-Length": str(len(body))} | reply.headers).items():
+                self.send_header(name, value)
             self.end_headers()
             if index.truncate.get(self.path):
                 self.wfile.write(body[: index.truncate[self.path].pop(0)])

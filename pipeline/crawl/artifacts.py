@@ -106,7 +106,7 @@ class ArtifactStore:
                 self._fetch(known.artifact, needed)
 
     def _fetch(self, artifact: Artifact, needed: Needed) -> Manifest:
-        """Bring what is needed of an artifact into the store, by ranges where that is worth it and works, else whole."""
+        """Put what is needed of an artifact into the store, by ranges where that is worth it and works, else whole."""
         why = ""
         if artifact.kind is ArtifactKind.WHEEL and not 0 < artifact.size <= self.rules.ranges.over_bytes:
             try:

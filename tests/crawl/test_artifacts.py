@@ -1,17 +1,21 @@
 from __future__ import annotations
 
+import io
+from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.crawl.archives import ArchiveLimits, BadArchive, UnsafeArchive, read_members
-from pipeline.crawl.artifacts import ArtifactStore, CrawlRules, choose_artifact
-from pipeline.crawl.http import Fetcher
+from pipeline.crawl.archives import ArchiveLimits, BadArchive, Member, UnsafeArchive, read_members
+from pipeline.crawl.artifacts import choose_artifact
 from pipeline.crawl.index import IndexFile
+from pipeline.crawl.layout import source_tree
 from pipeline.crawl.licences import LicenceRules, spdx
+from pipeline.crawl.manifest import Artifact, read_archive
+from pipeline.crawl.rules import CrawlRules
+from pipeline.crawl.tree import SourceTree
 from pipeline.rules import RULES, load
 from pipeline.terms import ArtifactKind
 from tests.index_server import sdist, wheel, zip_bytes
@@ -84,12 +88,43 @@ def test_no_file_stands_for_a_release_without_files() -> None:
     ids=["wheel", "src", "module", "lib", "private"],
 )
 def test_sources_are_found_in_every_layout(
-    tmp_path: Path, archive: tuple[str, bytes], root: str, names: tuple[str, ...], paths: list[str]
+    archive: tuple[str, bytes], root: str, names: tuple[str, ...], paths: list[str]
 ) -> None:
-    path = tmp_path / archive[0]
-    path.write_bytes(archive[1])
-    tree, _ = ArtifactStore(tmp_path, Fetcher(timeout_s=1), RULE).read(path, "demo")
+    tree = tree_of(*archive)
     assert (tree.root, tree.import_names, list(tree.files)) == (root, names, paths)
+
+
+@pytest.mark.parametrize(
+    ("compiled", "expected"),
+    [
+        ("demo/_speed.cpython-311-x86_64-linux-gnu.so", True),
+        ("demo/_speed.abi3.so", True),
+        ("demo/part/_speed.cp311-win_amd64.pyd", True),
+        ("demo.cpython-311-x86_64-linux-gnu.so", True),
+        ("demo/lib/libdemo.so", False),
+        ("demo/libdemo-1f2e.so", False),
+        ("demo.libs/libgomp.so", False),
+        ("_other.cpython-311-x86_64-linux-gnu.so", False),
+        ("demo/_speed.pyx", False),
+    ],
+)
+def test_extension_modules_are_told_from_shared_libraries(compiled: str, expected: bool) -> None:
+    members = dict.fromkeys(["demo/__init__.py", "demo/part/__init__.pyi", compiled], b"")
+    tree = tree_of("demo-1.0-py3-none-any.whl", zip_bytes(members))
+    assert tree.compiled == ((compiled,) if expected else ())
+
+
+def test_only_what_is_wanted_is_in_the_tree() -> None:
+    archive = wheel("demo", "1.0", {"demo/__init__.py": "", "demo/tests/__init__.py": "", "demo/a.py": ""})
+    tree = tree_of(*archive, wanted=lambda path: "/tests/" not in path)
+    assert list(tree.files) == ["demo/__init__.py", "demo/a.py"]
+
+
+def tree_of(filename: str, content: bytes, wanted: Callable[[str], bool] | None = None) -> SourceTree:
+    kind = ArtifactKind.WHEEL if filename.endswith(".whl") else ArtifactKind.SDIST
+    artifact = Artifact("", "", len(content), kind)
+    manifest, _ = read_archive(io.BytesIO(content), artifact, ArchiveLimits(), lambda _: set())
+    return source_tree(manifest, "demo", RULE, wanted)
 
 
 @pytest.mark.parametrize(
@@ -118,18 +153,30 @@ def test_licences(expression: str | None, text: str | None, classifiers: tuple[s
 @given(
     st.dictionaries(st.from_regex(r"[a-z]{1,8}/[a-z]{1,8}\.py", fullmatch=True), st.binary(max_size=200), max_size=8)
 )
-def test_members_come_back_as_they_went_in(tmp_path_factory: pytest.TempPathFactory, members: dict[str, bytes]) -> None:
-    path = tmp_path_factory.mktemp("archive") / "a.zip"
-    path.write_bytes(zip_bytes(members))
-    assert {m.name: m.content for m in read_members(path, lambda _: True, ArchiveLimits())} == members
+def test_members_come_back_as_they_went_in(members: dict[str, bytes]) -> None:
+    file = io.BytesIO(zip_bytes(members))
+    assert {m.name: m.content for m in read_members(file, lambda _: True, ArchiveLimits())} == members
 
 
 @given(st.binary(max_size=300))
-def test_garbage_is_a_bad_archive_and_nothing_else(tmp_path_factory: pytest.TempPathFactory, garbage: bytes) -> None:
-    path = tmp_path_factory.mktemp("garbage") / "a.tar.gz"
-    path.write_bytes(garbage)
+def test_garbage_is_a_bad_archive_and_nothing_else(garbage: bytes) -> None:
+    assert read_or_refused(garbage) in ([], None)
+
+
+SOUND = zip_bytes({"demo/__init__.py": b"x = 1\n" * 99, "demo/a.py": b"", "demo/b.py": bytes(range(256))})
+
+
+@given(st.dictionaries(st.integers(0, len(SOUND) - 1), st.integers(0, 255), min_size=1, max_size=6))
+def test_a_damaged_archive_is_read_or_refused_and_nothing_else(damage: dict[int, int]) -> None:
+    content = bytearray(SOUND)
+    for place, byte in damage.items():
+        content[place] = byte
+    read_or_refused(bytes(content))
+
+
+def read_or_refused(content: bytes) -> list[Member] | None:
+    """Return the members, None for an archive that is refused as it should be; other errors are not caught."""
     try:
-        members = list(read_members(path, lambda _: True, ArchiveLimits()))
+        return list(read_members(io.BytesIO(content), lambda _: True, ArchiveLimits()))
     except (BadArchive, UnsafeArchive):
-        return
-    assert members == []
+        return None
