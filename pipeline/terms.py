@@ -76,6 +76,30 @@ class ParameterDeprecation(Term):
     NAME = "name", "this name of it is deprecated, another one stands for it"
 
 
+class HelperEffect(Term):
+    RENAMED = "renamed", "an old name is still accepted for a parameter"
+    DEPRECATED = "deprecated", "the named parameters are still accepted, and will go"
+    POSITION_FROM = "position_from", "the named parameter and those after it are still accepted by position"
+    POSITION_OF = "position_of", "the named parameters are still accepted by position"
+    POSITION_BUT = "position_but", "all but the named ones (unnamed: the required ones) are still accepted by position"
+    POSITION_REST = "position_rest", "what the signature makes keyword-only is still accepted by position"
+    POSITION_ORDER = "position_order", "the named keyword-only parameters are still accepted by position, in that order"
+
+
+class HelperArgument(Term):
+    SINCE = "since", "the version that deprecates"
+    REMOVAL = "removal", "the version that removes"
+    OLD = "old", "the old name, or several"
+    NEW = "new", "the new name, or as many; None where the parameter goes without one"
+    RENAMES = "renames", "a mapping of old names to new ones"
+    NAMES = "names", "the parameter that the effect is about, or several"
+    DEPRECATED = "deprecated", "parameters that will go, beside the effect on others"
+    REPLACEMENT = "replacement", "what to use instead"
+    CATEGORY = "category", "a class of warnings"
+    SPECS = "specs", "the keyword is a parameter's name, its value (since, message)"
+    IGNORED = "ignored", "says nothing about parameters"
+
+
 class DeprecationChannel(Term):
     DECORATOR = "decorator", "a decorator says so"
     WARNING = "warning", "the body warns with a deprecation category"
