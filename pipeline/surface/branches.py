@@ -6,15 +6,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pipeline.surface.records import ALTERNATIVE
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.syntax import dotted, written
 
 Body = list[ast.stmt]
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
@@ -25,25 +24,29 @@ def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
     goes into the class; loops are dropped; a name that is deleted is not bound.
     """
     # loops are gone once settled
-    calls = [
-        node for s in tree.body if not isinstance(s, _SCOPES) for node in ast.walk(s) if isinstance(node, ast.Call)
-    ]
+    calls = [call for statement in tree.body for call in _calls(statement)]
     tree.body = _settle(tree.body, rules)
     for call in calls:
         _set_attribute(tree.body, call)
     for statement in tree.body:
         match statement:
             case ast.Assign(targets=[ast.Attribute(value=owner, attr=name)], value=value):
-                _put_into_class(tree.body, ast.unparse(owner).split("."), name, value, statement)
+                _put_into_class(tree.body, written(owner).split("."), name, value, statement)
+
+
+def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
+    """Yield the calls that run for what they do: those of statements that bind no value."""
+    if isinstance(statement, ast.Expr | ast.For | ast.While | ast.If | ast.Try | ast.TryStar | ast.With):
+        yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
 
 
 def _set_attribute(body: Body, call: ast.Call) -> None:
     """Do as `setattr(Class, name, value)` does; a class whose names are made as it runs gets a `__getattr__`."""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), value]):
-            _put_into_class(body, ast.unparse(owner).split("."), name, value, call)
+            _put_into_class(body, written(owner).split("."), name, value, call)
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, _, value]):
-            _put_into_class(body, ast.unparse(owner).split("."), "__getattr__", value, call)
+            _put_into_class(body, written(owner).split("."), "__getattr__", value, call)
 
 
 def _put_into_class(body: Body, owner: list[str], name: str, value: ast.expr, at: ast.AST) -> None:
@@ -90,7 +93,7 @@ def _settle_try(statement: ast.Try | ast.TryStar, rules: SurfaceRules) -> ast.st
     for handler in statement.handlers:
         body = _settle(handler.body, rules)
         # `except NameError` is how one says "on Python 3"; any other handler may never run
-        sure = handler.type is not None and ast.unparse(handler.type) == "NameError"
+        sure = handler.type is not None and dotted(handler.type) == "NameError"
         handler.body = _otherwise(body, known if sure else known | _bound(body))
         known |= _bound(handler.body)
     return statement
@@ -131,7 +134,7 @@ def _truth(test: ast.expr, rules: SurfaceRules) -> bool | None:
         case ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")]):
             return False
         case ast.Compare(left=left, ops=[op], comparators=[ast.Tuple() | ast.Constant() as right]):
-            return _version_truth(ast.unparse(left), op, right, rules)
+            return _version_truth(written(left), op, right, rules)
     return None
 
 

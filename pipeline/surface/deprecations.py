@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from pipeline.surface.records import Mark
 from pipeline.surface.rules import SurfaceRules, clean_name, first_found
+from pipeline.surface.syntax import written
 from pipeline.terms import DeprecationChannel
 
 _VERSION = re.compile(r"^v?\d+(\.\w+)*$")
@@ -17,28 +18,17 @@ _STATEMENT = re.compile(r"^(?:\*\*)?deprecated(?:\*\*)?(?::|\s+(?:since|in|as of
 
 
 def mark_of(
-    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, docstring: str | None, rules: SurfaceRules
+    decorators: Sequence[ast.expr], body: Sequence[ast.stmt], docstring: str | None, rules: SurfaceRules
 ) -> Mark | None:
     """Return the mark of deprecation of a definition: a decorator's, else a warning's, else the docstring's.
 
     What the first channel leaves open (since, removal, replacement) is filled from the next ones.
     """
-    marks = [
-        decorator_mark(node.decorator_list, rules),
-        warning_mark(_body(node), rules, {}),
-        directive_mark(docstring, rules),
-    ]
+    marks = [decorator_mark(decorators, rules), warning_mark(body, rules, {}), directive_mark(docstring, rules)]
     found = [mark for mark in marks if mark]
     if not found:
         return None
     return {key: next((mark[key] for mark in found if mark[key]), None) for key in found[0]}
-
-
-def _body(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> list[ast.stmt]:
-    if isinstance(node, ast.ClassDef):
-        made = (s for s in node.body if isinstance(s, ast.FunctionDef) and s.name in {"__init__", "__new__"})
-        return next((s.body for s in made), [])
-    return node.body
 
 
 def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark | None:
@@ -78,7 +68,7 @@ def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[s
     """
     named = {**_messages(body, known), **known}
     for call in _unconditional_calls(body):
-        name = ast.unparse(call.func)
+        name = written(call.func)
         arguments = [*call.args, *(k.value for k in call.keywords)]
         message = next((text for a in arguments if (text := _text(a, named)) is not None), "")
         warns = rules.deprecations.warning_calls.search(name) and _category_fits(arguments, message, rules)

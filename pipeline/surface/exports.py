@@ -6,11 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pipeline.surface.bodies import Bodies
 from pipeline.surface.deprecations import warning_mark
 from pipeline.surface.records import Exports, Mark
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.syntax import dotted, functions, written
 
-_DYNAMIC = re.compile(r"\b(__getattr__|globals|vars|exec|setattr|locals|modules)\b")
+_MAKES_NAMES = ("globals", "vars", "exec", "setattr", "locals", "sys.modules")
+_CHANGES_EXPORTS = re.compile(r"[ \t:]__all__\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
 
 Parts = list[tuple[str, str]]
 
@@ -33,8 +36,11 @@ def read_exports(tree: ast.Module) -> Exports | None:
     return Exports(parts, complete) if found else None
 
 
-def changes_exports_unseen(tree: ast.Module) -> bool:
+def changes_exports_unseen(text: str) -> bool:
     """Return whether a loop or function changes `__all__`: what is in it then, only running the module can tell."""
+    if "__all__" not in text or not _CHANGES_EXPORTS.search(text):
+        return False
+    tree = ast.parse(text)
     hidden = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.FunctionDef))
     return any(_changes_exports(node) for part in hidden for node in ast.walk(part))
 
@@ -51,7 +57,7 @@ def _changes_exports(node: ast.AST) -> bool:
 def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
-        typing_only = isinstance(statement, ast.If) and ast.unparse(statement.test) == "TYPE_CHECKING"
+        typing_only = isinstance(statement, ast.If) and dotted(statement.test) == "TYPE_CHECKING"
         if isinstance(statement, ast.If | ast.Try | ast.With) and not typing_only:
             yield from _module_level(statement.body)
 
@@ -91,7 +97,7 @@ def _names(value: ast.expr) -> tuple[Parts, bool]:
         case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted" | "set"), args=[inner], keywords=[]):
             return _names(inner)
         case ast.Attribute(attr="__all__", value=owner):
-            return [("all_of", ast.unparse(owner))], True
+            return [("all_of", written(owner))], True
         case ast.Attribute(attr="__name__", value=ast.Name(id=name)):
             return [("add", name)], True
         case ast.Name(id=name):
@@ -117,23 +123,33 @@ def read_parts(tree: ast.Module, package: str) -> list[str]:
     return sorted(found - {"*"})
 
 
-def binds_dynamically(tree: ast.Module, text: str) -> bool:
+def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
-    if not _DYNAMIC.search(text):
+    made = list(functions(tree.body)) if "__getattr__" in bodies.text else []
+    if any(function.name == "__getattr__" for function in made):
+        return True
+    words = [word for word in _MAKES_NAMES if word in bodies.text]
+    if not words:
         # walking the tree of every module would cost a third of all the reading
         return False
-    for node in ast.walk(tree):
-        match node:
-            case ast.FunctionDef(name="__getattr__") | ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals"):
-                return True
-            case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
-                return True
+    if any(_reaches_names(node) for node in ast.walk(tree)):
+        return True
+    hidden = (bodies.statements(f) for f in functions(tree.body) if bodies.mentions(f, words))
+    return any(_reaches_names(node) for body in hidden for statement in body for node in ast.walk(statement))
+
+
+def _reaches_names(node: ast.AST) -> bool:
+    match node:
+        case ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals"):
+            return True
+        case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
+            return True
     return False
 
 
 def binds_unseen(tree: ast.Module, text: str) -> bool:
     """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
-    if not _DYNAMIC.search(text):
+    if not any(word in text for word in _MAKES_NAMES):
         return False
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     at_import = (node for s in tree.body if not isinstance(s, scopes) for node in ast.walk(s))
@@ -155,13 +171,10 @@ def _binds_names(node: ast.AST) -> bool:
     return False
 
 
-def answers_unseen(tree: ast.Module) -> bool:
+def answers_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
-    getattr_ = _getattr(tree)
-    if getattr_ is None or not getattr_.args.args:
-        return False
-    argument = getattr_.args.args[0].arg
-    return _passes_on(getattr_.body, argument, tree) and not list(_looked_up(getattr_, argument, tree))
+    argument, body = _getattr(tree, bodies)
+    return _passes_on(body, argument, tree) and not list(_looked_up(body, argument, tree))
 
 
 def _passes_on(body: list[ast.stmt], argument: str, tree: ast.Module) -> bool:
@@ -181,27 +194,33 @@ def _passes_on(body: list[ast.stmt], argument: str, tree: ast.Module) -> bool:
     return False
 
 
-def _getattr(tree: ast.Module) -> ast.FunctionDef | None:
-    return next((s for s in tree.body if isinstance(s, ast.FunctionDef) and s.name == "__getattr__"), None)
+def _getattr(tree: ast.Module, bodies: Bodies) -> tuple[str, list[ast.stmt]]:
+    """Return the argument of a module's `__getattr__` (PEP 562), and its body: nothing where there is none."""
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name == "__getattr__" and statement.args.args:
+            return statement.args.args[0].arg, bodies.statements(statement)
+    return "", []
 
 
-def read_lazy(tree: ast.Module, rules: SurfaceRules) -> dict[str, Mark | None]:
+def read_lazy(tree: ast.Module, bodies: Bodies, rules: SurfaceRules) -> dict[str, Mark | None]:
     """Return the names that a module's `__getattr__` (PEP 562) answers, with the deprecation that it warns of.
 
     Read are comparisons of its argument with literals and with the literal keys of a container in the module.
     """
-    getattr_ = _getattr(tree)
-    if getattr_ is None or not getattr_.args.args:
-        return {}
-    argument = getattr_.args.args[0].arg
+    argument, body = _getattr(tree, bodies)
     lazy: dict[str, Mark | None] = {}
-    for node in ast.walk(getattr_):
+    for node in _walk(body):
         if isinstance(node, ast.If) and not any(isinstance(statement, ast.Raise) for statement in node.body):
             for name in _tested(node.test, argument, tree):
                 lazy.setdefault(name, warning_mark(node.body, rules, {argument: name}))
-    for name in _looked_up(getattr_, argument, tree):
-        lazy.setdefault(name, warning_mark(getattr_.body, rules, {argument: name}))
+    for name in _looked_up(body, argument, tree):
+        lazy.setdefault(name, warning_mark(body, rules, {argument: name}))
     return lazy
+
+
+def _walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    # outer ones first, as `ast.walk` gives them
+    return ast.walk(ast.Module(body=body, type_ignores=[]))
 
 
 def _tested(test: ast.expr, argument: str, tree: ast.Module) -> list[str]:
@@ -215,9 +234,9 @@ def _tested(test: ast.expr, argument: str, tree: ast.Module) -> list[str]:
     return []
 
 
-def _looked_up(function: ast.FunctionDef, argument: str, tree: ast.Module) -> Iterator[str]:
+def _looked_up(body: list[ast.stmt], argument: str, tree: ast.Module) -> Iterator[str]:
     """Yield the literal keys of containers that are subscripted with the argument, or asked `not in` about it."""
-    for node in ast.walk(function):
+    for node in _walk(body):
         match node:
             case ast.Subscript(value=container, slice=ast.Name(id=name)) if name == argument:
                 yield from _literal_keys(container, tree)

@@ -1,14 +1,23 @@
-"""The fields of classes: slots, and those that parameters are made of in dataclasses (PEP 557), attrs, NamedTuple."""
+"""The fields of classes: slots, and those that parameters are made of in dataclasses (PEP 557), attrs, NamedTuple.
+
+The annotated attributes of any other class are kept as fields too: whether it is a model of pydantic, say, can be
+seen only from the files of its bases.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pipeline.surface.records import Definition, Field
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.syntax import dotted, options, statements, text_of, written
 
 _FIELD_CALLS = frozenset({"field", "Field", "ib", "attrib", "attr"})
+_NO_FIELDS = frozenset({"model_config"})
+_NO_FIELD_CALLS = frozenset({"PrivateAttr"})
+_OF_ATTR_IB = frozenset({"attr.s", "attr.attrs", "attr.attributes"})
+UNKNOWN = "..."
 
 
 def read_slots(node: ast.ClassDef, found: Definition) -> None:
@@ -23,88 +32,205 @@ def read_slots(node: ast.ClassDef, found: Definition) -> None:
 
 
 def read_fields(node: ast.ClassDef, found: Definition, imports: Mapping[str, str], rules: SurfaceRules) -> None:
-    """Fill in by which convention a class makes its parameters, and its own fields in order."""
-    convention, options = _convention(node, imports, rules)
-    if convention is None or options.get("init") == "False":
+    """Fill in by which convention a class makes its parameters, if it does, and its own fields in order."""
+    convention, given = _convention(node, imports, rules)
+    if convention is not None and _is(given.get("init"), "False"):
         return
     found.synthesised = convention
-    keyword_only = options.get("kw_only") == "True"
-    for statement in node.body:
+    for base in node.bases:
+        if made := named_fields(base, imports, rules):
+            add_named_fields(found, made)
+    keyword_only = _is(given.get("kw_only"), "True")
+    for statement in _field_statements(node, convention, given):
         if _is_keyword_only_marker(statement):
             keyword_only = True
-        elif made := _field(statement, convention, keyword_only):
-            found.fields.append(made)
+        elif made_field := _field(statement, convention, keyword_only):
+            found.fields.append(made_field)
+    if convention == "attrs":
+        _add_default_methods(node, found)
+
+
+def named_fields(value: ast.expr | None, imports: Mapping[str, str], rules: SurfaceRules) -> list[Field]:
+    """Return the fields that `namedtuple("N", "a b")` or `NamedTuple("N", [("a", int)])` makes; none of other values.
+
+    They are read from literals only.
+    """
+    if not isinstance(value, ast.Call) or _absolute(value.func, imports) not in rules.namedtuple_makers:
+        return []
+    given = options(value)
+    listed = value.args[1] if len(value.args) > 1 else given.get("field_names", given.get("fields"))
+    pairs = list(_named(listed))
+    defaults = _defaults(given.get("defaults"), len(pairs))
+    return [
+        Field(name, annotation, default, False) for (name, annotation), default in zip(pairs, defaults, strict=True)
+    ]
+
+
+def add_named_fields(found: Definition, fields: list[Field]) -> None:
+    """Make a class out of fields that it has by position, as a named tuple has."""
+    found.synthesised = "namedtuple"
+    found.fields.extend(fields)
+    for field in fields:
+        # a named tuple has them on the class too, as descriptors
+        labels = ["class-attribute", "instance-attribute"]
+        found.members.setdefault(
+            field.name, Definition(field.name, "attribute", returns=field.annotation, labels=labels)
+        )
+
+
+def _named(listed: ast.expr | None) -> Iterator[tuple[str, str | None]]:
+    match listed:
+        case ast.Constant(value=str(names)):
+            yield from ((name, None) for name in names.replace(",", " ").split())
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            for element in elements:
+                match element:
+                    case ast.Constant(value=str(name)):
+                        yield name, None
+                    case ast.Tuple(elts=[ast.Constant(value=str(name)), annotation]):
+                        yield name, written(annotation)
+
+
+def _defaults(given: ast.expr | None, count: int) -> list[str | None]:
+    """Return the default of each field: those that are given belong to the last fields."""
+    match given:
+        case None:
+            return [None] * count
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            written_ones: list[str | None] = [written(element) for element in elements]
+        case ast.BinOp(
+            left=ast.Tuple(elts=elements) | ast.List(elts=elements), op=ast.Mult(), right=ast.Constant(value=int(times))
+        ):
+            written_ones = [written(element) for element in elements] * times
+        case _:
+            written_ones = [UNKNOWN] * count
+    kept = written_ones[-count:] if count else []
+    return [None] * (count - len(kept)) + kept
 
 
 def _convention(
     node: ast.ClassDef, imports: Mapping[str, str], rules: SurfaceRules
-) -> tuple[str | None, dict[str, str]]:
+) -> tuple[str | None, dict[str, ast.expr]]:
     for decorator in node.decorator_list:
-        called = decorator.func if isinstance(decorator, ast.Call) else decorator
-        path = _absolute(called, imports)
-        options = _options(decorator)
+        path = _absolute(decorator.func if isinstance(decorator, ast.Call) else decorator, imports)
         if path in rules.dataclass_decorators:
-            return "dataclass", options
+            return "dataclass", options(decorator)
         if path in rules.attrs_decorators:
-            return "attrs", options
-    if any(_absolute(base, imports) in {"typing.NamedTuple", "NamedTuple"} for base in node.bases):
+            given = options(decorator)
+            auto = ast.Constant(value=path not in _OF_ATTR_IB)
+            return "attrs", {"auto_attribs": auto} | given
+    if any(_absolute(base, imports) in {*rules.namedtuple_makers, "NamedTuple"} for base in node.bases):
         return "namedtuple", {}
-    return None, {}
+    return None, {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
 
 
 def _absolute(node: ast.expr, imports: Mapping[str, str]) -> str:
-    first, dot, rest = ast.unparse(node).partition(".")
+    first, dot, rest = (dotted(node) or "").partition(".")
     return imports.get(first, first) + dot + rest
 
 
-def _options(call: ast.expr) -> dict[str, str]:
-    if not isinstance(call, ast.Call):
-        return {}
-    return {keyword.arg: ast.unparse(keyword.value) for keyword in call.keywords if keyword.arg}
+def _is(value: ast.expr | None, wanted: str) -> bool:
+    return value is not None and written(value) == wanted
+
+
+def _field_statements(node: ast.ClassDef, convention: str | None, given: dict[str, ast.expr]) -> list[ast.stmt]:
+    """Return the statements that may declare fields; with attrs a bare annotation declares one only on demand."""
+    body = [s for s in statements(node.body) if isinstance(s, ast.AnnAssign | ast.Assign)]
+    if convention != "attrs":
+        return body
+    bare = any(isinstance(s, ast.Assign) and _is_field_call(s.value) for s in body)
+    if _is(given["auto_attribs"], "True") and not bare:
+        return body
+    return [s for s in body if _is_field_call(s.value)]
 
 
 def _is_keyword_only_marker(statement: ast.stmt) -> bool:
     match statement:
         case ast.AnnAssign(annotation=annotation):
-            return ast.unparse(annotation).endswith("KW_ONLY")
+            return written(annotation).endswith("KW_ONLY")
     return False
 
 
-def _field(statement: ast.stmt, convention: str, keyword_only: bool) -> Field | None:
+def _field(statement: ast.stmt, convention: str | None, keyword_only: bool) -> Field | None:
     match statement:
         case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
-            written: str | None = ast.unparse(annotation)
-            if "ClassVar" in ast.unparse(annotation):
+            text = written(annotation)
+            if "ClassVar" in text or (convention is None and not _is_model_field(name, value)):
                 return None
-        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value) if _is_field_call(value):
-            written = None
-        case _:
-            return None
-    if written is None and convention != "attrs":
-        return None
-    return _made(name, written, value, keyword_only, convention)
+            inside = _annotated_call(annotation) if convention is None and not _is_field_call(value) else None
+            return _made(name, text, value, keyword_only, convention, inside)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call() as value) if convention == "attrs":
+            return _made(name, None, value, keyword_only, convention, None) if _is_field_call(value) else None
+    return None
+
+
+def _is_model_field(name: str, value: ast.expr | None) -> bool:
+    private = name.startswith("_") and name != "__root__"
+    return not private and name not in _NO_FIELDS and _called_name(value) not in _NO_FIELD_CALLS
+
+
+def _called_name(value: ast.expr | None) -> str | None:
+    return (dotted(value.func) or "").rpartition(".")[2] if isinstance(value, ast.Call) else None
 
 
 def _is_field_call(value: ast.expr | None) -> bool:
-    if not isinstance(value, ast.Call):
-        return False
-    return ast.unparse(value.func).rpartition(".")[2] in _FIELD_CALLS
+    return _called_name(value) in _FIELD_CALLS
+
+
+def _annotated_call(annotation: ast.expr) -> ast.expr | None:
+    """Return the `Field(…)` of `Annotated[int, Field(…)]` (PEP 593)."""
+    match annotation:
+        case ast.Subscript(slice=ast.Tuple(elts=[_, *details])):
+            return next((detail for detail in details if _is_field_call(detail)), None)
+    return None
 
 
 def _made(
-    name: str, annotation: str | None, value: ast.expr | None, keyword_only: bool, convention: str
+    name: str,
+    annotation: str | None,
+    value: ast.expr | None,
+    keyword_only: bool,
+    convention: str | None,
+    inside: ast.expr | None,
 ) -> Field | None:
-    default = ast.unparse(value) if value is not None else None
-    shown = name
-    if _is_field_call(value) and convention != "namedtuple":
-        options = _options(value)  # type: ignore[arg-type]
-        if options.get("init") == "False":
-            return None
-        keyword_only = options.get("kw_only", str(keyword_only)) == "True"
-        default = options.get("default")
-        if factory := options.get("default_factory", options.get("factory")):
-            default = f"{factory}()"
-        shown = options.get("alias", name).strip("'\"")
+    call = inside if inside is not None else value
     # attrs strips the underscore of a private field for its parameter
-    shown = shown.lstrip("_") if convention == "attrs" else shown
-    return Field(shown, annotation, default, keyword_only)
+    shown = name.lstrip("_") if convention == "attrs" else name
+    default = written(value) if value is not None else None
+    if not _is_field_call(call) or convention == "namedtuple":
+        return Field(shown, annotation, None if default == UNKNOWN and convention is None else default, keyword_only)
+    assert isinstance(call, ast.Call)
+    given = options(call)
+    if _is(given.get("init"), "False"):
+        return None
+    if "kw_only" in given:
+        keyword_only = _is(given["kw_only"], "True")
+    if inside is None or value is None:
+        default = _stated_default(call, given, convention)
+    alias = next((text for key in ("validation_alias", "alias") if (text := text_of(given.get(key)))), shown)
+    return Field(alias, annotation, default, keyword_only)
+
+
+def _stated_default(call: ast.Call, given: dict[str, ast.expr], convention: str | None) -> str | None:
+    default = given.get("default")
+    if default is None and call.args and convention != "dataclass":
+        default = call.args[0]
+    if default is not None:
+        # pydantic's way to say that a field must be given
+        return None if _is(default, "...") else written(default)
+    factory = given.get("default_factory", given.get("factory"))
+    match factory:
+        case None:
+            return None
+        case ast.Lambda(body=body):
+            return written(body)
+    return f"{written(factory)}()"
+
+
+def _add_default_methods(node: ast.ClassDef, found: Definition) -> None:
+    """Note which fields have a default that a method makes: `@x.default` in attrs."""
+    methods = (s for s in node.body if isinstance(s, ast.FunctionDef))
+    decorators = {dotted(decorator) for method in methods for decorator in method.decorator_list}
+    for field in found.fields:
+        if {f"{field.name}.default", f"_{field.name}.default"} & decorators:
+            field.default = UNKNOWN

@@ -65,6 +65,7 @@ class Deprecations(Rule):
     not_decorators: Regex
     warning_calls: Regex
     helper_calls: Regex
+    call_words: tuple[str, ...]
     categories: Regex
     other_categories: Regex
     other_words: Regex
@@ -85,6 +86,11 @@ class SurfaceRules(Rule):
     value_length: int
     dataclass_decorators: frozenset[str]
     attrs_decorators: frozenset[str]
+    namedtuple_makers: frozenset[str]
+    model_bases: frozenset[str]
+    root_model_bases: frozenset[str]
+    transform_decorators: Regex
+    machine_conditions: Regex
     plain_bases: frozenset[str]
     property_decorators: Regex
     typing_only_values: Regex

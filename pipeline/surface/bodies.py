@@ -1,0 +1,123 @@
+"""The bodies of a file's functions: left out when the file is parsed, and read where they say something.
+
+Four fifths of a file's syntax tree are bodies, and most say nothing about the API. So a file is parsed without them,
+and a body is parsed on its own once a cheap search has found something in its lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from itertools import accumulate
+
+from prune_source import prune_source
+
+from pipeline.surface.syntax import Function, text_of
+
+# Words of Python 2 that a function may hide. Where they stand in a docstring, the file is parsed whole for nothing.
+_PYTHON_2 = re.compile(r"""print ["'\w%`]|except [\w.]+ ?, ?\w+ ?:|raise [\w.]+ ?, ?["'\w]|exec [\w"']+ in """)
+
+
+def without_bodies(text: str) -> str:
+    """Return a source with the bodies of its functions replaced by `pass`, but those of `__init__`; lines stay.
+
+    A source that may be Python 2 is returned as it is: whether all of it parses must be seen.
+    """
+    return text if _PYTHON_2.search(text) else prune_source(text) or text
+
+
+class Bodies:
+    """The bodies of the functions of one file, found by the syntax nodes of its parse without bodies."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = text.split("\n")
+        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
+        self._spans: dict[int, tuple[int, int]] = {}
+        self._read: dict[int, list[ast.stmt]] = {}
+
+    def first_line(self, node: Function) -> int:
+        """Return the number (from 0) of the line where a body begins, after the docstring.
+
+        In a function of one line this is the line after it.
+        """
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and text_of(first.value) is not None:
+            return first.end_lineno or first.lineno
+        return _header_end(node, self.lines)
+
+    def span(self, node: Function) -> tuple[int, int]:
+        """Return where a body begins and ends in the text of the file, without its docstring."""
+        known = self._spans.get(id(node))
+        if known is None:
+            known = self._spans[id(node)] = self._span(node)
+        return known
+
+    def _span(self, node: Function) -> tuple[int, int]:
+        line, last = self.first_line(node), node.end_lineno or node.lineno
+        if line < last:
+            return self._starts[line], self._starts[last] - 1
+        first = node.body[-1]
+        if text_of(getattr(first, "value", None)) is not None:
+            return self._starts[last] - 1, self._starts[last] - 1
+        # columns are counted in bytes
+        before = len(self.lines[last - 1].encode()[: first.col_offset].decode())
+        return self._starts[last - 1] + before, self._starts[last] - 1
+
+    def mentions(self, node: Function, words: Sequence[str]) -> bool:
+        """Return whether one of the words stands in a body."""
+        start, end = self.span(node)
+        return any(self.text.find(word, start, end) >= 0 for word in words)
+
+    def search(self, node: Function, pattern: re.Pattern[str]) -> list[str]:
+        """Return what a pattern finds in a body; the newline before its first line counts as part of it."""
+        start, end = self.span(node)
+        return pattern.findall(self.text, max(start - 1, 0), end)
+
+    def is_empty(self, node: Function) -> bool:
+        """Return whether a body has nothing but constants such as `...`."""
+        if len(node.body) == 1 and not isinstance(node.body[0], ast.Pass | ast.Expr):
+            return False
+        start, end = self.span(node)
+        if end - start > 200:
+            return False
+        body = self.statements(node)
+        return all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in body)
+
+    def statements(self, node: Function) -> list[ast.stmt]:
+        """Return the statements of a body, parsed on their own if the file was parsed without them.
+
+        None are returned of a body that does not parse, as it may be in Python 2.
+        """
+        if not isinstance(node.body[-1], ast.Pass):
+            return node.body
+        if id(node) not in self._read:
+            start, end = self.span(node)
+            # a body keeps its indentation; in an async function everything is allowed that is allowed in any
+            between = "\n" if self.text[start - 1] == "\n" else " "
+            self._read[id(node)] = _parsed(f"async def _():{between}{self.text[start:end]}")
+        return self._read[id(node)]
+
+
+def _parsed(source: str) -> list[ast.stmt]:
+    try:
+        made = ast.parse(source).body[0]
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return made.body if isinstance(made, ast.AsyncFunctionDef) else []
+
+
+def _header_end(node: Function, lines: Sequence[str]) -> int:
+    """Return the number (from 1) of the line where `def …:` ends."""
+    number = node.lineno
+    text = lines[number - 1].rstrip()
+    if text.endswith(":") and "#" not in text:
+        return number
+    taken = node.args
+    arguments = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, taken.vararg, taken.kwarg]
+    ends = [*arguments, *taken.defaults, *taken.kw_defaults, node.returns]
+    number = max(number, *(end.end_lineno or 0 for end in ends if end is not None), 0)
+    while number < (node.end_lineno or number) and not lines[number - 1].partition("#")[0].rstrip().endswith(":"):
+        number += 1
+    return number

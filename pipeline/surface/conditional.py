@@ -1,0 +1,99 @@
+"""What stands under a condition that another machine may answer otherwise: its platform, or what is installed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from pipeline.surface.branches import bound_names
+from pipeline.surface.records import ALTERNATIVE
+from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.syntax import dotted, parts, written
+
+CONDITIONAL = "conditional"
+"""Label of what a release has on some platforms only, or only beside another package."""
+
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
+
+
+def conditional_statements(tree: ast.Module, rules: SurfaceRules) -> set[int]:
+    """Return the ids (of `id`) of statements that bind a name under such a condition and nowhere else.
+
+    The branches of the tree must have been settled.
+    """
+    flags = {name.removesuffix(ALTERNATIVE) for name in _all_bound(tree.body) if name.endswith(ALTERNATIVE)}
+    found: set[int] = set()
+    for body in _scopes(tree.body):
+        sure: set[str] = set()
+        unsure: list[tuple[ast.stmt, set[str]]] = []
+        for statement, certain in _binding(body, rules, flags, certain=True):
+            names = {name.removesuffix(ALTERNATIVE) for name in bound_names(statement)}
+            if certain:
+                sure |= names
+            else:
+                unsure.append((statement, names))
+        found |= {id(statement) for statement, names in unsure if not names <= sure}
+    return found
+
+
+def _all_bound(body: list[ast.stmt]) -> Iterator[str]:
+    for statement in body:
+        if isinstance(statement, ast.Try | ast.TryStar | ast.If):
+            yield from bound_names(statement)
+
+
+def _scopes(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    yield body
+    for statement in body:
+        if isinstance(statement, ast.ClassDef):
+            yield from _scopes(statement.body)
+        for inner in parts(statement):
+            yield from (scope for scope in _scopes(inner) if scope is not inner)
+
+
+def _binding(
+    body: list[ast.stmt], rules: SurfaceRules, flags: set[str], *, certain: bool
+) -> Iterator[tuple[ast.stmt, bool]]:
+    """Yield the innermost statements of a scope, each with whether it runs on every machine."""
+    for statement in body:
+        match statement:
+            case ast.If(test=test, body=inner, orelse=orelse):
+                both = _names(inner) & _names(orelse)
+                known = certain and not _asks(test, rules, flags)
+                for bound, sure in _binding([*inner, *orelse], rules, flags, certain=known):
+                    yield bound, sure or (certain and bool(_names([bound]) & both))
+            case ast.Try(body=inner, orelse=orelse, handlers=handlers) if _may_lack(handlers):
+                both = _names([*inner, *orelse]) & {name for handler in handlers for name in _names(handler.body)}
+                for bound, _ in _binding([*inner, *orelse], rules, flags, certain=certain):
+                    yield bound, certain and bool(_names([bound]) & both)
+            case _ if inside := list(parts(statement)):
+                for part in inside:
+                    yield from _binding(part, rules, flags, certain=certain)
+            case _:
+                yield statement, certain
+
+
+def _names(body: list[ast.stmt]) -> set[str]:
+    return {name.removesuffix(ALTERNATIVE) for statement in body for name in bound_names(statement)}
+
+
+def _asks(test: ast.expr, rules: SurfaceRules, flags: set[str]) -> bool:
+    """Return whether a condition asks for the platform, or for something that may not have been imported."""
+    if isinstance(test, ast.Name) and test.id == "TYPE_CHECKING":
+        return False
+    mentioned = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
+    return bool(mentioned & flags) or rules.machine_conditions.search(written(test)) is not None
+
+
+def _may_lack(handlers: list[ast.ExceptHandler]) -> bool:
+    """Return whether one of the handlers goes on without what cannot be imported."""
+    return any(_is_import_error(handler.type) and not _raises(handler.body) for handler in handlers)
+
+
+def _is_import_error(kind: ast.expr | None) -> bool:
+    kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+    return any(dotted(kind) in _IMPORT_ERRORS for kind in kinds)
+
+
+def _raises(body: list[ast.stmt]) -> bool:
+    return any(isinstance(statement, ast.Raise) for statement in body)

@@ -1,0 +1,168 @@
+"""Parameters behind `**kwargs`: what a body takes out of them, and what the docstring says that they take."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import griffe
+
+from pipeline.surface.bodies import Bodies
+from pipeline.surface.records import Parameter
+from pipeline.surface.syntax import Function, written
+from pipeline.terms import ParameterKind, ParameterSource
+
+UNKNOWN = "..."
+"""Default of a parameter that may be left out, when nobody knows what it is then."""
+
+_FIRST_UNSURE = (ast.Try, ast.TryStar, ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Match)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_NUMPY = re.compile(r"^(?:Other )?Parameters[ \t]*\n-{3,}", re.M)
+_GOOGLE = re.compile(r"^(?:Args|Arguments|Parameters|Params|Keyword (?:Args|Arguments)|Other Parameters):[ \t]*$", re.M)
+_SPHINX = re.compile(r"^[ \t]*:(?:param|parameter|arg|argument|key|keyword) ", re.M)
+_STYLES = ((_NUMPY, griffe.Parser.numpy), (_GOOGLE, griffe.Parser.google), (_SPHINX, griffe.Parser.sphinx))
+_DESCRIBED = {griffe.DocstringSectionKind.parameters, griffe.DocstringSectionKind.other_parameters}
+
+
+@dataclass(slots=True)
+class _Uses:
+    """What a body does with the names in its `**kwargs`; `taken` has the default of each, None if it must be given."""
+
+    taken: dict[str, str | None] = field(default_factory=dict)
+    popped: set[str] = field(default_factory=set)
+    asked: set[str] = field(default_factory=set)
+    assigned: set[str] = field(default_factory=set)
+    refused: set[str] = field(default_factory=set)
+    forwarded: set[str] = field(default_factory=set)
+
+    def take(self, name: str, default: str | None) -> None:
+        known = self.taken.get(name, UNKNOWN)
+        if name not in self.taken or known in {UNKNOWN, None}:
+            self.taken[name] = known if default == UNKNOWN and known is not None else default
+
+    def parameters(self) -> dict[str, str | None]:
+        """Return what a caller may give, with defaults: not what the body sets, refuses or gives on by itself."""
+        kept = self.taken.keys() - self.refused - (self.forwarded - self.popped) - (self.assigned - self.asked)
+        return {name: default for name, default in self.taken.items() if name in kept}
+
+
+def hidden_parameters(node: Function, bodies: Bodies, docstring: str | None, known: Collection[str]) -> list[Parameter]:
+    """Return the keyword-only parameters that a function has behind its `**kwargs`, beyond the known ones.
+
+    First those that the body takes out of it, then those that only the docstring describes.
+    """
+    if node.args.kwarg is None:
+        return []
+    catch_all = node.args.kwarg.arg
+    told = [name for name in described_names(docstring) if name not in {*known, catch_all}]
+    uses = _Uses()
+    if told or bodies.search(node, _access(catch_all)):
+        uses = _uses(bodies.statements(node), catch_all)
+    taken = {name: default for name, default in uses.parameters().items() if name not in known}
+    silent = [name for name in told if name not in {*taken, *uses.refused, *uses.forwarded, *uses.assigned}]
+    found = [_parameter(name, default, ParameterSource.KWARGS) for name, default in taken.items()]
+    return found + [_parameter(name, UNKNOWN, ParameterSource.DOCSTRING) for name in silent]
+
+
+def _parameter(name: str, default: str | None, known_from: ParameterSource) -> Parameter:
+    return {
+        "name": name,
+        "kind": ParameterKind.KEYWORD_ONLY,
+        "default": default,
+        "annotation": None,
+        "known_from": known_from,
+        "deprecation": None,
+    }
+
+
+@functools.lru_cache(maxsize=256)
+def _access(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\b{name}(?:\.(?:pop|get|setdefault)\b|\[)|\bin {name}\b")
+
+
+def described_names(docstring: str | None) -> list[str]:
+    """Return the names that the parameter sections of a docstring describe (numpydoc, Google or Sphinx style)."""
+    if not docstring:
+        return []
+    style, start = next(((s, m.start()) for p, s in _STYLES if (m := p.search(docstring))), (None, 0))
+    if style is None:
+        return []
+    # what stands before the section takes the parsers time and says nothing about parameters
+    sections = griffe.Docstring(docstring[start:], lineno=1).parse(style)
+    listed = [item.name for section in sections if section.kind in _DESCRIBED for item in section.value]
+    names = [name.strip() for together in listed if not together.startswith("*") for name in together.split(",")]
+    return list(dict.fromkeys(name for name in names if name.isidentifier() and name not in {"self", "cls"}))
+
+
+def _uses(body: Sequence[ast.stmt], catch_all: str) -> _Uses:
+    uses = _Uses()
+    nodes = list(_nodes(body, certain=True))
+    # once the name means another dictionary, what is taken out of that is no parameter
+    rebound = (n.lineno for n, _ in nodes if isinstance(n, ast.Name) and n.id == catch_all and _is_stored(n))
+    last = min(rebound, default=None)
+    for node, certain in nodes:
+        if last is None or getattr(node, "lineno", 0) <= last:
+            _use(node, catch_all, uses, certain=certain)
+    return uses
+
+
+def _is_stored(node: ast.Name | ast.Subscript) -> bool:
+    return isinstance(node.ctx, ast.Store)
+
+
+def _nodes(nodes: Sequence[ast.AST], *, certain: bool) -> Iterator[tuple[ast.AST, bool]]:
+    """Yield all nodes in the order of the source, each with whether it runs whenever the function does."""
+    for node in nodes:
+        yield node, certain
+        children = list(ast.iter_child_nodes(node))
+        first = _runs_first(node, children)
+        yield from _nodes(first, certain=certain)
+        yield from _nodes([child for child in children if child not in first], certain=False)
+        if isinstance(node, ast.stmt) and any(isinstance(inner, ast.Return) for inner in ast.walk(node)):
+            certain = False
+
+
+def _runs_first(node: ast.AST, children: list[ast.AST]) -> list[ast.AST]:
+    """Return the children that run whenever the node does."""
+    match node:
+        case ast.If(test=test) | ast.While(test=test) | ast.IfExp(test=test):
+            return [test]
+        case ast.For(iter=values) | ast.AsyncFor(iter=values):
+            return [values]
+        case ast.BoolOp(values=values):
+            return [values[0]]
+    return [] if isinstance(node, _FIRST_UNSURE + _COMPREHENSIONS) else children
+
+
+def _use(node: ast.AST, catch_all: str, uses: _Uses, *, certain: bool) -> None:
+    bare = None if certain else UNKNOWN
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id=owner), attr="pop" | "get" | "setdefault" as how),
+            args=[ast.Constant(value=str(name)), *rest],
+        ) if owner == catch_all and name.isidentifier():
+            uses.take(name, written(rest[0]) if rest else bare if how == "pop" else UNKNOWN)
+            uses.asked.add(name)
+            if how == "pop":
+                uses.popped.add(name)
+        case ast.Subscript(value=ast.Name(id=owner), slice=ast.Constant(value=str(name))) if owner == catch_all:
+            if isinstance(node.ctx, ast.Load) and name.isidentifier():
+                uses.take(name, bare)
+            elif _is_stored(node):
+                uses.assigned.add(name)
+        case ast.If(test=ast.Compare(left=ast.Constant(value=str(name)), ops=[ast.In()]), body=[*_, ast.Raise()]):
+            uses.refused.add(name)
+        case ast.Compare(
+            left=ast.Constant(value=str(name)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=owner)]
+        ) if owner == catch_all and name.isidentifier():
+            uses.take(name, UNKNOWN)
+            uses.asked.add(name)
+        case ast.Call(keywords=keywords) if any(_is_passed_on(keyword, catch_all) for keyword in keywords):
+            uses.forwarded |= {keyword.arg for keyword in keywords if keyword.arg}
+
+
+def _is_passed_on(keyword: ast.keyword, catch_all: str) -> bool:
+    return keyword.arg is None and isinstance(keyword.value, ast.Name) and keyword.value.id == catch_all
