@@ -67,6 +67,7 @@ class SourceKind(Term):
     PY = "py", "read from Python source"
     PYI = "pyi", "read from a type stub"
     PY2 = "py2", "read from Python 2 source"
+    COMPILED = "compiled", "a compiled module without a stub: nothing is known of what is in it"
     INSPECTED = "inspected", "seen by importing it in the pinned environment, in the sandbox"
 
 
@@ -151,6 +152,47 @@ class GitChameleonCategory(Term):
     NAME = "name", "a function or class has another name or place"
     SEMANTICS = "semantics", "the same call behaves differently"
     NEW_FEATURE = "new_feature", "a new feature or a dependency-based change"
+
+
+class DirectiveKind(Term):
+    VERSIONADDED = "versionadded", "it came in that version"
+    VERSIONCHANGED = "versionchanged", "something about it changed in that version"
+    DEPRECATED = "deprecated", "it is deprecated since that version"
+    VERSIONREMOVED = "versionremoved", "it is removed in that version"
+
+
+class DirectiveOwner(Term):
+    API = "api", "about the API itself"
+    PARAMETER = "parameter", "about a parameter"
+    ATTRIBUTE = "attribute", "about an attribute that the docstring of its class describes"
+    PART = "part", "about a part that has no name of its own: a value of a parameter, a return value, an example"
+
+
+class Agreement(Term):
+    AGREES = "agrees", "the comparison of the releases found the same"
+    CONTRADICTS = "contradicts", "the comparison of the releases found another version"
+    NOT_FOUND = "not_found", "the surface does not show the API, the parameter or the change that it is about"
+    NOT_COVERED = "not_covered", "the lake does not hold the stated release and the one before, and shows nothing against it"
+    NOT_COMPARABLE = "not_comparable", "it is about behaviour or about a part, which no surface shows"
+    UNREADABLE = "unreadable", "no version by PEP 440 can be read in it"
+
+
+class Disagreement(Term):
+    BEHIND_KWARGS = "behind_kwargs", "the signature had **kwargs, which may have taken the parameter"
+    UNSEEN = "unseen", "the signature cannot be read from the sources: compiled, or made when it runs"
+    NOT_IN_SIGNATURE = "not_in_signature", "the signature has no such parameter, and no **kwargs"
+    NO_SUCH_MEMBER = "no_such_member", "no source of the class shows an attribute of that name"
+    NO_MARK = "no_mark", "nothing in the code marks it as deprecated"
+    NO_SUCH_CHANGE = "no_such_change", "no change of that kind was found"
+    INHERITED_BEFORE = "inherited_before", "in the stated release an own definition took the place of an inherited one"
+    PLACEHOLDER = "placeholder", "the signature's default was a placeholder, the documentation tells what it stood for"
+    SAME_SERIES = "same_series", "found in another release of the stated minor series"
+    BACKPORT = "backport", "found, with the statement, in a patch of an earlier series than the stated one"
+    ANNOUNCED = "announced", "the statement was there before the release that it names"
+    THERE_BEFORE = "there_before", "found before the stated release, where nothing stated it"
+    MISSED_RELEASE = "missed_release", "found in the series after the stated one, and nothing stated it before"
+    LIVED_ELSEWHERE = "lived_elsewhere", "found long after the stated release, and nothing public stated it before"
+    FOUND_LATER = "found_later", "stated before it was found"
 
 
 class Evidence(Term):
@@ -265,6 +307,7 @@ class FlagKind(Term):
     RENAME_UNSURE = "rename_unsure", "the rename is a guess from similarity"
     NOT_DISCRIMINATING = "not_discriminating", "the old code passes in the new release too"
     TOO_LONG = "too_long", "longer than the rule allows"
+    DOCUMENTATION_DISAGREES = "documentation_disagrees", "the library's documentation states another version than was found"
     AUDIT = "audit", "drawn at random, so that the error rate of the rest is known"
 
 
