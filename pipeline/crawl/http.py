@@ -91,7 +91,7 @@ class Fetcher:
     def get(self, url: str, headers: Mapping[str, str] | None = None, *, stream: bool = False) -> requests.Response:
         """Fetch an address.
 
-        Errors: Unreachable, NotFound (404 and 410), NoRanges (416), BadAnswer for any other refusal.
+        Errors: Unreachable, NotFound (404 and 410), NoRanges (416 for a range), BadAnswer for any other refusal.
         """
         try:
             answer = self.session.get(url, headers=headers, timeout=self.timeout_s, stream=stream)
@@ -104,8 +104,8 @@ class Fetcher:
             raise NotFound(f"{url}: status {answer.status_code}")
         if answer.status_code in RETRY_STATUSES:
             raise Unreachable(f"{url}: status {answer.status_code} after every retry")
-        if answer.status_code == requests.codes.requested_range_not_satisfiable:
-            raise NoRanges(f"{url}: status {answer.status_code}, the file is shorter than it was")
+        if answer.status_code == requests.codes.requested_range_not_satisfiable and "Range" in (headers or {}):
+            raise NoRanges(f"{url}: status {answer.status_code}, the file ends before the range begins")
         if not answer.ok:
             raise BadAnswer(f"{url}: status {answer.status_code}")
         return answer

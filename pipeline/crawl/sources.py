@@ -25,8 +25,8 @@ WAIT_S = 120
 
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
-CREATE TABLE contents (sha256 TEXT PRIMARY KEY, size INTEGER NOT NULL, zstd BLOB NOT NULL);
-CREATE TABLE trees (artifact TEXT PRIMARY KEY, manifest BLOB NOT NULL, sha256 TEXT NOT NULL);
+CREATE TABLE contents (sha256 TEXT PRIMARY KEY, size INTEGER NOT NULL, zstd BLOB NOT NULL) STRICT;
+CREATE TABLE trees (artifact TEXT PRIMARY KEY, manifest BLOB NOT NULL, sha256 TEXT NOT NULL) STRICT;
 """
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 
@@ -137,7 +137,7 @@ def _pack(content: bytes) -> bytes:
 def _unpack(sha256: str, size: int, packed: bytes) -> bytes | None:
     """Return the bytes of a row, None where they are not those of its hash."""
     try:
-        content: bytes = pa.decompress(packed, decompressed_size=size, codec="zstd", asbytes=True)
-    except (pa.ArrowException, OSError, ValueError, TypeError, MemoryError):
+        content: bytes = pa.decompress(packed, decompressed_size=max(size, 0), codec="zstd", asbytes=True)
+    except (pa.ArrowException, OSError, ValueError, MemoryError):
         return None
     return content if sha256_of(content) == sha256 else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import csv
+import io
 from collections.abc import Iterable
 
 import msgspec
@@ -59,7 +60,7 @@ def _record(artifact: Artifact, about: dict[str, bytes]) -> dict[str, str]:
     if len(records) != 1:
         raise NoRanges(f"{artifact.url}: {len(records)} RECORD files")
     try:
-        rows = list(csv.reader(records[0].decode("utf-8").splitlines()))
+        rows = list(csv.reader(io.StringIO(records[0].decode("utf-8"), newline="")))
         return {row[0]: _hex(row[1]) for row in rows if len(row) > 1 and row[1].startswith("sha256=")}
     except (ValueError, csv.Error) as error:
         raise NoRanges(f"{artifact.url}: RECORD cannot be read: {error}") from None
