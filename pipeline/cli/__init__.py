@@ -11,6 +11,7 @@ from pipeline import __version__
 from pipeline.cli.airflow import app as airflow_app
 from pipeline.cli.diff import diff
 from pipeline.cli.doctor import doctor
+from pipeline.cli.evolution import evolution
 from pipeline.cli.history import history
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
 from pipeline.cli.refresh import refresh
@@ -34,6 +35,7 @@ app = typer.Typer(
 app.command()(refresh)
 app.command()(diff)
 app.command()(history)
+app.command()(evolution)
 app.command()(verify)
 app.command()(doctor)
 app.add_typer(airflow_app, name="airflow")

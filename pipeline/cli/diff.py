@@ -2,59 +2,94 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
-from rich.markup import escape
+from rich.text import Text
 
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json
+from pipeline.cli.reading import states_of
 from pipeline.cli.refresh import Json
 from pipeline.lake import Row
-from pipeline.lifecycle import describe_change
+from pipeline.lifecycle.todo import Block, grouped, only_breaking
+from pipeline.lifecycle.words import signature
 from pipeline.ondemand import NoAnswerError, diff_releases
-from pipeline.terms import ChangeKind
 
-GROUPS: tuple[tuple[str, Callable[[Row], bool]], ...] = (
-    ("Gone: code that uses these fails", lambda c: c["kind"] == ChangeKind.REMOVED),
-    ("Renamed or moved: write the new path", lambda c: c["kind"] in (ChangeKind.RENAMED, ChangeKind.MOVED)),
-    ("Changed so that calls can fail: check them", lambda c: c["breaking"]),
-    ("Deprecated: prepare for the removal", lambda c: c["kind"] == ChangeKind.DEPRECATED),
-    ("New", lambda c: c["kind"] == ChangeKind.INTRODUCED),
-    ("Changed without harm", lambda c: True),
-)
+PIPED = 120
+"""Columns of a line that no terminal limits."""
+
+States = Mapping[str, tuple[Row, Row]]
+"""The states of an API in the old and in the new release, by path."""
 
 
 def diff(
     library: Annotated[str, typer.Argument(help="Name on the package index.")],
     old: Annotated[str, typer.Argument(help="Version to come from.")],
     new: Annotated[str, typer.Argument(help="Version to go to.")],
+    breaking: Annotated[bool, typer.Option("--breaking", help="Only what can break code that was right.")] = False,
     json: Json = False,
 ) -> None:
-    """Show what changed in a library's public API between two releases.
+    """Show what changed in a library's public API between two releases, by what a user must do about it.
+
+    Ends with status 0 whatever changed, 1 where the index does not answer, 2 where a release cannot be had.
 
     Example: driftline diff flask 2.2.5 2.3.0
     """
     try:
         changes = diff_releases(library, old, new)
+        reshaped = {block.path for _, blocks in grouped(changes) for block in blocks if block.reshaped}
+        states = states_of(library, old, new, reshaped) if reshaped and not json else {}
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
+    changes = only_breaking(changes) if breaking else changes
     if json:
         print_json({"library": library, "old": old, "new": new, "changes": [as_json(change) for change in changes]})
         return
-    out.print(f"[bold]{escape(f'{library} {old} to {new}')}[/bold]: {len(changes)} changes")
-    for title, group in grouped(changes):
-        out.print(f"\n[bold]{title}[/bold] ({len(group)})")
-        for change in group:
-            out.print(f"  {describe_change(change)}", markup=False)
+    for line in diff_lines(f"{library} {old} → {new}", changes, states, out.width if out.is_terminal else PIPED):
+        out.print(line)
 
 
-def grouped(changes: list[Row]) -> list[tuple[str, list[Row]]]:
-    """Sort changes into the groups of a user's work; each stands in the first that fits, empty ones are left out."""
-    groups: dict[str, list[Row]] = {title: [] for title, _ in GROUPS}
-    for change in changes:
-        groups[next(title for title, fits in GROUPS if fits(change))].append(change)
-    return [(title, group) for title, group in groups.items() if group]
+def diff_lines(title: str, changes: Sequence[Row], states: States, width: int) -> Iterator[Text]:
+    """Write changes in their groups; `states` holds those of the APIs whose signatures are to be shown."""
+    groups = grouped(changes)
+    apis = sum(len(blocks) for _, blocks in groups)
+    counts = f": {_count(len(changes), 'change')} of {_count(apis, 'API')}" if changes else ": no change"
+    yield Text.assemble((title, "bold"), counts)
+    yield from (Text(f"  {len(blocks):>5}  {name}") for name, blocks in groups)
+    for name, blocks in groups:
+        yield Text()
+        yield Text(f"{name} ({len(blocks)})", "bold")
+        for block in blocks:
+            yield from _block(block, states.get(block.path), width)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _block(block: Block, states: tuple[Row, Row] | None, width: int) -> Iterator[Text]:
+    told = block.phrases
+    alone = f"  {block.path}: {told[0].text}"
+    if len(told) == 1 and len(alone) <= width:
+        yield Text(alone)
+        return
+    yield Text(f"  {block.path}")
+    for phrase in told:
+        mark = "! " if phrase.breaking else "  "
+        first, *more = textwrap.wrap(phrase.text, max(width - 8, 40), break_long_words=False, break_on_hyphens=False)
+        yield Text(f"    {mark}{first}", "red" if phrase.breaking else "")
+        yield from (Text(f"        {line}", "red" if phrase.breaking else "") for line in more)
+    if states:
+        yield from _signatures(states, width)
+
+
+def _signatures(states: tuple[Row, Row], width: int) -> Iterator[Text]:
+    for label, state in zip(("old", "new"), states, strict=True):
+        first, *more = signature(state, width - 11)
+        yield Text(f"      {label}: {first}", "dim")
+        yield from (Text(f"           {line}", "dim") for line in more)
 
 
 def as_json(change: Row) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from difflib import get_close_matches
 from typing import Annotated
@@ -9,13 +10,17 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from pipeline.cli.life import Page, life_lines
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import Json
-from pipeline.lifecycle import describe
+from pipeline.lifecycle import History
 from pipeline.ondemand import Answer, NoAnswerError, history_from_index
 
 SHOWN = 5
 """What had to be left out is often a hundred files of Python 2; a few tell the story."""
+
+PIPED = 100
+"""Columns of a signature that no terminal limits."""
 
 
 def history(
@@ -24,6 +29,8 @@ def history(
     json: Json = False,
 ) -> None:
     """Tell the life of an API over all final releases of its library.
+
+    Ends with status 1 where no release has the path as a public one.
 
     Example: driftline history flask flask.Markup
     """
@@ -35,37 +42,72 @@ def history(
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
     if json:
-        print_json(_as_json(library, answer))
+        print_json(as_json(library, answer))
     else:
         _print(library, answer)
-    raise typer.Exit(0 if answer.history.known else PROBLEM)
+    raise typer.Exit(0 if answer.history.known or answer.history.leads_to else PROBLEM)
 
 
 def _print(library: str, answer: Answer) -> None:
-    first, last = answer.releases[0], answer.releases[-1]
-    out.print(
-        f"[bold]{escape(answer.history.path)}[/bold] in {len(answer.releases)} final releases of {escape(library)}, "
-        f"{first['version']} ({first['release_time']:%Y-%m-%d}) to {last['version']} ({last['release_time']:%Y-%m-%d})"
-    )
-    for line in describe(answer.history):
-        out.print(f"  {line}", markup=False)
-    if not answer.history.known:
-        near = get_close_matches(answer.history.path, answer.paths, n=3)
-        meant = f"  did you mean {', '.join(near)}?" if near else f"  it offers {len(answer.paths)} other paths"
-        out.print(meant, markup=False)
+    history = answer.history
+    first, last = (f"{r['version']} ({r['release_time']:%Y-%m-%d})" for r in (answer.releases[0], answer.releases[-1]))
+    read = f"{len(answer.releases)} final releases of {escape(library)}, {first} to {last}"
+    out.print(f"[bold]{escape(history.path)}[/bold] in {read}\n")
+    for line in life_lines(history, answer.releases, Page(out.width if out.is_terminal else PIPED, out.is_terminal)):
+        out.print(line)
+    for told in _not_public(history, answer.paths):
+        out.print(told, markup=False)
     for reject in answer.rejects[:SHOWN]:
         say(f"left out: {reject.key}: {reject.detail}")
     if len(answer.rejects) > SHOWN:
         say(f"left out: {len(answer.rejects) - SHOWN} more, which --json lists")
 
 
-def _as_json(library: str, answer: Answer) -> dict[str, object]:
+def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
+    """Say of a path without a life what it is instead, and what may have been meant."""
+    if history.known or history.leads_to:
+        return
+    if history.importable:
+        first, last = history.importable[0]["first_version"], history.importable[-1]["last_version"]
+        yield f"{history.path}: can be imported in {first}{f' to {last}' if last else ' and since'}, but is not public"
+    elif private := next((part for part in history.path.split(".") if part[:1] == "_" and part[:2] != "__"), None):
+        yield f"{history.path}: private by its name, `{private}`; histories are told of public paths"
+    elif history.public_as:
+        yield f"{history.path}: not public there; it is the place where the definition stands"
+    else:
+        yield f"{history.path}: no release in the lake has it"
+    near = history.public_as or near_paths(history.path, paths)
+    if history.public_as:
+        yield f"  its public path{'s are' if len(near) > 1 else ' is'} {', '.join(near)}"
+    else:
+        yield f"  did you mean {', '.join(near)}?" if near else f"  it offers {len(paths)} other paths"
+
+
+def near_paths(path: str, paths: tuple[str, ...]) -> list[str]:
+    """Return up to three public paths that somebody who wrote `path` may have meant: of that name, or alike."""
+    name = path.rpartition(".")[2]
+    same_name = sorted((p for p in paths if name and p.rpartition(".")[2] == name), key=lambda p: (p.count("."), p))
+    alike = get_close_matches(path, paths, n=3)
+    return list(dict.fromkeys([*alike[:1], *same_name, *alike]))[:3]
+
+
+def as_json(library: str, answer: Answer) -> dict[str, object]:
+    """Return a history in the form that `driftline history --json` promises."""
+    history = answer.history
     return {
         "library": library,
-        "path": answer.history.path,
+        "path": history.path,
+        "alias_of": history.leads_to.path if history.leads_to else None,
+        "public_as": history.public_as,
         "releases": [row["version"] for row in answer.releases],
-        "lives": answer.history.lives,
-        "states": answer.history.states,
-        "changes": answer.history.changes,
+        "release_times": {row["version"]: row["release_time"].isoformat() for row in answer.releases},
+        "lives": history.lives,
+        "states": history.states,
+        "changes": history.changes,
+        "alias_history": _rows(history.leads_to),
         "rejects": [asdict(reject) for reject in answer.rejects],
     }
+
+
+def _rows(history: History | None) -> dict[str, object] | None:
+    return {"lives": history.lives, "states": history.states, "changes": history.changes} if history else None

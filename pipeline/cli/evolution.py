@@ -1,0 +1,109 @@
+"""`driftline evolution`: how many APIs each release introduced, deprecated, removed and modified; the picture of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from packaging.version import InvalidVersion
+from rich.text import Text
+
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say
+from pipeline.cli.reading import tables_from_index
+from pipeline.cli.refresh import Json
+from pipeline.lifecycle.evolution import Step, as_rows, evolution_of, since
+from pipeline.ondemand import NoAnswerError
+
+BAR = 24
+"""Cells of the longest bar."""
+
+NARROWEST = 8
+"""Cells below which a bar says nothing."""
+
+_PARTS = (("removed", "red"), ("moved", "magenta"), ("breaking", "bright_red"), ("deprecated", "yellow"))
+_COLUMNS = {name: name for name in ("introduced", "deprecated", "removed", "moved", "modified", "breaking")} | {
+    "size": "   API"
+}
+
+Since = Annotated[str | None, typer.Option("--since", help="Only releases from this version on.", metavar="VERSION")]
+Svg = Annotated[Path | None, typer.Option(help="Write a picture to this file.", metavar="FILE")]
+
+
+def evolution(
+    library: Annotated[str, typer.Argument(help="Name on the package index.")],
+    svg: Svg = None,
+    since: Since = None,
+    json: Json = False,
+) -> None:
+    """Count what each release of a library introduced, deprecated, removed and modified, and draw it.
+
+    Example: driftline evolution flask --since 2.0 --svg flask.svg
+    """
+    steps = _steps(library, since)
+    if svg is not None:
+        # slow to import, and needed for the picture alone
+        from pipeline.lifecycle.picture import evolution_svg
+
+        svg.write_text(evolution_svg(library, steps), encoding="utf-8")
+        say(f"wrote {svg}")
+    if json:
+        print_json({"library": library, "releases": as_rows(steps)})
+        return
+    for line in table_lines(library, steps, out.width if out.is_terminal else 0):
+        out.print(line)
+
+
+def _steps(library: str, first: str | None) -> list[Step]:
+    try:
+        with progress(1, f"reading {library}") as bar:
+            tables = tables_from_index(
+                library, lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
+            )
+        steps = evolution_of(tables.releases, tables.changes, tables.lifecycles)
+        shown = since(steps, first) if first else steps
+    except NoAnswerError as error:
+        fail(str(error), BAD_USAGE)
+    except InvalidVersion:
+        fail(f"--since {first!r} is not a version by PEP 440; write for example 2.0", BAD_USAGE)
+    if not shown:
+        fail(
+            f"--since {first}: {library} has no final release from there on; the newest is {steps[-1].version}",
+            BAD_USAGE,
+        )
+    return shown
+
+
+def table_lines(library: str, steps: Sequence[Step], room: int = 0) -> Iterator[Text]:
+    """Write a line a release, newest last; `room` are the columns of a terminal, where a bar can be drawn beside."""
+    broad = max(len("version"), *(len(step.version) for step in steps))
+    yield Text(f"{library}: {len(steps)} final releases, {steps[0].version} to {steps[-1].version}", "bold")
+    heads = "".join(f"  {name}" for name in _COLUMNS.values())
+    head = f"{'version':<{broad}}  {'date':<10}{heads}"
+    yield Text(head, "bold")
+    cells = min(room - len(head) - 2, BAR)
+    most = max(step.total for step in steps)
+    for step in steps:
+        named = f"{step.version:<{broad}}  {step.release_time:%Y-%m-%d}"
+        counts = "".join(f"  {_shown(step, column):>{len(name)}}" for column, name in _COLUMNS.items())
+        bar = _bar(step, most, cells) if cells >= NARROWEST else Text()
+        yield Text.assemble((named, "bold" if step.major else ""), counts, "  " if bar else "", bar)
+    yield Text("moved: or renamed. breaking: of the modified, those that can break calls. API: public paths.", "dim")
+
+
+def _shown(step: Step, column: str) -> str:
+    """Return a count; what cannot be known has none, and nought is quiet."""
+    if column != "size" and not step.compared:
+        return "?"
+    count = getattr(step, column)
+    return f"{count:,}" if count else "·"
+
+
+def _bar(step: Step, most: int, cells: int) -> Text:
+    """Draw what changed, what breaks first: every part that is there has a cell at least."""
+    counts = [(getattr(step, name), style) for name, style in _PARTS]
+    counts += [(step.modified - step.breaking, "bright_black"), (step.introduced, "blue")]
+    bar = Text.assemble(*(("█" * max(1, round(count / most * cells)), style) for count, style in counts if count))
+    bar.truncate(cells)
+    return bar
