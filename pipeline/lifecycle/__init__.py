@@ -1,7 +1,7 @@
 """What changed between releases, when each API came and went, and what the benchmarks call it."""
 
 from pipeline.lifecycle.compare import compare
-from pipeline.lifecycle.history import History, describe, describe_change, history_of
+from pipeline.lifecycle.history import History, history_of
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.stage import lifecycle_stage
 from pipeline.lifecycle.states import describe_state
@@ -12,8 +12,6 @@ __all__ = [
     "LifecycleRules",
     "Tags",
     "compare",
-    "describe",
-    "describe_change",
     "describe_state",
     "history_of",
     "lifecycle_stage",
