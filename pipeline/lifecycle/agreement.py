@@ -175,7 +175,8 @@ class _Case:
         if Version(found) < self.stated:
             if Version(written) >= self.stated:
                 return Disagreement.THERE_BEFORE
-            return Disagreement.BACKPORT if written == found else Disagreement.ANNOUNCED
+            backport = written == found and self.timeline.covers(found)
+            return Disagreement.BACKPORT if backport else Disagreement.ANNOUNCED
         if self.timeline.before(written, found):
             return Disagreement.FOUND_LATER
         next_ = self.timeline.next_series(self.stated, found)

@@ -30,7 +30,7 @@ _DIRECTIVE = re.compile(
 )
 _UNDERLINE = re.compile(r"\s*(-{3,}|={3,})\s*")
 _GOOGLE = re.compile(r"([A-Z][\w ]*):")
-_FIELD = re.compile(r":(?P<field>\w+)(?:\s[^:]*?)?(?:\s\*{0,2}(?P<name>\w+))?:(?:\s.*)?")
+_FIELD = re.compile(r":(?P<field>\w+)(?:\s+(?:[^:]*\s)?\\?\*{0,2}(?P<name>\w+))?:(?:\s.*)?")
 _NAME = re.compile(r"(?:\\?\*){0,2}`{0,2}([A-Za-z_]\w*)`{0,2}(?:\s*\(.*\))?")
 
 _OWNERS = {
