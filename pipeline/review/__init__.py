@@ -3,5 +3,6 @@
 from pipeline.review.flags import flags_stage, kinds_by_instance
 from pipeline.review.proof import Proof, Runs, followers, prove
 from pipeline.review.rules import FlagRules
+from pipeline.review.seen import Default, Seen
 
-__all__ = ["FlagRules", "Proof", "Runs", "flags_stage", "followers", "kinds_by_instance", "prove"]
+__all__ = ["Default", "FlagRules", "Proof", "Runs", "Seen", "flags_stage", "followers", "kinds_by_instance", "prove"]

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from pipeline.lake import Row
+from pipeline.review.seen import Seen
 from pipeline.terms import ChangeKind, Evidence, LibEvolutionEvalTag, Outcome
 
 _PASSES_ON = {ChangeKind.RENAMED, ChangeKind.MOVED}
@@ -25,6 +26,11 @@ class Runs:
         """Return how it ended, a value of Outcome, or None where it was not run."""
         row = self.of(subject_id, version)
         return row["outcome"] if row else None
+
+    def seen(self, path: str, version: str | None) -> Seen | None:
+        """Return what a probe saw at a path, or None where it was not run or did not find it."""
+        row = self.of(path, version)
+        return Seen.read(row["seen"]) if row and row["seen"] else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import secrets
 import signal
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from pipeline.validation.details import clean
 from pipeline.validation.rules import ValidationRules
 
 _HARNESS = Path(__file__).with_name("harness.py").read_bytes()
-OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 # Running these again could not come out otherwise, or would only take as long again.
 _CERTAIN = frozenset({Outcome.TIMED_OUT, Outcome.SYNTAX_ERROR, Outcome.FLAKY})
 
@@ -36,13 +36,14 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a case came out; `detail` is the same on every machine, duration and memory are not."""
+    """How a case came out; `detail` and `seen` are the same on every machine; `seen` is what a probe found, as JSON."""
 
     id: str
     outcome: Outcome
     detail: str | None
     duration_s: float
     peak_memory_bytes: int | None
+    seen: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,6 @@ class Report:
     """What the harness said, as far as it came; `end` is there only if the nonce signed it."""
 
     started: bool = False
-    lines: list[dict[str, Any]] = field(default_factory=list)
     end: dict[str, Any] | None = None
 
 
@@ -82,26 +82,25 @@ def _run_once(environment: Environment, case: Case, sandbox: Sandbox, rules: Val
         "checks": [dict(check) for check in case.checks],
         "options": list(rules.options),
         "import_names": [name.split(".")[0] for name in case.import_names],
-        "paths": [],
     }
-    finished, report = run_harness(environment, spec, sandbox, rules, seed=seed)
+    finished, report = _run_harness(environment, spec, sandbox, rules, seed)
     outcome, message = _judge(finished, report)
     detail = None if outcome is Outcome.PASSED else clean(message, environment)
     peak = max(finished.peak_memory_bytes, (report.end or {}).get("peak") or 0) or None
     return Result(case.id, outcome, detail, finished.duration_s, peak)
 
 
-def run_harness(
-    environment: Environment, spec: dict[str, Any], sandbox: Sandbox, rules: ValidationRules, *, seed: int = 0
+def _run_harness(
+    environment: Environment, spec: dict[str, Any], sandbox: Sandbox, rules: ValidationRules, seed: int
 ) -> tuple[Finished, Report]:
-    """Run the harness on a specification (of a case, or of paths to probe) and read its report."""
+    """Run the harness on the specification of a case and read its report."""
     nonce = secrets.token_hex(16).encode()
     finished = sandbox.run(
         [str(environment.python), ".harness.py"],
         environment=environment,
         files={".harness.py": _HARNESS, ".case.json": json.dumps(spec).encode()},
         stdin=nonce,
-        limits=rules.probe_limits if spec["paths"] else rules.limits,
+        limits=rules.limits,
         variables={"PYTHONHASHSEED": str(seed)},
     )
     return finished, _read(finished.stdout, nonce)
@@ -110,8 +109,7 @@ def run_harness(
 def _read(output: bytes, nonce: bytes) -> Report:
     lines = output.split(b"\n")
     signed = [line.removeprefix(nonce) for line in lines if line.startswith(nonce)]
-    said = [json.loads(line) for line in lines[1:] if line.startswith(b"{") and line.endswith(b"}")]
-    return Report(lines[0] == b'"started"', said, json.loads(signed[0]) if signed else None)
+    return Report(lines[0] == b'"started"', json.loads(signed[0]) if signed else None)
 
 
 def _judge(finished: Finished, report: Report) -> tuple[Outcome, str]:
@@ -126,7 +124,7 @@ def _judge(finished: Finished, report: Report) -> tuple[Outcome, str]:
     if not report.started:
         return Outcome.HARNESS_ERROR, errors or f"not started, status {finished.returncode}"
     if report.end is not None:
-        return OUTCOMES[report.end["outcome"]], report.end["message"]
+        return _OUTCOMES[report.end["outcome"]], report.end["message"]
     return _without_report(finished.returncode, errors)
 
 

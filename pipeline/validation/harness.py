@@ -1,12 +1,11 @@
-"""Runs one case, or looks for API paths, inside the sandbox; a file of its own, for Python 3.6 and newer.
+"""Runs one case inside the sandbox; a file of its own, for Python 3.6 and newer.
 
-It reads `.case.json` in its folder and reports on standard output: `started`, a line for each probed path, and at the
-end the result behind the nonce, which lies unread on standard input until then. A program that leaves early, by
+It reads `.case.json` in its folder and reports on standard output: `started`, and at the end the result behind the
+nonce, which lies unread on standard input until then. A program that leaves early, by
 `os._exit(0)` for example, has no report and so does not pass.
 """
 
 import errno
-import importlib
 import io
 import json
 import linecache
@@ -16,7 +15,7 @@ import re
 import sys
 import traceback
 import types
-from typing import TYPE_CHECKING, Any, Callable  # noqa: UP035 - Python 3.6 cannot subscript the other one
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     Frames = list[traceback.FrameSummary]
@@ -230,40 +229,6 @@ def judge(expected: "str | None", flags: int, got: str, raised: "tuple[str, Fail
     raise failed
 
 
-def probe(path: str) -> "tuple[str, str]":
-    """Return (outcome, message) of reaching a path from the longest importable prefix, or any shorter one."""
-    parts = path.split(".")
-    missing = "no such name"
-    for length in range(len(parts), 0, -1):
-        module = ".".join(parts[:length])
-        try:
-            found = importlib.import_module(module)
-        except ModuleNotFoundError as error:
-            if error.name is not None and (module + ".").startswith(error.name + "."):
-                continue
-            return "import_error", f"{module}: {error}"
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the module is broken
-            return "import_error", f"{module}: {type(error).__name__}: {error}"
-        try:
-            for part in parts[length:]:
-                found = getattr(found, part)
-        except AttributeError as error:
-            missing = missing if missing != "no such name" else str(error)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, the name is there and broken
-            return "import_error", f"{path}: {type(error).__name__}: {error}"
-        else:
-            return "passed", ""
-    return "api_missing", missing
-
-
-def run_probes(paths: "list[tuple[int, str]]", report: "Callable[[Any], None]") -> None:
-    """Probe every path, each reported before the next is tried, so that a crash costs one path only."""
-    for index, path in paths:
-        report({"probing": index})
-        outcome, message = probe(path)
-        report({"index": index, "outcome": outcome, "message": message[-1000:]})
-
-
 def run_case(spec: "dict[str, Any]") -> "dict[str, Any]":
     """Run preamble and case in a fresh `__main__`; return the result."""
     main = types.ModuleType("__main__")
@@ -303,9 +268,7 @@ def main() -> None:
         spec = json.load(file)
     sys.argv, sys.path[0] = ["case.py"], ""
     report("started")
-    result = {} if spec["paths"] else run_case(spec)
-    if spec["paths"]:
-        run_probes(spec["paths"], report)
+    result = run_case(spec)
     if os.getpid() == home:  # a child that the case forked and that ran on to here has nothing to say
         result["peak"] = peak_memory()
         report(result, os.read(nonce_from, 64))

@@ -8,6 +8,7 @@ from pipeline.environments import Limits
 from pipeline.rules import Rule
 
 _MIB = 1 << 20
+_DESCRIPTION = 1 << 14  # bytes: what a probe says of one path is shorter
 
 
 class ValidationRules(Rule):
@@ -28,17 +29,16 @@ class ValidationRules(Rule):
         """What one case may use."""
         return self._limits(self.time_s)
 
-    @property
-    def probe_limits(self) -> Limits:
-        """What the probes of one environment may use."""
-        return self._limits(self.probe_time_s)
+    def probe_limits(self, paths: int) -> Limits:
+        """What the probes of one environment, of that many paths, may use: each says what it has found."""
+        return self._limits(self.probe_time_s, paths * _DESCRIPTION)
 
-    def _limits(self, time_s: float) -> Limits:
+    def _limits(self, time_s: float, said_bytes: int = 0) -> Limits:
         return Limits(
             time_s=time_s,
             memory_bytes=self.memory_mib * _MIB,
             processes=self.processes,
-            output_bytes=self.output_kib << 10,
+            output_bytes=(self.output_kib << 10) + said_bytes,
             file_bytes=self.file_mib * _MIB,
             scratch_bytes=self.scratch_mib * _MIB,
         )

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
 
 from pipeline.lake import Row, holding_at
-from pipeline.terms import ChangeKind, SymbolKind, VerdictRole
+from pipeline.terms import ChangeKind, ParameterSource, SymbolKind, VerdictRole
 
 _CHANGED_PLACE = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
-_PROBED = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
+_CAME_OR_WENT = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
+_OF_PARAMETERS = frozenset(
+    {
+        ChangeKind.PARAMETER_ADDED_REQUIRED,
+        ChangeKind.PARAMETER_ADDED_OPTIONAL,
+        ChangeKind.PARAMETER_REMOVED,
+        ChangeKind.PARAMETER_RENAMED,
+        ChangeKind.PARAMETER_MOVED,
+        ChangeKind.PARAMETER_KIND,
+        ChangeKind.PARAMETER_DEFAULT,
+        ChangeKind.PARAMETER_REQUIRED,
+        ChangeKind.PARAMETER_OPTIONAL,
+    }
+)
+_OF_STATE = _OF_PARAMETERS | {
+    ChangeKind.ATTRIBUTE_VALUE,
+    ChangeKind.KIND,
+    ChangeKind.BASES,
+    ChangeKind.ASYNC,
+    ChangeKind.DEPRECATED,
+}
+# What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
+_SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +61,8 @@ def plan_runs(
     """Return every run that a library's instances need, each once, in a fixed order.
 
     A snippet runs in its own version, and in those of the completions made from it and the release before each; both
-    sides of a migration run in both versions; a path that came, went or changed its place is probed in both releases
-    of the change, and so is the path it has afterwards.
+    sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
+    in both releases of the change, and so is the path that it has afterwards.
     """
     by_id = {row["id"]: row for row in snippets}
     wanted = [(row["id"], row["version"]) for row in by_id.values()]
@@ -72,46 +94,69 @@ def _role(snippet: Row, version: str) -> VerdictRole:
 
 
 def _probes(changes: Iterable[Row], symbols: Iterable[Row]) -> Iterator[Run]:
-    by_path: Mapping[str, Sequence[Row]] = _grouped(symbols)
+    known = _Symbols(symbols)
     for change in changes:
-        if change["kind"] not in _PROBED:
-            continue
-        new_path = change["new"] if change["kind"] in _CHANGED_PLACE else None
-        for path, lives_in in _places(change, new_path):
-            if _reachable(path, lives_in, by_path):
-                for version in (change["old_version"], change["new_version"]):
-                    yield Run(path, version, VerdictRole.PROBE)
+        for path in _paths(change, known):
+            for version in (change["old_version"], change["new_version"]):
+                yield Run(path, version, VerdictRole.PROBE)
 
 
-def _places(change: Row, new_path: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the paths of a change, each with the release that has it."""
-    introduced = change["kind"] == ChangeKind.INTRODUCED
-    yield change["path"], change["new_version"] if introduced else change["old_version"]
-    if new_path:
-        yield new_path, change["new_version"]
+def _paths(change: Row, known: _Symbols) -> Iterator[str]:
+    """Yield the paths whose probes can say something about a change."""
+    kind, path, versions = change["kind"], change["path"], (change["old_version"], change["new_version"])
+    if kind in _CAME_OR_WENT:
+        lives_in = versions[kind == ChangeKind.INTRODUCED]
+        places = [(path, lives_in), *([(change["new"], versions[1])] if kind in _CHANGED_PLACE else [])]
+        yield from (place for place, version in places if known.reachable(place, version))
+    elif kind in _OF_STATE and all(known.reachable(path, version) for version in versions):
+        states = [state for version in versions for state in known.at(path, version)]
+        yield from [path] if kind not in _OF_PARAMETERS or _in_signature(change, states) else []
 
 
-def _reachable(path: str, version: str, by_path: Mapping[str, Sequence[Row]]) -> bool:
-    """Say whether importing and taking attributes must reach a path where it lives."""
-    states = holding_at(by_path.get(path, ()), version)
-    parents = holding_at(by_path.get(path.rpartition(".")[0], ()), version)
-    of_class = any(parent["kind"] == SymbolKind.CLASS for parent in parents)
-    return bool(states) and not (of_class and any(_may_hang_on_instances(state) for state in states))
+def _in_signature(change: Row, states: Sequence[Row]) -> bool:
+    """Say whether the parameter that a change is about stands in the signature of each release that has it."""
+    names = {change["parameter"], change["new"] if change["kind"] == ChangeKind.PARAMETER_RENAMED else None}
+    return all(p["known_from"] in _SHOWN for state in states for p in state["parameters"] if p["name"] in names)
+
+
+class _Symbols:
+    """The states of a library's paths, at a version; members of a class are found under its second names too."""
+
+    def __init__(self, symbols: Iterable[Row]) -> None:
+        self._by_path: dict[str, list[Row]] = defaultdict(list)
+        self._owners: dict[str, list[Row]] = defaultdict(list)
+        for row in symbols:
+            self._by_path[row["path"]].append(row)
+            if row["kind"] != SymbolKind.ALIAS:
+                self._owners[row["canonical_path"]].append(row)
+
+    def at(self, path: str, version: str) -> list[Row]:
+        """Return the states of a path in a version; none where it is not there."""
+        if states := holding_at(self._by_path.get(path, ()), version):
+            return states
+        parent, _, name = path.rpartition(".")
+        aliases = holding_at(self._by_path.get(parent, ()), version)
+        owners = [owner for alias in aliases for owner in self._owners[alias["canonical_path"]]]
+        return [
+            state
+            for owner in holding_at(owners, version)
+            for state in holding_at(self._by_path.get(f"{owner['path']}.{name}", ()), version)
+        ]
+
+    def reachable(self, path: str, version: str) -> bool:
+        """Say whether importing and taking attributes must reach a path where it lives."""
+        states, parents = self.at(path, version), self.at(path.rpartition(".")[0], version)
+        of_module = all(parent["kind"] == SymbolKind.MODULE for parent in parents)
+        return bool(states) and (of_module or not any(_may_hang_on_instances(state) for state in states))
 
 
 def _may_hang_on_instances(state: Row) -> bool:
     """Say whether an attribute of a class may be on its instances only.
 
-    `__init__` sets it, or it is annotated and has no value, or a call such as `field()` makes it, which the class
-    then takes away.
+    `__init__` or another method sets it, or it is annotated and has no value, or a call such as `field()` makes it,
+    which the class then takes away.
     """
     if state["kind"] != SymbolKind.ATTRIBUTE:
         return False
-    return "class-attribute" not in state["labels"] or state["value"] is None or "(" in state["value"]
-
-
-def _grouped(symbols: Iterable[Row]) -> dict[str, list[Row]]:
-    by_path: dict[str, list[Row]] = defaultdict(list)
-    for row in symbols:
-        by_path[row["path"]].append(row)
-    return by_path
+    of_class = "class-attribute" in state["labels"] and "set-outside-init" not in state["labels"]
+    return not of_class or state["value"] is None or "(" in state["value"]

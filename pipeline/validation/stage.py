@@ -29,7 +29,7 @@ class Runner:
         environment = self.store.open(environment_row)
         names = release["import_names"]
         paths = [run.subject_id for run in runs if run.role is VerdictRole.PROBE]
-        probed = probe(environment, paths, names, self.sandbox, self.rules)
+        probed = probe(environment, paths, self.sandbox, self.rules)
         cases = [_case(snippets[run.subject_id], names) for run in runs if run.role is not VerdictRole.PROBE]
         done = iter(run_cases(environment, cases, self.sandbox, self.rules, self.workers))
         return [probed[run.subject_id] if run.role is VerdictRole.PROBE else next(done) for run in runs]
@@ -87,6 +87,7 @@ def _verdict(run: Run, result: Result, environment: Row) -> Row:
         "python": environment["python"],
         "lock_id": lock_id,
         "detail": result.detail,
+        "seen": result.seen,
         "duration_s": round(result.duration_s, 4),
         "peak_memory_bytes": result.peak_memory_bytes,
     }

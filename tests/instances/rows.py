@@ -225,6 +225,7 @@ def verdict(
         "python": "3.9",
         "lock_id": f"lock-{version}",
         "detail": detail,
+        "seen": None,
         "duration_s": 0.1,
         "peak_memory_bytes": None,
     }

@@ -38,11 +38,54 @@ def needs_extra():
 def undefined_inside(): return not_defined_anywhere
 def __getattr__(name):
     if name == "lazy": return 1
+    if name == "leaving":
+        import warnings
+        warnings.warn("lib.leaving will go", FutureWarning, stacklevel=2)
+        return 2
     raise AttributeError(name)
 """,
     "lib/shapes.py": "class Circle:\n    radius = 1\n",
     "lib/broken.py": "import nothing_of_that_name\n",
     "lib/wrong.py": "x = (\n",
+    "lib/old.py": "import warnings\nwarnings.warn('lib.old will go', DeprecationWarning, stacklevel=2)\n",
+    "lib/described.py": """
+import enum, functools, sys
+LIMIT, PAIR, NAMES, LONG, WHERE = 3, (1, "a"), [1], "x" * 500, sys.prefix + "/data"
+def plain(a, b=2, *args, c=object(), **kwargs): pass
+partial = functools.partial(lambda a, b=2: b, 1)
+async def later(): pass
+@functools.lru_cache(maxsize=1)
+def cached(x): pass
+def counting(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs): return function(*args, **kwargs)
+    return wrapper
+@counting
+def counted(): pass
+def marked(): pass
+marked.__deprecated__ = "use plain"
+class Base:
+    __slots__ = ("slot",)
+    def __init__(self, size=1.5): pass
+    def method(self, x): pass
+    @classmethod
+    def made(cls, x): pass
+    @staticmethod
+    def fixed(x): pass
+    @functools.lru_cache(maxsize=1)
+    def remembered(self, x): pass
+    @property
+    def area(self): raise SystemExit("a property was asked")
+class Derived(Base): pass
+Derived.__deprecated__ = "use Base"
+class Below(Derived): pass
+class Color(enum.Enum):
+    RED = 1
+class Pretender:
+    @property
+    def __class__(self): raise RuntimeError("outside of its context")
+one, pretender = Base(), Pretender()
+""",
     "lib/leaves.py": "import os\nos._exit(7)\n",
     "lib/waits.py": "import time\ntime.sleep(60)\n",
 }

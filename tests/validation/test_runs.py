@@ -12,12 +12,17 @@ def snippet(name: str, version: str, last: str) -> Row:
 
 
 def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0", labels: str = "", value: str = "1") -> Row:
-    row = {"path": path, "kind": kind, "first_version": first, "last_version": last}
-    return row | {"labels": labels.split(), "value": value}
+    row = {"path": path, "canonical_path": path, "kind": kind, "first_version": first, "last_version": last}
+    return row | {"labels": labels.split(), "value": value, "parameters": []}
 
 
-def change(kind: str, path: str, new: str | None = None) -> Row:
-    return {"kind": kind, "path": path, "old_version": "1.0", "new_version": "2.0", "new": new}
+def function(*parameters: str, known_from: str = "signature") -> Row:
+    return symbol("lib.f", "function") | {"parameters": [{"name": p, "known_from": known_from} for p in parameters]}
+
+
+def change(kind: str, path: str, new: str | None = None, parameter: str | None = None) -> Row:
+    versions = {"old_version": "1.0", "new_version": "2.0"}
+    return {"kind": kind, "path": path, "new": new, "parameter": parameter, **versions}
 
 
 SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
@@ -66,7 +71,30 @@ BOX = symbol("lib.Box", "class")
             ["lib.f", "lib.g"],
         ),
         ([change("moved", "lib.f", "lib.sub.f")], [symbol("lib.f", "function", last="1.0")], ["lib.f"]),
-        ([change("parameter_renamed", "lib.f", "lib.g")], [symbol("lib.f", "function")], []),
+        ([change("kind", "lib.f")], [symbol("lib.f", "function")], ["lib.f"]),
+        ([change("kind", "lib.f")], [symbol("lib.f", "function", first="2.0")], []),
+        ([change("attribute_value", "lib.X")], [symbol("lib.X", "attribute"), symbol("lib", "module")], ["lib.X"]),
+        (
+            [change("attribute_value", "lib.Box.size")],
+            [symbol("lib.Box.size", "attribute", labels="class-attribute set-outside-init"), BOX],
+            [],
+        ),
+        ([change("parameter_renamed", "lib.f", "b", "a")], [function("a", "b")], ["lib.f"]),
+        ([change("parameter_renamed", "lib.f", "b", "a")], [function("b", known_from="docstring")], []),
+        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="synthesised")], ["lib.f"]),
+        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="kwargs")], []),
+        ([change("parameter_deprecated", "lib.f", None, "a")], [function("a")], []),
+        (
+            [change("renamed", "lib.Old.f", "lib.Old.g")],
+            [
+                symbol("lib.Old", "class", last="1.0") | {"canonical_path": "lib.Box"},
+                symbol("lib.Old", "alias", first="2.0") | {"canonical_path": "lib.Box"},
+                symbol("lib.Box", "class", first="2.0"),
+                symbol("lib.Old.f", "method", last="1.0"),
+                symbol("lib.Box.g", "method", first="2.0"),
+            ],
+            ["lib.Old.f", "lib.Old.g"],
+        ),
     ],
 )
 def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row], probed: list[str]) -> None:

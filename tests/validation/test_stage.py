@@ -30,7 +30,7 @@ def tables() -> dict[str, list[Row]]:
     migration = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
     change = {"kind": "removed", "path": "lib.old", "old_version": "1.0", "new_version": "2.0", "new": None}
     symbol: Row = {"path": "lib.old", "kind": "function", "first_version": "1.0", "last_version": "1.0"}
-    symbol |= {"labels": [], "value": None}
+    symbol |= {"labels": [], "value": None, "canonical_path": "lib.old", "parameters": []}
     return {
         "releases": [release(version) for version in SOURCES],
         "snippets": [snippet("a", "1.0", "old"), snippet("b", "2.0", "new"), snippet("c", "3.0", "new")],
@@ -70,6 +70,8 @@ def test_everything_planned_is_run_or_rejected(
         ("lib.old", "1.0", VerdictRole.PROBE, Outcome.PASSED),
         ("lib.old", "2.0", VerdictRole.PROBE, Outcome.API_MISSING),
     }
+    described = {row["seen"] for row in output.tables["verdicts"] if row["role"] == VerdictRole.PROBE}
+    assert described == {'{"kind": "function", "signature": []}', None}
     assert output.rejects == [Reject("c 3.0", RejectReason.NO_ENVIRONMENT, "as reference: not built")]
     assert (output.seen, output.made) == (7, 6)
 

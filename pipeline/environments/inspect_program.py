@@ -1,0 +1,326 @@
+"""Describes what stands at API paths and in modules, inside the sandbox; a file of its own, for Python 3.6 and newer.
+
+It reads `.wanted.json` in its folder and reports on standard output: `started`, two lines for each thing that is asked
+for (before it is tried, and what was found), and at the end the nonce that lies unread on standard input until then.
+Nothing of the library is called: modules are imported, attributes are taken of modules and classes, signatures read.
+"""
+
+import functools
+import importlib
+import inspect
+import json
+import os
+import sys
+import types
+import warnings
+from typing import TYPE_CHECKING, Any, Callable, Iterator  # noqa: UP035 - Python 3.6 cannot subscript the other ones
+
+if TYPE_CHECKING:
+    Description = dict[str, Any]
+    Found = tuple[str, str, Description | None]
+
+LENGTH = 200  # characters of a literal; of what is longer only the type is told
+_DOC_LENGTH = 20000
+_PLAIN = (bool, int, float, str, type(None))
+_MARKS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
+_ROUTINES = (
+    types.FunctionType,
+    types.BuiltinFunctionType,
+    types.MethodType,
+    type(str.join),
+    type(object.__init__),
+    type([].__len__),
+    type(dict.__dict__["fromkeys"]),
+    type(functools.lru_cache(maxsize=1)(len)),
+    functools.partialmethod,
+)
+_BINDINGS = {
+    "staticmethod": "staticmethod",
+    "classmethod": "classmethod",
+    "classmethod_descriptor": "classmethod",
+}
+_BOUND_ALREADY = (staticmethod, classmethod, type(dict.__dict__["fromkeys"]))
+
+
+def reach(path: str) -> "Found":
+    """Return (outcome, message, description) of a path from the longest importable prefix, or any shorter one."""
+    parts = path.split(".")
+    missing = "no such name"
+    for length in range(len(parts), 0, -1):
+        name = ".".join(parts[:length])
+        try:
+            module, warned = imported(name)
+        except ModuleNotFoundError as error:
+            if error.name is not None and (name + ".").startswith(error.name + "."):
+                continue
+            return "import_error", f"{name}: {error}", None
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the module is broken
+            return "import_error", f"{name}: {type(error).__name__}: {error}", None
+        try:
+            seen = below(module, parts[length:]) if parts[length:] else {"kind": "module"}
+        except AttributeError as error:
+            missing = missing if missing != "no such name" else str(error)
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the name is there and broken
+            return "import_error", f"{path}: {type(error).__name__}: {error}", None
+        else:
+            put(seen, "deprecated", warned and length == len(parts))
+            return "passed", "", seen
+    return "api_missing", missing, None
+
+
+def imported(name: str) -> "tuple[types.ModuleType, bool]":
+    """Import a module; return it and whether that gave a warning of its deprecation."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        module = importlib.import_module(name)
+    return module, is_marked(caught, name.split(".")[-1])
+
+
+def is_marked(caught: "list[warnings.WarningMessage] | None", name: str) -> bool:
+    """Say whether a warning of deprecation names what was reached: others are about what was imported on the way."""
+    return any(issubclass(found.category, _MARKS) and name in str(found.message) for found in caught or ())
+
+
+def below(owner: Any, names: "list[str]") -> "Description":
+    """Take attributes one after the other and describe the last; AttributeError where there is none.
+
+    A property of an instance is described without asking it for its value.
+    """
+    for name in names[:-1]:
+        owner = getattr(owner, name)
+    name = names[-1]
+    raw = static(owner, name)
+    if not issubclass(type(owner), (type, types.ModuleType)) and is_property(raw):
+        return {"kind": "property"}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = getattr(owner, name)
+    seen = describe(found, found if raw is None else raw, owner)
+    put(seen, "deprecated", is_marked(caught, name))
+    return seen
+
+
+def put(seen: "Description", key: str, value: Any) -> None:
+    """Note a fact, if it is one: what is false, empty or not known has no key."""
+    if value is not None and value is not False:
+        seen[key] = value
+
+
+def static(owner: Any, name: str) -> Any:
+    """Return what stands under a name before any descriptor is asked, or None."""
+    try:
+        return inspect.getattr_static(owner, name, None)
+    except Exception:  # noqa: BLE001 - objects that pretend to be others raise all sorts of things
+        return None
+
+
+def describe(found: Any, raw: Any, owner: Any) -> "Description":
+    """Return what an object is: kind and, as far as there are any, signature, value, bases, marks."""
+    seen = {"kind": kind_of(found, raw, owner)}  # type: Description
+    try:
+        describe_more(seen, found, raw, owner)
+    except Exception as error:  # noqa: BLE001 - objects that pretend to be others raise all sorts of things
+        seen["undescribed"] = type(error).__name__
+    return seen
+
+
+def describe_more(seen: "Description", found: Any, raw: Any, owner: Any) -> None:
+    """Add to a description what is particular to its kind."""
+    kind = seen["kind"]
+    if kind == "class":
+        seen["bases"] = [full_name(base) for base in found.__bases__ if base is not object]
+        seen["mro"] = [full_name(base) for base in found.__mro__[1:] if base is not object]
+    if kind not in ("module", "property") and callable(found):
+        describe_call(seen, found, raw, owner)
+    if kind == "attribute":
+        seen["type"] = full_name(type(found))
+        put(seen, "value", literal(found))
+    elif kind != "module":
+        put(seen, "deprecated", any(has_mark(each) for each in (found, raw, static(raw, "fget"))))
+
+
+def kind_of(found: Any, raw: Any, owner: Any) -> str:
+    """Return module, class, function, method, property or attribute; by type(), which no object can pretend."""
+    if issubclass(type(found), types.ModuleType):
+        return "module"
+    if issubclass(type(found), type):
+        return "class"
+    of_class = issubclass(type(owner), type)
+    if of_class and found is raw and is_property(raw):
+        return "property"
+    if is_routine(found):
+        return "method" if of_class else "function"
+    return "attribute"
+
+
+def is_property(raw: Any) -> bool:
+    """Say whether it is a property: Python's, one of functools, of a compiled class, or a library's own."""
+    names = [base.__name__ for base in type(raw).__mro__]
+    return any(name.lower().endswith("property") or name == "getset_descriptor" for name in names)
+
+
+def is_routine(found: Any) -> bool:
+    """Say whether it is a function or method, written in Python or not."""
+    name = type(found).__name__
+    return issubclass(type(found), _ROUTINES) or name in ("cython_function_or_method", "fused_cython_function")
+
+
+def describe_call(seen: "Description", found: Any, raw: Any, owner: Any) -> None:
+    """Add the signature as a caller sees it, whether it is a coroutine function, and what it is wrapped by."""
+    wrappers = list(unwrapped(found))
+    put(seen, "async", any(inspect.iscoroutinefunction(each) or inspect.isasyncgenfunction(each) for each in wrappers))
+    if len(wrappers) > 1:
+        seen["wrappers"] = [home(each) for each in wrappers[:-1]]
+    try:
+        given = list(inspect.signature(found).parameters.values())
+    except Exception:  # noqa: BLE001 - compiled, or a signature of the library's own making
+        return
+    if is_unbound(found, raw, owner) and given and given[0].kind <= given[0].POSITIONAL_OR_KEYWORD:
+        given = given[1:]
+    seen["signature"] = [parameter(each) for each in given]
+
+
+def is_unbound(found: Any, raw: Any, owner: Any) -> bool:
+    """Say whether calling it on an instance fills its first parameter."""
+    if not issubclass(type(owner), type) or issubclass(type(raw), _BOUND_ALREADY) or not is_routine(found):
+        return False
+    return not issubclass(type(found), (types.MethodType, types.BuiltinFunctionType))
+
+
+def unwrapped(found: Any) -> "Iterator[Any]":
+    """Yield an object, what it wraps (`__wrapped__`), and so on."""
+    seen = []  # type: list[Any]
+    while found is not None and not any(found is each for each in seen) and len(seen) < 20:
+        seen.append(found)
+        yield found
+        found = static(found, "__wrapped__")
+
+
+def home(wrapper: Any) -> str:
+    """Return the module whose code a wrapper is; `functools.wraps` copies the name of another one onto it."""
+    if issubclass(type(wrapper), types.FunctionType):
+        return str(wrapper.__globals__.get("__name__"))
+    return type(wrapper).__module__
+
+
+def parameter(each: inspect.Parameter) -> "list[Any]":
+    """Return [name, kind, whether it has a default, the default if it is a short literal]."""
+    has_default = each.default is not each.empty
+    return [each.name, each.kind.name.lower(), has_default, literal(each.default) if has_default else None]
+
+
+def literal(value: Any) -> "str | None":
+    """Return the repr of a short literal that is the same on every machine, else None."""
+    if type(value) is tuple:
+        parts = [literal(each) for each in value] if len(value) <= LENGTH else [None]
+        text = None if None in parts else repr(value)
+    elif type(value) not in _PLAIN or (type(value) is int and value.bit_length() > 4 * LENGTH):
+        return None
+    else:
+        text = repr(value)
+    if text is None or len(text) > LENGTH or any(place in text for place in (sys.prefix, sys.base_prefix, "/tmp/")):  # noqa: S108
+        return None
+    return text
+
+
+def has_mark(found: Any) -> bool:
+    """Say whether an object itself is marked as deprecated (PEP 702), not the class that it is derived from."""
+    try:
+        return "__deprecated__" in vars(found)
+    except TypeError:
+        return False
+
+
+def full_name(class_: type) -> str:
+    """Return the name of a class with its module."""
+    return f"{class_.__module__}.{class_.__qualname__}"
+
+
+def describe_module(name: str) -> "Found":
+    """Return (outcome, message, description) of a whole module: its public names, and those of its classes."""
+    try:
+        module, warned = imported(name)
+        names = getattr(module, "__all__", None)
+        exports = [str(each) for each in names] if isinstance(names, (list, tuple)) else None
+        chosen = sorted(vars(module)) if exports is None else exports
+        members = {each: member(module, each, name) for each in chosen if exports or not each.startswith("_")}
+    except BaseException as error:  # noqa: BLE001 - whatever it is, the module is opaque
+        return "import_error", f"{name}: {type(error).__name__}: {error}", None
+    seen = {"kind": "module", "members": members, "exports": exports, "doc": doc_of(module)}
+    put(seen, "deprecated", warned)
+    return "passed", "", seen
+
+
+def member(owner: Any, name: str, module: str) -> "Description":
+    """Describe one public name of a module or class; of a class with its public members."""
+    try:
+        raw = static(owner, name)
+        found = getattr(owner, name)
+    except BaseException as error:  # noqa: BLE001 - one name that breaks costs only itself
+        return {"kind": "attribute", "undescribed": type(error).__name__}
+    seen = describe(found, found if raw is None else raw, owner)
+    of_module = issubclass(type(owner), types.ModuleType)
+    if seen["kind"] == "attribute":
+        return seen
+    target = elsewhere(found, module) if of_module else None
+    if target is not None:
+        return dict(seen, target=target)
+    put(seen, "doc", doc_of(found))
+    put(seen, "binding", _BINDINGS.get(type(raw).__name__))
+    if "signature" not in seen and type(getattr(found, "__text_signature__", None)) is str:
+        seen["text_signature"] = found.__text_signature__
+    if of_module and seen["kind"] == "class":
+        seen["members"] = {
+            each: member(found, each, module) for each in sorted(vars(found)) if not each.startswith("_")
+        }
+    return seen
+
+
+def elsewhere(found: Any, module: str) -> "str | None":
+    """Return the path of what a module only imports from another; a package above it may be named as its home."""
+    if issubclass(type(found), types.ModuleType):
+        return str(found.__name__)
+    origin, name = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
+    if type(origin) is not str or type(name) is not str or (module + ".").startswith(origin + "."):
+        return None
+    there = getattr(sys.modules.get(origin), name, None)
+    return f"{origin}.{name}" if there is found else None
+
+
+def doc_of(found: Any) -> "str | None":
+    """Return the docstring, cut where it is very long."""
+    doc = getattr(found, "__doc__", None)
+    return doc[:_DOC_LENGTH] if type(doc) is str and doc.strip() else None
+
+
+def answer(wanted: "list[list[Any]]", report: "Callable[[Any], None]") -> None:
+    """Answer each of [index, path or module, name], and say so before it is tried: a crash costs one only."""
+    for index, what, name in wanted:
+        report({"trying": index})
+        outcome, message, seen = (describe_module if what == "module" else reach)(name)
+        report({"index": index, "outcome": outcome, "message": message[-1000:], "seen": seen})
+
+
+def main() -> None:
+    """Keep the channels to ourselves, answer what `.wanted.json` asks for, and sign the report."""
+    nonce_from, report_to, home_process = os.dup(0), os.dup(1), os.getpid()
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+
+    def report(what: object) -> None:
+        line = json.dumps(what, sort_keys=True).encode() + b"\n"
+        while line:
+            line = line[os.write(report_to, line) :]
+
+    with open(".wanted.json") as file:  # noqa: PTH123 - a module less to load
+        wanted = json.load(file)
+    sys.argv, sys.path[0] = ["inspect.py"], ""
+    report("started")
+    answer(wanted, report)
+    if os.getpid() == home_process:  # a child that an import forked and that ran on to here has nothing to say
+        os.write(report_to, os.read(nonce_from, 64) + b"\n")
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
