@@ -36,7 +36,7 @@ def _came_or_went(change: Row, runs: Runs) -> Row | Reject:
     outcomes = _outcomes(change, runs)
     without, having = outcomes if change["kind"] == ChangeKind.INTRODUCED else outcomes[::-1]
     if having == without == Outcome.PASSED:
-        return _refuted(change, f"it runs in {change['old_version']} and in {change['new_version']}")
+        return _refuted(change, f"runs in {change['old_version']} and in {change['new_version']}")
     proven = having == Outcome.PASSED and without == Outcome.API_MISSING
     if change["kind"] in {ChangeKind.RENAMED, ChangeKind.MOVED}:
         proven = proven and runs.outcome(change["new"], change["new_version"]) == Outcome.PASSED
@@ -49,7 +49,9 @@ def _differs(change: Row, runs: Runs) -> Row | Reject:
     old, new = (runs.seen(change["path"], change[side]) for side in ("old_version", "new_version"))
     finding = judge(old, new, change) if old and new else Finding(None)
     if old and new and finding.held is False:
-        return _refuted(change, f"{old.words()} in {change['old_version']}, {new.words()} in {change['new_version']}")
+        return _refuted(
+            change, f"is {old.words()} in {change['old_version']}, {new.words()} in {change['new_version']}"
+        )
     return _published(change, _outcomes(change, runs), finding)
 
 
@@ -59,7 +61,7 @@ def _outcomes(change: Row, runs: Runs) -> list[str | None]:
 
 def _refuted(change: Row, seen: str) -> Reject:
     about = f" {change['parameter']}" if change["parameter"] else ""
-    return Reject(change["id"], RejectReason.LABEL_REFUTED, f"{change['kind']}{about} of {change['path']}: {seen}")
+    return Reject(change["id"], RejectReason.LABEL_REFUTED, f"{change['kind']}{about}: {change['path']} {seen}")
 
 
 def _published(change: Row, outcomes: list[str | None], finding: Finding) -> Row:

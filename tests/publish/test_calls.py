@@ -14,7 +14,7 @@ from pipeline.publish.calls import NAMED, POSITIONAL, Call, breaks
 
 def signature(text: str) -> inspect.Signature:
     namespace: dict[str, Any] = {}
-    exec(f"def f({text}): pass", namespace)  # noqa: S102 - signatures of our own
+    exec(f"def f({text}): pass", namespace)
     return inspect.signature(namespace["f"])
 
 
