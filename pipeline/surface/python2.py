@@ -1,0 +1,192 @@
+"""Python 2 source rewritten so that Python 3 parses it, line by line the same.
+
+Signatures, class bodies, docstrings and warnings stay as they are; what a body prints does not.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import warnings
+from collections.abc import Callable, Iterator
+
+import tree_sitter
+import tree_sitter_python
+
+Edit = tuple[int, int, bytes]
+
+# strings and comments come first: what is inside them is text
+_TOKENS = re.compile(
+    r"""
+    (?P<comment>\#[^\n]*)
+    |(?P<string>(?<!\w)(?P<prefix>[uUbBrR]{0,2})(?:
+        \"{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+\"{3}|'{3}[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'{3}
+        |"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'))
+    |(?P<constant>^[ \t]*\(?(?:True|False|None)\b(?:[ \t]*,[ \t]*(?:True|False|None)\b)*[ \t]*\)?[ \t]*=(?!=))
+    |(?P<indent>^[ ]*\t[ \t]*)
+    |(?P<number>(?<![\w.])(?<![eE][+-])(?:0[xX][\da-fA-F]+|\d+)[lL]?(?![\w.]))
+    |(?P<backtick>`)
+    |(?P<unequal><>)
+    |(?P<exec>(?<![\w.])exec(?=[ \t]+[\w'"]|['"]))
+    |(?P<name>\b(?:async|await)\b|(?<=\.)(?:True|False|None)\b)
+    """,
+    re.VERBOSE | re.MULTILINE | re.DOTALL,
+)
+
+_EXEC = b"print >>exec,"
+
+_QUERY = """
+(print_statement) @print
+(except_clause) @except
+(raise_statement (expression_list)) @raise
+(parameters (tuple_pattern) @tuple)
+(lambda_parameters (tuple_pattern) @tuple)
+(default_parameter name: (tuple_pattern) @tuple)
+(for_in_clause) @for
+"""
+
+
+def modernise(text: str) -> str:
+    """Return Python 2 source as source that Python 3.11 parses, with every line in its place.
+
+    A name that is a keyword by now is written in letters that Unicode takes for the same (NFKC, PEP 3131), so that
+    the parser reads the very name; a tuple among the parameters becomes `b_c`, as in 2to3.
+    Errors: ValueError with the line where the result does not parse.
+    """
+    made = _structure(_tokens(text))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(made)
+    except SyntaxError as error:
+        raise ValueError(f"line {error.lineno or 0}: {error.msg}") from None
+    return made
+
+
+def _tokens(text: str) -> str:
+    """Rewrite what can be told from one token: prefixes, numbers, backticks, `<>`, tabs, names."""
+    unicode = "unicode_literals" in text
+    asynchronous = re.search(r"\basync\s+(def|with|for)\b", text) is not None
+    opened = False
+
+    def rewrite(found: re.Match[str]) -> str:
+        nonlocal opened
+        whole = found[0]
+        match found.lastgroup:
+            case "string":
+                return _string(found, unicode)
+            case "indent":
+                return whole.expandtabs(8)
+            case "number":
+                return _number(whole)
+            case "unequal":
+                return "!="
+            case "exec":
+                # the grammar takes any expression after `print`, and only names and strings after `exec`
+                return _EXEC.decode()
+            case "backtick":
+                opened = not opened
+                return "repr(" if opened else ")"
+            case "constant":
+                return re.sub(r"\w+", _as_name, whole.expandtabs(8))
+            case "name" if not (asynchronous and whole in {"async", "await"}):
+                return _as_name(found)
+        return whole
+
+    return _TOKENS.sub(rewrite, text)
+
+
+def _as_name(found: re.Match[str]) -> str:
+    """Return a keyword as an identifier: its last letter fullwidth is another token, and the same name (NFKC)."""
+    return found[0][:-1] + chr(ord(found[0][-1]) + 0xFEE0)
+
+
+def _string(found: re.Match[str], unicode: bool) -> str:
+    """Return a string literal with the meaning that it has in Python 2."""
+    prefix, body = found["prefix"].lower(), found[0][len(found["prefix"]) :]
+    if prefix == "ur":
+        return "r" + body
+    if "b" in prefix and not body.isascii():
+        return prefix.replace("b", "") + body
+    if not prefix and not unicode and "\\" in body:
+        # without `u`, `\N` and `\u` are no escapes
+        return re.sub(r"\\(?:([NuU])|(.))", lambda m: "\\\\" + m[1] if m[1] else m[0], body, flags=re.DOTALL)
+    return found[0]
+
+
+def _number(text: str) -> str:
+    digits = text.rstrip("lL")
+    octal = len(digits) > 1 and digits[0] == "0" and digits.strip("01234567") == "" and digits.strip("0") != ""
+    return "0o" + digits[1:] if octal else digits
+
+
+@functools.cache
+def _grammar() -> tuple[tree_sitter.Parser, tree_sitter.Query]:
+    language = tree_sitter.Language(tree_sitter_python.language())
+    return tree_sitter.Parser(language), tree_sitter.Query(language, _QUERY)
+
+
+def _structure(text: str) -> str:
+    """Rewrite the statements and parameters that only Python 2 has."""
+    source = text.encode()
+    parser, query = _grammar()
+    captures = tree_sitter.QueryCursor(query).captures(parser.parse(source).root_node)
+    edits = [edit for kind, nodes in captures.items() for node in nodes for edit in _REWRITES[kind](node, source)]
+    # the outer one of two that overlap comes first, and replaces the inner one
+    pieces: list[bytes] = []
+    end = 0
+    for start, stop, new in sorted(edits, key=lambda edit: (edit[0], -edit[1])):
+        if start >= end:
+            pieces += [source[end:start], new]
+            end = stop
+    return b"".join([*pieces, source[end:]]).decode()
+
+
+def _print(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
+    text = source[node.start_byte : node.end_byte]
+    if text.startswith(_EXEC):
+        yield node.start_byte, node.start_byte + len(_EXEC), b"exec("
+        yield node.end_byte, node.end_byte, b")"
+    else:
+        yield node.start_byte, node.end_byte, b"pass" + b"\\\n" * text.count(b"\n")
+
+
+def _except(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
+    comma = next((child for child in node.children if child.type == ","), None)
+    values = node.children_by_field_name("value")
+    if comma is not None and len(values) == 2:
+        if values[1].type == "identifier":
+            yield comma.start_byte, comma.end_byte, b" as "
+        else:
+            yield comma.start_byte, values[1].end_byte, b""
+
+
+def _raise(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
+    values = next(child for child in node.children if child.type == "expression_list")
+    comma = next(child for child in values.children if child.type == ",")
+    yield comma.start_byte, comma.end_byte, b"("
+    yield values.end_byte, values.end_byte, b")"
+
+
+def _tuple(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
+    names = re.findall(rb"\w+", source[node.start_byte : node.end_byte])
+    lines = source[node.start_byte : node.end_byte].count(b"\n")
+    gap = b" " if source[node.start_byte - 1 : node.start_byte].isalnum() else b""
+    yield node.start_byte, node.end_byte, gap + b"_".join(names) + b"\n" * lines
+
+
+def _for(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
+    values = node.children_by_field_name("right")
+    if len(values) > 1:
+        yield values[0].start_byte, values[0].start_byte, b"("
+        yield values[-1].end_byte, values[-1].end_byte, b")"
+
+
+_REWRITES: dict[str, Callable[[tree_sitter.Node, bytes], Iterator[Edit]]] = {
+    "print": _print,
+    "except": _except,
+    "raise": _raise,
+    "tuple": _tuple,
+    "for": _for,
+}
