@@ -29,7 +29,7 @@ from pipeline.lifecycle.occurrences import Timeline
 from pipeline.rules import LibraryRule, Profile, load
 from pipeline.settings import index_url, settings
 from pipeline.stages import House
-from pipeline.terms import Agreement, DirectiveOwner
+from pipeline.terms import Agreement, DirectiveKind, DirectiveOwner
 
 LIBRARIES = ("scikit-learn", "pandas", "scipy", "matplotlib")
 SERIES = 12
@@ -68,7 +68,9 @@ def once(rows: Iterable[Row]) -> list[Row]:
     ordered = sorted(rows, key=lambda row: (row["path"].count("."), row["path"], Version(row["first_version"])))
     kept: dict[tuple[str | None, ...], Row] = {}
     for row in ordered:
-        about = (row["parameter"], row["attribute"], row["stated_version"], row["text"])
+        # other words about the same arrival are the same statement; two changes of one release are two
+        words = row["text"] if row["directive"] == DirectiveKind.VERSIONCHANGED else None
+        about = (row["parameter"], row["attribute"], row["stated_version"], words)
         kept.setdefault((row["canonical_path"], row["directive"], row["owner"], *about), row)
     return list(kept.values())
 
@@ -103,9 +105,12 @@ def main() -> None:
 
 
 def _table(rows: Sequence[Row]) -> Table:
-    """Count by library, directive and owner; the share is of what agrees among what could be compared."""
+    """Count by library, directive and owner.
+
+    `agree` is the share that agrees of what was found, `seen` the share that was found of what a surface can show.
+    """
     made = Table(title="statements of versions in the window, each counted once")
-    for name in ("library", "directive", "about", *map(str, COLUMNS), "share", "outside"):
+    for name in ("library", "directive", "about", *map(str, COLUMNS), "agree", "seen", "outside"):
         made.add_column(name, justify="left" if name in {"library", "directive", "about"} else "right")
     groups = Counter((row["library"], str(row["directive"]), str(row["owner"])) for row in rows)
     for group in sorted(groups):
@@ -121,9 +126,14 @@ def _table(rows: Sequence[Row]) -> Table:
 def _counts(rows: Sequence[Row]) -> Iterator[str]:
     inside = Counter(row["agreement"] for row in rows if row["in_window"])
     yield from (str(inside[column]) for column in COLUMNS)
-    compared = inside[Agreement.AGREES] + inside[Agreement.CONTRADICTS]
-    yield f"{inside[Agreement.AGREES] / compared:.1%}" if compared else "-"
+    found = inside[Agreement.AGREES] + inside[Agreement.CONTRADICTS]
+    yield _share(inside[Agreement.AGREES], found)
+    yield _share(found, found + inside[Agreement.NOT_FOUND])
     yield str(sum(not row["in_window"] for row in rows))
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{part / whole:.1%}" if whole else "-"
 
 
 def _disagreements(rows: Iterable[Row]) -> Iterator[str]:

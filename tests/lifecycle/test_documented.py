@@ -168,7 +168,9 @@ CLASS = "class C:\n    '''Do it.\n\n    Attributes\n    ----------\n    n_ : int
         ("", (None, "not_found", "no_such_member")),
     ],
 )
-def test_an_attribute_that_the_docstring_of_its_class_describes(body: str, expected: Told) -> None:
+def test_an_attribute_that_the_docstring_of_its_class_describes(
+    body: str, expected: tuple[str | None, str, str | None]
+) -> None:
     assert told(stated("class C: ...\n", CLASS + body)[0]) == [("pkg.C.n_", "versionadded 1.1", *expected)]
 
 
