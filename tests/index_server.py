@@ -109,6 +109,7 @@ class Index:
     documents: bool = True
     simple_json: bool = True
     upload_times: bool = True
+    sizes: bool = True
     faults: dict[str, list[int]] = field(default_factory=dict)
     delays: dict[str, float] = field(default_factory=dict)
     truncate: dict[str, list[int]] = field(default_factory=dict)
@@ -214,7 +215,7 @@ class Index:
                     "hashes": {"sha256": f.sha256},
                     "requires-python": f.requires_python,
                     "yanked": f.yanked,
-                    "size": len(f.content),
+                    **({"size": len(f.content)} if self.sizes else {}),
                     **({"upload-time": f.uploaded} if self.upload_times else {}),
                 }
                 for files in self.projects[name].values()

@@ -159,8 +159,9 @@ def _tar_members(source: IO[bytes], wanted: Callable[[str], bool], budget: _Budg
 
 
 def _check_name(name: str) -> None:
-    parts = PurePosixPath(name.replace("\\", "/")).parts
-    if name.startswith(("/", "\\")) or ".." in parts or (parts and parts[0][1:2] == ":"):
+    parts = name.replace("\\", "/").split("/")
+    # Absolute (an empty first part), upwards, or on a drive.
+    if (name and not parts[0]) or ".." in parts or parts[0][1:2] == ":":
         raise UnsafeArchive(f"{name!r}: climbs out of its folder")
 
 

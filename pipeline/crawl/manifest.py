@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import IO
 
 import msgspec
@@ -16,6 +15,7 @@ from pipeline.terms import ArtifactKind
 
 SOURCES = (".py", ".pyi")
 EXTENSION_MODULES = (".so", ".pyd")
+ABOUT = ("METADATA", "PKG-INFO", "top_level.txt")
 
 Needed = Callable[["Manifest"], Set[str]]
 """Which contents (sha256) are to be read of an artifact, once it is known what it holds."""
@@ -65,10 +65,10 @@ def make_manifest(
 
 def is_about(name: str, artifact: Artifact) -> bool:
     """Tell whether a member may be the core metadata or top_level.txt of a wheel or sdist (PEP 427, PEP 643)."""
-    path = PurePosixPath(name)
-    if artifact.kind is ArtifactKind.WHEEL and not (len(path.parts) == 2 and path.parts[0].endswith(".dist-info")):
-        return False
-    return path.name in {"METADATA", "PKG-INFO", "top_level.txt"}
+    folder, _, last = name.rpartition("/")
+    if last not in ABOUT or artifact.kind is not ArtifactKind.WHEEL:
+        return last in ABOUT
+    return folder.endswith(".dist-info") and "/" not in folder
 
 
 def about_names(names: Iterable[str], artifact: Artifact) -> tuple[str | None, str | None]:

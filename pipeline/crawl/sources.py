@@ -99,8 +99,8 @@ class SourceStore:
             if getattr(error, "sqlite_errorcode", None) in _FULL:
                 raise OSError(errno.ENOSPC, f"no space to keep sources: {error}", str(self.path)) from None
             raise SourcesError(
-                f"{self.path}: the store of sources cannot be used: {error}. It is a cache: remove it (and the files"
-                " beside it whose names begin with its name), and what is needed is fetched again."
+                f"{self.path}: the store of sources cannot be used: {error}."
+                " It is a cache: remove it, and what is needed is fetched again."
             ) from None
 
     def _make(self) -> None:
@@ -111,7 +111,9 @@ class SourceStore:
         with FileLock(self.path.with_suffix(".lock")):
             if not self.path.exists():
                 new = self.path.with_suffix(".new")
-                new.unlink(missing_ok=True)
+                # A log that was left by a database of that name would be played into the new one.
+                for left in (new, *(Path(f"{path}{log}") for path in (new, self.path) for log in ("-wal", "-shm"))):
+                    left.unlink(missing_ok=True)
                 with closing(sqlite3.connect(new)) as database:
                     database.executescript(_SCHEMA)
                 new.rename(self.path)

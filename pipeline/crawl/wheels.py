@@ -33,8 +33,7 @@ def read_wheel(
     about = _read(file, wheel, [name for name in names if _is_record(name) or is_about(name, artifact)])
     hashes = _record(artifact, about)
     _check(artifact, {name: content for name, content in about.items() if not _is_record(name)}, hashes)
-    files = {name: hashes[name] for name in names if name.endswith(SOURCES) and name in hashes}
-    _refuse_unlisted(artifact, names, files)
+    files = _sources(artifact, names, hashes)
     manifest = make_manifest(msgspec.structs.replace(artifact, size=file.size), names, files, about)
     chosen = needed(manifest)
     # The same bytes under several names, as empty files are, are fetched once.
@@ -55,13 +54,14 @@ def _is_record(name: str) -> bool:
 
 
 def _record(artifact: Artifact, about: dict[str, bytes]) -> dict[str, str]:
-    """Return the sha256 (hex) of each file that RECORD gives one of."""
+    """Return the sha256 (hex) of each file that is read, as far as RECORD gives one."""
     records = [content for name, content in about.items() if _is_record(name)]
     if len(records) != 1:
         raise NoRanges(f"{artifact.url}: {len(records)} RECORD files")
     try:
         rows = list(csv.reader(io.StringIO(records[0].decode("utf-8"), newline="")))
-        return {row[0]: _hex(row[1]) for row in rows if len(row) > 1 and row[1].startswith("sha256=")}
+        stated = {row[0]: row[1] for row in rows if len(row) > 1 and row[1].startswith("sha256=")}
+        return {name: _hex(text) for name, text in stated.items() if name.endswith(SOURCES) or is_about(name, artifact)}
     except (ValueError, csv.Error) as error:
         raise NoRanges(f"{artifact.url}: RECORD cannot be read: {error}") from None
 
@@ -71,10 +71,12 @@ def _hex(stated: str) -> str:
     return base64.urlsafe_b64decode(stated.removeprefix("sha256=") + "==").hex()
 
 
-def _refuse_unlisted(artifact: Artifact, names: Iterable[str], files: dict[str, str]) -> None:
-    unlisted = [name for name in names if name.endswith(SOURCES) and name not in files]
+def _sources(artifact: Artifact, names: Iterable[str], hashes: dict[str, str]) -> dict[str, str]:
+    sources = [name for name in names if name.endswith(SOURCES)]
+    unlisted = [name for name in sources if name not in hashes]
     if unlisted:
         raise NoRanges(f"{artifact.url}: RECORD has no sha256 of {len(unlisted)} sources, the first is {unlisted[0]}")
+    return {name: hashes[name] for name in sources}
 
 
 def _check(artifact: Artifact, members: dict[str, bytes], hashes: dict[str, str]) -> None:

@@ -163,6 +163,27 @@ def test_garbage_is_a_bad_archive_and_nothing_else(garbage: bytes) -> None:
     assert read_or_refused(garbage) in ([], None)
 
 
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("demo/a.py", True),
+        ("./demo/a.py", True),
+        ("demo/..a.py", True),
+        ("demo//a.py", True),
+        ("../a.py", False),
+        ("demo/../../a.py", False),
+        ("demo\\..\\a.py", False),
+        ("/demo/a.py", False),
+        ("\\demo\\a.py", False),
+        ("c:/demo/a.py", False),
+        ("c:a.py", False),
+    ],
+)
+def test_names_that_climb_out_of_the_archive(name: str, safe: bool) -> None:
+    members = read_or_refused(zip_bytes({name: b"x = 1\n"}))
+    assert (members is not None) == safe
+
+
 SOUND = zip_bytes({"demo/__init__.py": b"x = 1\n" * 99, "demo/a.py": b"", "demo/b.py": bytes(range(256))})
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import tarfile
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from packaging.specifiers import SpecifierSet
 
 from pipeline.crawl import Period
 from pipeline.crawl.artifacts import ArtifactStore
-from pipeline.crawl.http import Fetcher
+from pipeline.crawl.http import Fetcher, Unreachable
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.releases import Wanted, releases_stage
 from pipeline.crawl.rules import CrawlRules
@@ -21,7 +22,7 @@ from pipeline.crawl.sources import SourceStore
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import RejectReason
-from tests.index_server import Index, sdist, wheel, zip_bytes
+from tests.index_server import Index, Reply, sdist, wheel, zip_bytes
 
 RULE = load(RULES / "crawl.yaml", CrawlRules)
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
@@ -39,10 +40,11 @@ def crawl(
     known: list[Row] | None = None,
     rules: CrawlRules = RULE,
     timeout_s: float = 5,
+    wanted_sources: Callable[[str], bool] | None = None,
 ) -> Output:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=timeout_s, retries=2, backoff_s=0.01), rules)
     wanted = Wanted("demo", SpecifierSet(versions), latest, period or Period())
-    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, workers=2)
+    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, wanted_sources)
     for row in output.tables["releases"]:
         table("releases").check(row)
     return output
@@ -268,3 +270,48 @@ def test_a_file_that_was_fetched_is_not_fetched_again(index: Index, tmp_path: Pa
     crawl(index, tmp_path)
     crawl(index, tmp_path)
     assert index.requests["/files/demo-1.0-py3-none-any.whl"] == 1
+
+
+def by_ranges(over_bytes: int = 0) -> CrawlRules:
+    ranges = RULE.ranges.model_copy(update={"over_bytes": over_bytes, "tail_bytes": 100, "gap_bytes": 0})
+    return RULE.model_copy(update={"ranges": ranges})
+
+
+def test_wheels_read_by_ranges_give_the_same_rows(index: Index, tmp_path: Path) -> None:
+    for version, uploaded in WEEKS[:2]:
+        index.add_wheel("demo", version, SOURCES, uploaded)
+    whole = crawl(index, tmp_path / "whole").tables["releases"]
+    index.asked.clear()
+    assert crawl(index, tmp_path / "ranges", rules=by_ranges()).tables["releases"] == whole
+    assert all(wanted for _, wanted in index.asked)
+
+
+def test_the_sources_that_are_wanted_are_in_the_store_when_the_stage_ends(index: Index, tmp_path: Path) -> None:
+    index.add_wheel("demo", "1.0", SOURCES | {"demo/tests/test_a.py": "assert 1\n"}, "2021-01-01T00:00:00Z")
+    [row] = crawl(index, tmp_path, rules=by_ranges(), wanted_sources=lambda path: "/tests/" not in path).tables[
+        "releases"
+    ]
+    index.faults = {"/files/demo-1.0-py3-none-any.whl": [503] * 99}
+    store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5, retries=0), by_ranges())
+    tree = store.tree(row, lambda path: "/tests/" not in path)
+    assert store.contents(tree.files.values())[tree.files["demo/part.py"]] == b"y = 2\n"
+    with pytest.raises(Unreachable):
+        store.tree(row)
+
+
+def test_a_range_answer_that_is_malformed_is_a_reject_that_names_the_file(index: Index, tmp_path: Path) -> None:
+    index.add_wheel("demo", "1.0", SOURCES, "2021-01-01T00:00:00Z")
+    index.twists = {"/files/demo-1.0-py3-none-any.whl": [lambda reply: Reply(206, {}, reply.body)]}
+    output = crawl(index, tmp_path, rules=by_ranges())
+    [reject] = output.rejects
+    assert reject.reason is RejectReason.NO_FILES
+    assert reject.detail.startswith("demo-1.0-py3-none-any.whl: status 206 for bytes=-100")
+
+
+def test_an_index_without_sizes_gives_those_of_the_files(index: Index, tmp_path: Path) -> None:
+    file = index.add_wheel("demo", "1.0", SOURCES, "2021-01-01T00:00:00Z")
+    assert file is not None
+    index.documents = index.sizes = False
+    for rules in (by_ranges(), by_ranges(over_bytes=1 << 20)):
+        [row] = crawl(index, tmp_path / str(rules.ranges.over_bytes), rules=rules).tables["releases"]
+        assert row["size"] == len(file.content)

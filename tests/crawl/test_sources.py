@@ -97,6 +97,20 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(tmp_path: Path) -> 
         store.lacking(["0" * 64])
 
 
+def test_a_store_that_was_removed_begins_empty_whatever_was_left_beside_it(tmp_path: Path) -> None:
+    store = SourceStore(tmp_path / "s.sqlite")
+    store.add(manifest("a", {}), {})
+    with closing(sqlite3.connect(store.path)) as database:
+        database.execute("INSERT INTO contents VALUES ('left', 1, x'00')")
+        database.commit()
+        left = Path(f"{store.path}-wal").read_bytes()
+    store.path.unlink()
+    Path(f"{store.path}-wal").write_bytes(left)
+    store.add(manifest("b", {}), {})
+    assert execute(store, "SELECT sha256 FROM contents") == []
+    assert [known.artifact.url for known in store.manifests()] == ["files/b"]
+
+
 def fill(path: Path, worker: int) -> None:
     """Add 40 artifacts, of which each has a file that no other worker has and one that all have."""
     store = SourceStore(path)
