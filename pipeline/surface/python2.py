@@ -61,6 +61,8 @@ def modernise(text: str) -> str:
             ast.parse(made)
     except SyntaxError as error:
         raise ValueError(f"line {error.lineno or 0}: {error.msg}") from None
+    except RecursionError:
+        raise ValueError("line 0: nested too deeply") from None
     return made
 
 
