@@ -104,6 +104,7 @@ def test_a_store_that_was_removed_begins_empty_whatever_was_left_beside_it(tmp_p
         database.execute("INSERT INTO contents VALUES ('left', 1, x'00')")
         database.commit()
         left = Path(f"{store.path}-wal").read_bytes()
+    assert left
     store.path.unlink()
     Path(f"{store.path}-wal").write_bytes(left)
     store.add(manifest("b", {}), {})
