@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.records import Definition
@@ -22,8 +22,8 @@ def add_attributes(node: ast.ClassDef, found: Definition, bodies: Bodies) -> Non
     for method in statements(node.body):
         if isinstance(method, Function) and method.name != "__init__":
             label, owners = _owners(method, bodies)
-            if any(_may_add(method, owner, found, bodies) for owner in owners):
-                _add(method, owners, label, found, bodies)
+            for owner in sorted(owners):
+                _add(method, owner, label, found, bodies)
 
 
 def _owners(method: Function, bodies: Bodies) -> tuple[str, set[str]]:
@@ -52,23 +52,48 @@ def _created(method: Function, bodies: Bodies) -> set[str]:
 
 @functools.lru_cache(maxsize=256)
 def _assignment(owner: str) -> re.Pattern[str]:
-    """Return a pattern of lines that may set attributes; its group is the name, empty where there may be several."""
-    return re.compile(
-        rf"\n[ \t]+(?:{owner}\.([A-Za-z]\w*)[ \t]*(?::|=(?!=))|[(\[]?(?:[\w.]+[ \t]*[,=][ \t]*)+{owner}\.[A-Za-z]"
-        rf"|[(\[]?{owner}\.[A-Za-z]\w*[ \t]*,)"
-    )
+    """Return a pattern of lines that may set attributes; its group is the name where one is set plainly."""
+    one = rf"{owner}\.([A-Za-z]\w*)[ \t]*=(?!=)"
+    first_of_many = rf"[(\[]?{owner}\.[A-Za-z]\w*[ \t]*,.*=(?!=)"
+    last_of_many = r"[)\]][ \t]*=(?!=)"
+    annotated = rf"{owner}\.[A-Za-z]\w*[ \t]*:[ \t]*\w"
+    return re.compile(rf"\n[ \t]+(?:{one}|{first_of_many}|{last_of_many}|{annotated})")
 
 
-def _may_add(method: Function, owner: str, found: Definition, bodies: Bodies) -> bool:
-    return any(name not in found.members for name in bodies.search(method, _assignment(owner)))
+@functools.lru_cache(maxsize=256)
+def _later_target(owner: str) -> tuple[re.Pattern[str], ...]:
+    """Return patterns of attributes that are not the first target of their line: `x, self.y = …`, `x = self.y = …`."""
+    target = rf"{owner}\.[A-Za-z]\w*[^\n(=]*=(?!=)"
+    return re.compile(f", {target}"), re.compile(f"= {target}")
 
 
-def _add(method: Function, owners: set[str], label: str, found: Definition, bodies: Bodies) -> None:
-    for target, annotation in _targets(bodies.statements(method)):
+@functools.lru_cache(maxsize=256)
+def _another(owner: str) -> re.Pattern[str]:
+    """Return a pattern of an inner function or class, in which the owner's name may mean another object."""
+    return re.compile(rf"\n[ \t]+(?:class |(?:async )?def \w+\({owner}\b)|\"\"\"|'''")
+
+
+def _add(method: Function, owner: str, label: str, found: Definition, bodies: Bodies) -> None:
+    names = [name for name in bodies.search(method, _assignment(owner)) if name not in found.members]
+    for pattern, word in zip(_later_target(owner), (f", {owner}.", f"= {owner}."), strict=True):
+        if bodies.mentions(method, (word,)) and bodies.search(method, pattern):
+            names.append("")
+    if not names:
+        return
+    set_here: Iterable[tuple[str, str | None]] = ((name, None) for name in names)
+    if "" in names or bodies.search(method, _another(owner)):
+        set_here = _set(bodies.statements(method), owner)
+    for name, annotation in set_here:
+        made = Definition(name, "attribute", labels=sorted([label, SET_OUTSIDE_INIT]), returns=annotation)
+        found.members.setdefault(name, made)
+
+
+def _set(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, str | None]]:
+    """Yield the public attributes of an owner that a body sets, each with its annotation."""
+    for target, annotation in _targets(body):
         match target:
-            case ast.Attribute(value=ast.Name(id=owner), attr=name) if owner in owners and not name.startswith("_"):
-                made = Definition(name, "attribute", labels=sorted([label, SET_OUTSIDE_INIT]), returns=annotation)
-                found.members.setdefault(name, made)
+            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name == owner and attribute[0] != "_":
+                yield attribute, annotation
 
 
 def _targets(body: list[ast.stmt]) -> Iterator[tuple[ast.expr, str | None]]:

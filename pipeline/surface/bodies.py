@@ -7,6 +7,7 @@ and a body is parsed on its own once a cheap search has found something in its l
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Sequence
 from itertools import accumulate
@@ -16,7 +17,10 @@ from prune_source import prune_source
 from pipeline.surface.syntax import Function, text_of
 
 # Words of Python 2 that a function may hide. Where they stand in a docstring, the file is parsed whole for nothing.
-_PYTHON_2 = re.compile(r"""print ["'\w%`]|except [\w.]+ ?, ?\w+ ?:|raise [\w.]+ ?, ?["'\w]|exec [\w"']+ in """)
+_PYTHON_2 = re.compile(
+    r"""\n[ \t]*(?:print ["'\w%`]|except [\w.]+ ?, ?\w+ ?:|raise [\w.]+ ?, ?["'\w]|exec [\w"']+ in )"""
+)
+_INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
 
 
 def without_bodies(text: str) -> str:
@@ -33,7 +37,8 @@ class Bodies:
     def __init__(self, text: str) -> None:
         self.text = text
         self.lines = text.split("\n")
-        self._starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
+        self._ends = list(accumulate(map(len, self.lines)))
+        self._words: dict[str, bool] = {}
         self._spans: dict[int, tuple[int, int]] = {}
         self._read: dict[int, list[ast.stmt]] = {}
 
@@ -56,19 +61,46 @@ class Bodies:
 
     def _span(self, node: Function) -> tuple[int, int]:
         line, last = self.first_line(node), node.end_lineno or node.lineno
+        # each line before has a newline too
+        end = self._ends[last - 1] + last - 1
         if line < last:
-            return self._starts[line], self._starts[last] - 1
+            return self._ends[line - 1] + line, end
         first = node.body[-1]
         if text_of(getattr(first, "value", None)) is not None:
-            return self._starts[last] - 1, self._starts[last] - 1
+            return end, end
         # columns are counted in bytes
-        before = len(self.lines[last - 1].encode()[: first.col_offset].decode())
-        return self._starts[last - 1] + before, self._starts[last] - 1
+        return end - len(self.lines[last - 1].encode()[first.col_offset :].decode()), end
 
     def mentions(self, node: Function, words: Sequence[str]) -> bool:
         """Return whether one of the words stands in a body."""
+        if not any(self._has(word) for word in words):
+            return False
         start, end = self.span(node)
         return any(self.text.find(word, start, end) >= 0 for word in words)
+
+    def count(self, node: Function, words: Sequence[str]) -> int:
+        """Return how often the words stand in a body."""
+        start, end = self.span(node)
+        return sum(self.text.count(word, start, end) for word in words)
+
+    def _has(self, word: str) -> bool:
+        if word not in self._words:
+            self._words[word] = word in self.text
+        return self._words[word]
+
+    def calls(self, node: Function, words: tuple[str, ...]) -> bool:
+        """Return whether a statement of a body, or one inside `with` or `try`, may call something named so.
+
+        That is, whether a name with one of the words in it is called at the beginning of such a line.
+        """
+        if not self.mentions(node, words):
+            return False
+        start, end = self.span(node)
+        found = self.search(node, _call_of(words))
+        first = _INDENTATION.search(self.text, start - 1, end) if found else None
+        if first is None or first[1] in found:
+            return bool(found)
+        return any(self.text.find(f"\n{first[1]}{word}", start - 1, end) >= 0 for word in ("with ", "try:"))
 
     def search(self, node: Function, pattern: re.Pattern[str]) -> list[str]:
         """Return what a pattern finds in a body; the newline before its first line counts as part of it."""
@@ -98,6 +130,11 @@ class Bodies:
             between = "\n" if self.text[start - 1] == "\n" else " "
             self._read[id(node)] = _parsed(f"async def _():{between}{self.text[start:end]}")
         return self._read[id(node)]
+
+
+@functools.lru_cache(maxsize=16)
+def _call_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"\n([ \t]*)[\w.]*(?:{'|'.join(words)})[\w.]*\(")
 
 
 def _parsed(source: str) -> list[ast.stmt]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pipeline.surface.branches import bound_names
 from pipeline.surface.records import ALTERNATIVE
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.syntax import dotted, parts, written
+from pipeline.surface.syntax import dotted, parts, statements, written
 
 CONDITIONAL = "conditional"
 """Label of what a release has on some platforms only, or only beside another package."""
@@ -43,12 +43,21 @@ def _all_bound(body: list[ast.stmt]) -> Iterator[str]:
 
 
 def _scopes(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
-    yield body
+    """Yield the bodies of the module and of its classes in which something depends on a condition."""
+    if any(isinstance(statement, ast.If | ast.Try | ast.TryStar) for statement in body):
+        yield body
     for statement in body:
         if isinstance(statement, ast.ClassDef):
             yield from _scopes(statement.body)
-        for inner in parts(statement):
-            yield from (scope for scope in _scopes(inner) if scope is not inner)
+        else:
+            yield from _classes_inside(statement)
+
+
+def _classes_inside(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
+    for body in parts(statement):
+        for inner in statements(body):
+            if isinstance(inner, ast.ClassDef):
+                yield from _scopes(inner.body)
 
 
 def _binding(

@@ -18,7 +18,7 @@ from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, Mark, Parameter
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.sketches import line_hashes, sketch
-from pipeline.surface.syntax import Function, text_of, written
+from pipeline.surface.syntax import Function, written
 from pipeline.terms import ParameterKind, ParameterSource
 
 _QUOTES = re.compile(r"""^\s*[rRbBuUfF]{0,2}("{3}|'{3}|"|')|\\$""")
@@ -112,7 +112,7 @@ def _mark(node: Function | ast.ClassDef, docstring: str | None, file: Visited) -
     if isinstance(node, ast.ClassDef):
         methods = (s for s in node.body if isinstance(s, ast.FunctionDef) and s.name in {"__init__", "__new__"})
         made = next(methods, None)
-    if made is not None and file.bodies.mentions(made, file.rules.deprecations.call_words):
+    if made is not None and file.bodies.calls(made, file.rules.deprecations.call_words):
         body = file.bodies.statements(made)
     return mark_of(node.decorator_list, body, docstring, file.rules)
 
@@ -182,10 +182,11 @@ def _is_property(found: Definition, rules: SurfaceRules) -> bool:
 
 
 def _parameter(parameter: griffe.Parameter) -> Parameter:
-    variadic = parameter.kind in {griffe.ParameterKind.var_positional, griffe.ParameterKind.var_keyword}
+    kind = _KINDS[parameter.kind or griffe.ParameterKind.positional_or_keyword]
+    variadic = kind is ParameterKind.VAR_POSITIONAL or kind is ParameterKind.VAR_KEYWORD
     return {
         "name": parameter.name.lstrip("*"),
-        "kind": _KINDS[parameter.kind or griffe.ParameterKind.positional_or_keyword],
+        "kind": kind,
         # griffe gives `()` and `{}` as defaults of *args and **kwargs
         "default": None if variadic else _written(parameter.default),
         "annotation": _written(parameter.annotation),
@@ -228,7 +229,9 @@ def _shown_parameter(parameter: Parameter) -> str:
 
 
 def _written(expression: str | griffe.Expr | None) -> str | None:
-    return None if expression is None else str(expression)
+    if expression is None or isinstance(expression, str):
+        return expression
+    return expression.name if isinstance(expression, griffe.ExprName) else str(expression)
 
 
 def read_docstring(owner: griffe.Object, lines: Sequence[str]) -> tuple[str | None, int]:

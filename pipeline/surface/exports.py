@@ -12,7 +12,7 @@ from pipeline.surface.records import Exports, Mark
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import dotted, functions, written
 
-_MAKES_NAMES = ("globals", "vars", "exec", "setattr", "locals", "sys.modules")
+_MAKES_NAMES = ("globals(", "vars(", "exec(", "setattr(", "locals(", "sys.modules")
 _CHANGES_EXPORTS = re.compile(r"[ \t:]__all__\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
 
 Parts = list[tuple[str, str]]
@@ -129,13 +129,18 @@ def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     if any(function.name == "__getattr__" for function in made):
         return True
     words = [word for word in _MAKES_NAMES if word in bodies.text]
-    if not words:
-        # walking the tree of every module would cost a third of all the reading
-        return False
-    if any(_reaches_names(node) for node in ast.walk(tree)):
-        return True
-    hidden = (bodies.statements(f) for f in functions(tree.body) if bodies.mentions(f, words))
-    return any(_reaches_names(node) for body in hidden for statement in body for node in ast.walk(statement))
+    # walking the trees of all modules would cost a third of all the reading
+    hits = sum(map(bodies.text.count, words))
+    for function in functions(tree.body) if hits else ():
+        if found := bodies.count(function, words):
+            hits -= found
+            if _reach_names(bodies.statements(function)):
+                return True
+    return bool(hits) and _reach_names(tree.body)
+
+
+def _reach_names(body: list[ast.stmt]) -> bool:
+    return any(_reaches_names(node) for statement in body for node in ast.walk(statement))
 
 
 def _reaches_names(node: ast.AST) -> bool:

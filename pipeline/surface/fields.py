@@ -71,7 +71,6 @@ def add_named_fields(found: Definition, fields: list[Field]) -> None:
     found.synthesised = "namedtuple"
     found.fields.extend(fields)
     for field in fields:
-        # a named tuple has them on the class too, as descriptors
         labels = ["class-attribute", "instance-attribute"]
         found.members.setdefault(
             field.name, Definition(field.name, "attribute", returns=field.annotation, labels=labels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import griffe
@@ -99,7 +99,7 @@ def described_names(docstring: str | None) -> list[str]:
 
 def _uses(body: Sequence[ast.stmt], catch_all: str) -> _Uses:
     uses = _Uses()
-    nodes = list(_nodes(body, certain=True))
+    nodes = _nodes(body, certain=True)
     # once the name means another dictionary, what is taken out of that is no parameter
     rebound = (n.lineno for n, _ in nodes if isinstance(n, ast.Name) and n.id == catch_all and _is_stored(n))
     last = min(rebound, default=None)
@@ -113,16 +113,23 @@ def _is_stored(node: ast.Name | ast.Subscript) -> bool:
     return isinstance(node.ctx, ast.Store)
 
 
-def _nodes(nodes: Sequence[ast.AST], *, certain: bool) -> Iterator[tuple[ast.AST, bool]]:
-    """Yield all nodes in the order of the source, each with whether it runs whenever the function does."""
+def _nodes(nodes: Sequence[ast.AST], *, certain: bool) -> list[tuple[ast.AST, bool]]:
+    """Return all nodes in the order of the source, each with whether it runs whenever the function does."""
+    found: list[tuple[ast.AST, bool]] = []
     for node in nodes:
-        yield node, certain
+        found.append((node, certain))
         children = list(ast.iter_child_nodes(node))
-        first = _runs_first(node, children)
-        yield from _nodes(first, certain=certain)
-        yield from _nodes([child for child in children if child not in first], certain=False)
-        if isinstance(node, ast.stmt) and any(isinstance(inner, ast.Return) for inner in ast.walk(node)):
-            certain = False
+        first = _runs_first(node, children) if certain else []
+        found += _nodes(first, certain=True) if first else []
+        rest = [child for child in children if child not in first] if first else children
+        found += _nodes(rest, certain=False) if rest else []
+        certain = certain and not _may_return(node)
+    return found
+
+
+def _may_return(node: ast.AST) -> bool:
+    compound = ast.If | ast.For | ast.AsyncFor | ast.While | ast.Try | ast.TryStar | ast.With | ast.Match
+    return isinstance(node, compound) and any(isinstance(inner, ast.Return) for inner in ast.walk(node))
 
 
 def _runs_first(node: ast.AST, children: list[ast.AST]) -> list[ast.AST]:
