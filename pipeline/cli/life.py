@@ -91,6 +91,8 @@ def _glance(history: History, life: Row, times: Mapping[str, datetime]) -> Itera
             f"{_dated(life['removed_in'], times)}; {life['last_version']} is the last that has it",
             "red",
         )
+    elif not _lives_on(life, times):
+        yield "last seen in", f"{_dated(life['last_version'], times)}; whether it is gone is not known", ""
     instead = lives_on_as(history, life) or life["replacement"]
     if instead:
         yield "use instead", instead, "bold"
@@ -118,13 +120,15 @@ def _dated(version: str, times: Mapping[str, datetime]) -> str:
 
 
 def _lived(life: Row, times: Mapping[str, datetime]) -> str:
-    newest = list(times)[-1]
-    last = life["last_version"] or newest
     versions = list(times)
+    last = life["last_version"] or versions[-1]
     count = versions.index(last) - versions.index(life["first_version"]) + 1
-    until = life["removed_in"] or newest
-    span = duration(times[life["first_version"]], times[until])
-    return f"{span}, {count} release{'s' if count > 1 else ''}{'' if life['removed_in'] else ', and lives on'}"
+    span = duration(times[life["first_version"]], times[life["removed_in"] or last])
+    return f"{span}, {count} release{'s' if count > 1 else ''}{', and lives on' if _lives_on(life, times) else ''}"
+
+
+def _lives_on(life: Row, times: Mapping[str, datetime]) -> bool:
+    return life["removed_in"] is None and life["last_version"] in {None, list(times)[-1]}
 
 
 def duration(start: datetime, end: datetime) -> str:

@@ -2,32 +2,70 @@
 
 from __future__ import annotations
 
+import re
+import sys
+
 import pytest
+from rich.console import Console
 
 from tests.cli.command import Driftline
 from tests.index_server import Index
 
+LIFE = """\
+demo.total in 4 final releases of demo, 1.0 (2021-01-01) to 2.0 (2021-04-01)
 
-def test_a_life_is_told_in_order(driftline: Driftline, at_demo: Index) -> None:
+  introduced in 1.1 (2021-02-01)
+  deprecated    since 1.2 (2021-03-01): “total is deprecated, use summed instead”
+  removed in    2.0 (2021-04-01); 1.2 is the last that has it
+  use instead   demo.summed
+  lived         59 days, 2 releases
+
+Last signature, 1.2
+  total(numbers)
+
+What happened   (! can break code that was right)
+  1.1  2021-02-01    introduced
+  1.2  2021-03-01    deprecated
+  2.0  2021-04-01  ! removed; use demo.summed
+"""
+
+
+def test_a_life_in_a_file_is_complete_without_colours_and_bars(driftline: Driftline, at_demo: Index) -> None:
     result = driftline("history", "demo", "demo.total")
-    assert result.status == 0
-    head, *lines = result.out.splitlines()
-    assert head == "demo.total in 4 final releases of demo, 1.0 (2021-01-01) to 2.0 (2021-04-01)"
-    assert lines[0] == "  1.1: introduced"
-    assert lines[-1] == "  2.0: gone; 1.2 is the last that has it; use demo.summed"
-    assert any("marked as deprecated" in line for line in lines)
+    assert (result.status, result.out) == (0, LIFE)
     assert "left out: 2.1: withdrawn by its authors" in result.err
+
+
+def test_a_terminal_has_a_timeline_and_colours(
+    driftline: Driftline, at_demo: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        sys.modules["pipeline.cli.history"], "out", Console(highlight=False, force_terminal=True, width=60)
+    )
+    shown = driftline("history", "demo", "demo.total").out
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert shown != plain
+    assert "  1.0 ░█▒░ 2.0\n      █ there   ▒ deprecated   ░ not there\n" in plain
+    assert all(len(line) <= 60 for line in plain.splitlines()[1:])
 
 
 def test_json_has_lives_states_and_changes(driftline: Driftline, at_demo: Index) -> None:
     found = driftline("history", "demo", "demo.total", "--json").json
-    assert (found["library"], found["path"]) == ("demo", "demo.total")
+    assert (found["library"], found["path"], found["alias_of"], found["public_as"]) == ("demo", "demo.total", None, [])
     assert found["releases"] == ["1.0", "1.1", "1.2", "2.0"]
+    assert found["release_times"]["2.0"] == "2021-04-01T00:00:00+00:00"
     (life,) = found["lives"]
     assert (life["introduced_in"], life["deprecated_in"], life["removed_in"]) == ("1.1", "1.2", "2.0")
-    assert {change["kind"] for change in found["changes"]} == {"introduced", "deprecated", "removed"}
+    assert [change["kind"] for change in found["changes"]] == ["introduced", "deprecated", "removed"]
     assert {reject["reason"] for reject in found["rejects"]} == {"yanked", "pre_release", "no_files"}
     assert found["states"]
+
+
+@pytest.mark.parametrize("json", [[], ["--json"]])
+def test_the_same_question_has_the_same_answer(driftline: Driftline, at_demo: Index, json: list[str]) -> None:
+    assert (
+        driftline("history", "demo", "demo.greet", *json).out == driftline("history", "demo", "demo.greet", *json).out
+    )
 
 
 @pytest.mark.parametrize(
@@ -35,6 +73,7 @@ def test_json_has_lives_states_and_changes(driftline: Driftline, at_demo: Index)
     [
         ("demo.totl", "did you mean demo.total"),
         ("make_louder", "did you mean demo.make_louder"),
+        ("other.place.greet", "did you mean demo.greet"),
         ("numpy.linalg.qr", "it offers 7 other paths"),
         ("[/bold]", "it offers 7 other paths"),
         ("", "it offers 7 other paths"),
@@ -44,6 +83,47 @@ def test_an_unknown_path_leads_to_near_ones(driftline: Driftline, at_demo: Index
     result = driftline("history", "demo", path)
     assert result.status == 1
     assert f"{path}: no release in the lake has it\n  {meant}" in result.out
+
+
+def test_a_private_path_is_said_to_be_one(driftline: Driftline, at_demo: Index) -> None:
+    result = driftline("history", "demo", "demo._inner.greet")
+    assert result.status == 1
+    assert "demo._inner.greet: private by its name, `_inner`; histories are told of public paths\n" in result.out
+
+
+@pytest.fixture
+def at_lib(index: Index, data: object, monkeypatch: pytest.MonkeyPatch) -> Index:
+    """An index with a library whose paths have other names."""
+    files = {
+        "lib/__init__.py": "from .core import f\nfrom .place import g\nfrom .place import here\n__all__ = ['f', 'g']\n",
+        "lib/core.py": "def f(a): ...\n",
+        "lib/place/__init__.py": "from lib.place._in import g\n__all__ = []\ndef here(): ...\n",
+        "lib/place/_in.py": "def g(a): ...\n",
+    }
+    index.add_wheel("lib", "1.0", files, "2021-01-01T00:00:00Z")
+    files |= {"lib/core.py": "def f(a, b=1): ...\n"}
+    index.add_wheel("lib", "1.1", files, "2022-03-01T00:00:00Z")
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    monkeypatch.setenv("DRIFTLINE_WORKERS", "1")
+    return index
+
+
+def test_an_alias_is_told_the_life_of_what_it_names(driftline: Driftline, at_lib: Index) -> None:
+    result = driftline("history", "lib", "lib.core.f")
+    assert result.status == 0
+    assert (
+        "lib.core.f is another name of lib.f, whose life is this\n  there since   1.0 (2021-01-01), the" in result.out
+    )
+    assert "  lived         1 year 2 months, 2 releases, and lives on\n" in result.out
+    assert "  1.1  2022-03-01    `b` added, optional (1)\n" in result.out
+    assert driftline("history", "lib", "lib.core.f", "--json").json["alias_of"] == "lib.f"
+
+
+def test_where_a_definition_stands_leads_to_its_public_path(driftline: Driftline, at_lib: Index) -> None:
+    result = driftline("history", "lib", "lib.place._in.g")
+    assert result.status == 1
+    assert "its public path is lib.g\n" in result.out
+    assert driftline("history", "lib", "lib.place._in.g", "--json").json["public_as"] == ["lib.g"]
 
 
 def test_an_unknown_path_as_json(driftline: Driftline, at_demo: Index) -> None:
