@@ -1,9 +1,9 @@
-"""The lives of public paths over the releases of a library, their tags, and their history."""
+"""The lives of public paths over the releases of a library, and their tags."""
 
 import pytest
 
 from pipeline.lake import Output, table
-from pipeline.lifecycle import Tags, describe, history_of
+from pipeline.lifecycle import Tags
 from tests.lifecycle.releases import TAGGING, history
 
 
@@ -109,26 +109,3 @@ def test_rows_fit_the_declared_tables_and_keys_are_unique():
             table(name).check(row)
         keys = [tuple(row[column] for column in table(name).key) for row in rows]
         assert len(keys) == len(set(keys))
-
-
-def test_history_in_words():
-    read, output = history("def f(a): ...\n", "def f(a, b=1): ...\n", "")
-    found = history_of(read.tables["symbols"], output.tables["lifecycles"], output.tables["changes"], "pkg.f")
-    assert describe(found) == [
-        "1.0: there; whether it was before is not known",
-        "1.0: function (a), defined at pkg.f",
-        "1.1: function (a, b=1), defined at pkg.f",
-        "1.1: pkg.f [b]: a parameter with default came: b=1",
-        "1.2: gone; 1.1 is the last that has it",
-    ]
-
-
-def test_history_of_a_member_tells_what_happened_to_its_class():
-    read, output = history(MEMBER, MEMBER.replace("C", "Other"))
-    found = history_of(read.tables["symbols"], output.tables["lifecycles"], output.tables["changes"], "pkg.C.m")
-    assert [(row["path"], str(row["kind"])) for row in found.changes] == [("pkg.C", "removed")]
-
-
-def test_history_of_what_is_not_known():
-    found = history_of([], [], [], "pkg.nothing")
-    assert (found.known, describe(found)) == (False, ["pkg.nothing: no release in the lake has it"])
