@@ -17,7 +17,7 @@ from pipeline.terms import Outcome
 Description = dict[str, Any]
 """What the program in the sandbox found, as plain JSON; see `inspect_program.describe` and `describe_module`."""
 
-_PROGRAM = Path(__file__).with_name("inspect_program.py").read_bytes()
+PROGRAM = Path(__file__).with_name("inspect_program.py").read_bytes()
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
@@ -72,7 +72,7 @@ def _run(
     finished = sandbox.run(
         [str(environment.python), ".inspect.py"],
         environment=environment,
-        files={".inspect.py": _PROGRAM, ".wanted.json": json.dumps(wanted).encode()},
+        files={".inspect.py": PROGRAM, ".wanted.json": json.dumps(wanted).encode()},
         stdin=nonce,
         limits=limits,
         variables={"PYTHONHASHSEED": "0"},

@@ -10,6 +10,7 @@ import importlib
 import inspect
 import json
 import os
+import re
 import sys
 import types
 import warnings
@@ -283,8 +284,19 @@ def elsewhere(found: Any, module: str) -> "str | None":
     origin, name = getattr(found, "__module__", None), getattr(found, "__qualname__", None)
     if type(origin) is not str or type(name) is not str or (module + ".").startswith(origin + "."):
         return None
-    there = getattr(sys.modules.get(origin), name, None)
-    return f"{origin}.{name}" if there is found else None
+    there = sys.modules.get(origin)
+    if there is None or getattr(there, name, None) is not found or not written_in(there, name):
+        return None
+    return f"{origin}.{name}"
+
+
+def written_in(module: types.ModuleType, name: str) -> bool:
+    """Say whether a module may define a name: one in Python that only hands it on has no such definition."""
+    file = str(getattr(module, "__file__", None))
+    if not file.endswith(".py"):
+        return True
+    with open(file, encoding="utf-8", errors="replace") as source:  # noqa: PTH123 - a module less to load
+        return re.search(rf"\b(?:class|def)\s+{re.escape(name)}\b", source.read()) is not None
 
 
 def doc_of(found: Any) -> "str | None":

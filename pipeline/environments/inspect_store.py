@@ -1,0 +1,104 @@
+"""Compiled modules of a release, described by importing them in its pinned environment; kept beside the artifacts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from pipeline.environments.environment import Environment
+from pipeline.environments.inspect import PROGRAM, Description, ask
+from pipeline.environments.rules import EnvironmentRules
+from pipeline.environments.sandbox import Sandbox
+from pipeline.environments.store import EnvironmentStore
+from pipeline.environments.supervise import Limits
+from pipeline.lake import Row, content_id, replacing
+from pipeline.rules import plain
+from pipeline.terms import EnvironmentOutcome, Outcome
+
+OPAQUE = "opaque"
+"""The one key of the description of a module that cannot be described; its value says why."""
+
+_SUFFIXES = (".so", ".pyd")
+_OUTPUT_BYTES = 64 << 20
+_KEPT = ("library", "version", "outcome", "python", "lock_id", "lock", "detail")
+
+
+def compiled_modules(files: Iterable[str]) -> dict[str, str]:
+    """Return the compiled modules among the files of a release, by name, with their files.
+
+    The tag between name and suffix (PEP 3149, `_speedups.cpython-311-x86_64-linux-gnu.so`) is no part of the name.
+    """
+    found: dict[str, str] = {}
+    for file in sorted(files):
+        path = PurePosixPath(file)
+        segments = [*path.parent.parts, path.name.split(".")[0]]
+        if path.suffix in _SUFFIXES and all(segment.isidentifier() for segment in segments):
+            found.setdefault(".".join(segments).removesuffix(".__init__"), file)
+    return found
+
+
+def inspect_modules(
+    environment: Environment, modules: Sequence[str], sandbox: Sandbox, rules: EnvironmentRules
+) -> dict[str, Description]:
+    """Describe each module by importing it in the sandbox: its public names, and those of its classes.
+
+    Nothing is called. One that cannot be imported, or that ends the process, is {OPAQUE: reason}.
+    """
+    limits = Limits(time_s=rules.import_timeout_s, output_bytes=_OUTPUT_BYTES)
+    answers = ask(environment, modules, "module", sandbox, limits)
+    return {
+        name: answer.seen if answer.seen is not None else {OPAQUE: _reason(answer.message, environment)}
+        for name, answer in answers.items()
+    }
+
+
+def inspect_release(
+    release: Row, modules: Sequence[str], store: EnvironmentStore, cache: Path
+) -> dict[str, Description]:
+    """Describe compiled modules of a release, from the cache or by building or opening its environment.
+
+    Kept by the artifact's sha256, Python, lock and modules, so that each is inspected once in the life of the cache.
+    Where there is no environment, every module is {OPAQUE: reason}, and it is tried again the next time.
+
+    Errors: those of `EnvironmentStore.build` and `open`.
+    """
+    row = environment_row(release, store, cache)
+    if row["outcome"] != EnvironmentOutcome.BUILT:
+        last = (row["detail"] or "").strip().splitlines()[-1:]
+        reason = ": ".join(["no environment", row["outcome"], *last])
+        return {name: {OPAQUE: reason} for name in modules}
+    key = content_id(release["sha256"], row["python"], row["lock_id"], sorted(modules), PROGRAM.decode())
+    path = cache / "descriptions" / f"{key}.json"
+    if not path.is_file():
+        found = inspect_modules(store.open(row), modules, store.sandbox, store.rules)
+        _write(path, found)
+    return dict(json.loads(path.read_text()))
+
+
+def environment_row(release: Row, store: EnvironmentStore, cache: Path) -> Row:
+    """Return what `EnvironmentStore.open` needs to know of a release's environment, built the first time.
+
+    A row that is kept holds for the same artifact, rules and interpreters; one that was not built is not kept.
+    """
+    pythons = [interpreter.full for interpreter in store.interpreters]
+    key = content_id(release["sha256"], release["library"], release["version"], pythons, plain(store.rules))
+    path = cache / "environments" / f"{key}.json"
+    if path.is_file():
+        return dict(json.loads(path.read_text()))
+    built = store.build(release)
+    row = {name: built[name] for name in _KEPT}
+    if row["outcome"] == EnvironmentOutcome.BUILT:
+        _write(path, row)
+    return row
+
+
+def _write(path: Path, value: object) -> None:
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(value, sort_keys=True))
+
+
+def _reason(message: str, environment: Environment) -> str:
+    """Return why a module could not be described, without where it lies on this machine."""
+    text = message.strip().replace(str(environment.site_packages), "site-packages")
+    return text[-500:] or str(Outcome.IMPORT_ERROR)
