@@ -21,10 +21,10 @@ GROUPS: tuple[tuple[str, Callable[[Row], bool]], ...] = (
 )
 """A change belongs to the first group that fits, an API to the first that any of its changes belongs to."""
 
-BREAKING = 3
-"""How many of the groups, from the first, are about code that can fail."""
-
-_PARAMETER = "parameter_"
+_SHAPE = frozenset(kind for kind in ChangeKind if kind.startswith("parameter_")) - {
+    ChangeKind.PARAMETER_TYPE,
+    ChangeKind.PARAMETER_DEPRECATED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Block:
 
     @property
     def reshaped(self) -> bool:
-        """Whether several parameters changed, so that the two signatures say more than their differences."""
-        return len({c["parameter"] for c in self.changes if c["kind"].startswith(_PARAMETER)}) > 1
+        """Whether several parameters changed in more than type: then two signatures say more than their differences."""
+        return len({c["parameter"] for c in self.changes if c["kind"] in _SHAPE}) > 1
 
 
 def grouped(changes: Sequence[Row]) -> list[tuple[str, list[Block]]]:

@@ -11,9 +11,10 @@ from itertools import groupby
 
 from pipeline.lake import Row
 from pipeline.lifecycle.parameters import show
-from pipeline.terms import ChangeKind, Evidence, ParameterKind, ParameterSource, SymbolKind
+from pipeline.terms import ChangeKind, Evidence, ParameterDeprecation, ParameterKind, ParameterSource, SymbolKind
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
+_WAYS = frozenset({ChangeKind.PARAMETER_KIND, ChangeKind.PARAMETER_DEPRECATED})
 _VARIADIC = re.compile(r"\*{1,2}\w+")
 _INDENT = 4
 _DEEPEST = 24
@@ -36,19 +37,38 @@ def phrases(changes: Iterable[Row]) -> list[Phrase]:
 
 
 def _order(change: Row) -> tuple[int, str]:
-    """Order by kind; parameters that became of one kind stand together."""
-    return list(ChangeKind).index(change["kind"]), change["new"] if change["kind"] == ChangeKind.PARAMETER_KIND else ""
+    """Order by kind; parameters that came to be given in one way stand together."""
+    return list(ChangeKind).index(change["kind"]), change["new"] or "" if change["kind"] in _WAYS else ""
 
 
 def _together(group: Sequence[Row]) -> Iterator[Phrase]:
-    if group[0]["kind"] not in _JOINED:
+    head = _shared(group[0])
+    if head is None:
         yield from (Phrase(_WORDS[change["kind"]](change) + _sure(change), change["breaking"]) for change in group)
         return
-    head, member = _JOINED[group[0]["kind"]]
     for breaking in (True, False):
-        members = [member(change) + _sure(change) for change in group if change["breaking"] == breaking]
+        members = [_member(change) + _sure(change) for change in group if change["breaking"] == breaking]
         if members:
-            yield Phrase(f"{head(group[0])}: {', '.join(members)}", breaking)
+            yield Phrase(f"{head}: {', '.join(members)}", breaking)
+
+
+def _shared(change: Row) -> str | None:
+    """Return what is said once of several parameters, or None where each has a phrase of its own."""
+    if change["kind"] == ChangeKind.PARAMETER_MOVED:
+        return "position changed"
+    if change["kind"] == ChangeKind.PARAMETER_KIND:
+        return f"became {_free(change['new'])}"
+    by_position = (
+        change["kind"] == ChangeKind.PARAMETER_DEPRECATED and change["new"] == ParameterDeprecation.BY_POSITION
+    )
+    return "deprecated to give by position" if by_position else None
+
+
+def _member(change: Row) -> str:
+    if change["kind"] != ChangeKind.PARAMETER_MOVED:
+        return str(change["parameter"])
+    places = [(change[side] or "?").removeprefix("position ") for side in ("old", "new")]
+    return f"{change['parameter']} ({'→'.join(places)})"
 
 
 def _sure(change: Row) -> str:
@@ -100,13 +120,8 @@ def _removed_parameter(change: Row) -> str:
 
 
 def _deprecated_parameter(change: Row) -> str:
-    how = {"by_position": " by position", "name": " under this name"}.get(str(change["new"]), "")
-    return f"{_name(change)} deprecated{how}{_use(change)}"
-
-
-def _position(change: Row) -> str:
-    places = [(change[side] or "?").removeprefix("position ") for side in ("old", "new")]
-    return f"{change['parameter']} ({'→'.join(places)})"
+    name = " as a name" if change["new"] == ParameterDeprecation.NAME else ""
+    return f"{_name(change)} deprecated{name}{_use(change)}"
 
 
 def _deprecated(change: Row) -> str:
@@ -160,12 +175,7 @@ _WORDS: dict[str, Callable[[Row], str]] = {
     ChangeKind.DEPRECATED: _deprecated,
     ChangeKind.UNDEPRECATED: lambda c: "no longer deprecated",
 }
-"""How one change is told. What is told of several parameters in one phrase has its words in _JOINED."""
-
-_JOINED: dict[str, tuple[Callable[[Row], str], Callable[[Row], str]]] = {
-    ChangeKind.PARAMETER_KIND: (lambda c: f"became {_free(c['new'])}", lambda c: str(c["parameter"])),
-    ChangeKind.PARAMETER_MOVED: (lambda c: "position changed", _position),
-}
+"""How a change is told that is not told together with others, see _shared."""
 
 
 def signature(row: Row, width: int) -> list[str]:

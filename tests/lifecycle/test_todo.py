@@ -66,7 +66,9 @@ def test_an_api_stands_where_its_most_urgent_change_belongs() -> None:
 def test_two_parameters_make_another_shape() -> None:
     one, two = (row(ChangeKind.PARAMETER_REMOVED, True, parameter=name) for name in "ab")
     again = row(ChangeKind.PARAMETER_DEFAULT, True, parameter="a")
-    assert [grouped(rows)[0][1][0].reshaped for rows in ([one], [one, again], [one, two])] == [False, False, True]
+    typed = row(ChangeKind.PARAMETER_TYPE, False, parameter="b")
+    cases = ([one], [one, again], [one, typed], [one, two])
+    assert [grouped(rows)[0][1][0].reshaped for rows in cases] == [False, False, False, True]
 
 
 def test_only_what_breaks_is_kept_in_order() -> None:
