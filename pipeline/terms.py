@@ -182,6 +182,7 @@ class Disagreement(Term):
     UNSEEN = "unseen", "the signature cannot be read from the sources: compiled, or made when it runs"
     NOT_IN_SIGNATURE = "not_in_signature", "the signature has no such parameter, and no **kwargs"
     NO_SUCH_MEMBER = "no_such_member", "no source of the class shows an attribute of that name"
+    SET_BY_BASE = "set_by_base", "a base class sets the attribute; since when objects of this one have it is not told"
     NO_MARK = "no_mark", "nothing in the code marks it as deprecated"
     NO_SUCH_CHANGE = "no_such_change", "no change of that kind was found"
     INHERITED_BEFORE = "inherited_before", "in the stated release an own definition took the place of an inherited one"

@@ -11,7 +11,16 @@ from pipeline.lake import Row
 from pipeline.lifecycle.directive_rules import DirectiveRules
 from pipeline.lifecycle.directives import Directive
 from pipeline.lifecycle.occurrences import Occurrence, Occurrences, is_seen
-from pipeline.terms import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, Disagreement, ParameterKind
+from pipeline.terms import (
+    Agreement,
+    ChangeKind,
+    DirectiveKind,
+    DirectiveOwner,
+    Disagreement,
+    ParameterKind,
+    PublicBecause,
+    SymbolKind,
+)
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _NAMED = frozenset(ParameterKind) - _VARIADIC
@@ -80,6 +89,8 @@ class _Case:
         first = found[0].version
         if self._behind_kwargs(first):
             return Verdict(Agreement.NOT_FOUND, first, Disagreement.BEHIND_KWARGS)
+        if self._set_by_base():
+            return Verdict(Agreement.NOT_FOUND, first, Disagreement.SET_BY_BASE)
         return Verdict(Agreement.CONTRADICTS, first, self._disagreement(first))
 
     def of_change(self) -> Verdict:
@@ -158,6 +169,13 @@ class _Case:
             return False
         state = self.occurrences.state_at(self.statement.path, self.release)
         return state is not None and _takes_more(state)
+
+    def _set_by_base(self) -> bool:
+        """Return whether a base class sets the attribute: whether this class has it depends on what it calls."""
+        state = self.occurrences.state_at(self.paths[0], self.statement.first_version)
+        if self.said.owner is not DirectiveOwner.ATTRIBUTE or state is None:
+            return False
+        return bool(state["kind"] == SymbolKind.ATTRIBUTE and state["public_because"] == PublicBecause.INHERITED)
 
     def _placeholder(self) -> bool:
         """Return whether a default of the parameter was ever one that only says that none was given."""

@@ -174,6 +174,13 @@ def test_an_attribute_that_the_docstring_of_its_class_describes(
     assert told(stated("class C: ...\n", CLASS + body)[0]) == [("pkg.C.n_", "versionadded 1.1", *expected)]
 
 
+def test_since_when_a_class_has_what_its_base_sets_is_not_told() -> None:
+    """scikit-learn's BaseEstimator sets n_features_in_ since 0.23, for those that call its _check_n_features."""
+    base = "class B:\n    def __init__(self):\n        self.n_ = 1\n"
+    old, new = base + "class C(B): ...\n", base + CLASS.replace("class C", "class C(B)")
+    assert told(stated(old, new)[0]) == [("pkg.C.n_", "versionadded 1.1", "1.0", "not_found", "set_by_base")]
+
+
 def test_an_inherited_docstring_gives_each_path_the_same_verdict() -> None:
     base = "class B:\n    def m(self):\n        '''Do it.\n\n        .. versionadded:: 1.1\n        '''\n"
     rows, _ = stated("class B: ...\n", base, base + "class C(B): ...\n")
