@@ -89,7 +89,7 @@ class _Case:
         first = found[0].version
         if self._behind_kwargs(first):
             return Verdict(Agreement.NOT_FOUND, first, Disagreement.BEHIND_KWARGS)
-        if self._set_by_base():
+        if self._set_by_base(first):
             return Verdict(Agreement.NOT_FOUND, first, Disagreement.SET_BY_BASE)
         return Verdict(Agreement.CONTRADICTS, first, self._disagreement(first))
 
@@ -170,9 +170,9 @@ class _Case:
         state = self.occurrences.state_at(self.statement.path, self.release)
         return state is not None and _takes_more(state)
 
-    def _set_by_base(self) -> bool:
-        """Return whether a base class sets the attribute: whether this class has it depends on what it calls."""
-        state = self.occurrences.state_at(self.paths[0], self.statement.first_version)
+    def _set_by_base(self, found: str) -> bool:
+        """Return whether a base class set the attribute then: whether this class had it depends on what it calls."""
+        state = self.occurrences.state_at(self.paths[0], found)
         if self.said.owner is not DirectiveOwner.ATTRIBUTE or state is None:
             return False
         return bool(state["kind"] == SymbolKind.ATTRIBUTE and state["public_because"] == PublicBecause.INHERITED)
