@@ -16,6 +16,8 @@ SET_OUTSIDE_INIT = "set-outside-init"
 
 _IMPLICIT_CLASSMETHODS = frozenset({"__init_subclass__", "__class_getitem__"})
 
+_BEFORE = (", ", "= ", ": ")
+
 
 def add_attributes(node: ast.ClassDef, found: Definition, bodies: Bodies) -> None:
     """Add the public attributes that the methods of a class set and nothing in the class declares."""
@@ -62,9 +64,9 @@ def _assignment(owner: str) -> re.Pattern[str]:
 
 @functools.lru_cache(maxsize=256)
 def _later_target(owner: str) -> tuple[re.Pattern[str], ...]:
-    """Return patterns of attributes that are not the first target of their line: `x, self.y = …`, `x = self.y = …`."""
+    """Return patterns of attributes that do not begin their line, as in `x, self.y = …`."""
     target = rf"{owner}\.[A-Za-z]\w*[^\n(=]*=(?!=)"
-    return re.compile(f", {target}"), re.compile(f"= {target}")
+    return tuple(re.compile(before + target) for before in _BEFORE)
 
 
 @functools.lru_cache(maxsize=256)
@@ -75,8 +77,8 @@ def _another(owner: str) -> re.Pattern[str]:
 
 def _add(method: Function, owner: str, label: str, found: Definition, bodies: Bodies) -> None:
     names = [name for name in bodies.search(method, _assignment(owner)) if name not in found.members]
-    for pattern, word in zip(_later_target(owner), (f", {owner}.", f"= {owner}."), strict=True):
-        if bodies.mentions(method, (word,)) and bodies.search(method, pattern):
+    for pattern, before in zip(_later_target(owner), _BEFORE, strict=True):
+        if bodies.mentions(method, (f"{before}{owner}.",)) and bodies.search(method, pattern):
             names.append("")
     if not names:
         return

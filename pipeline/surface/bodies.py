@@ -118,12 +118,14 @@ class Bodies:
         return all(isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) for s in body)
 
     def statements(self, node: Function) -> list[ast.stmt]:
-        """Return the statements of a body, parsed on their own if the file was parsed without them.
+        """Return the statements of a body after its docstring, parsed on their own if they were left out.
 
         None are returned of a body that does not parse, as it may be in Python 2.
         """
         if not isinstance(node.body[-1], ast.Pass):
-            return node.body
+            first = node.body[0]
+            documented = isinstance(first, ast.Expr) and text_of(first.value) is not None
+            return node.body[1:] if documented else node.body
         if id(node) not in self._read:
             start, end = self.span(node)
             # a body keeps its indentation; in an async function everything is allowed that is allowed in any

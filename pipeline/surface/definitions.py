@@ -14,6 +14,7 @@ from pipeline.surface.bodies import Bodies
 from pipeline.surface.conditional import CONDITIONAL
 from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
+from pipeline.surface.helpers import HelperRules, apply_helpers
 from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, Mark, Parameter
 from pipeline.surface.rules import SurfaceRules
@@ -38,6 +39,7 @@ class Visited:
     """What is known of a file beside griffe's objects; `nodes` has the syntax node of each by its `id`."""
 
     rules: SurfaceRules
+    helpers: HelperRules | None
     bodies: Bodies
     hashes: list[int]
     nodes: dict[int, ast.AST] = field(default_factory=dict)
@@ -160,6 +162,8 @@ def _fill_class(
 
 
 def _fill_function(found: Definition, docstring: str | None, node: Function, file: Visited) -> None:
+    if file.helpers is not None and node.decorator_list:
+        found.called = apply_helpers(node.decorator_list, found.called, file.helpers)
     _add_hidden(found, docstring, node, file)
     first, last = file.bodies.first_line(node), node.end_lineno or node.lineno
     start, end = file.bodies.span(node)
@@ -172,6 +176,7 @@ def _fill_function(found: Definition, docstring: str | None, node: Function, fil
 def _add_hidden(found: Definition, docstring: str | None, node: Function, file: Visited) -> None:
     if node.args.kwarg is not None:
         known = {parameter["name"] for parameter in found.called}
+        # before the `**kwargs`, which is the last
         found.called[-1:-1] = hidden_parameters(node, file.bodies, docstring, known)
 
 

@@ -39,9 +39,9 @@ class _Uses:
     forwarded: set[str] = field(default_factory=set)
 
     def take(self, name: str, default: str | None) -> None:
-        known = self.taken.get(name, UNKNOWN)
-        if name not in self.taken or known in {UNKNOWN, None}:
-            self.taken[name] = known if default == UNKNOWN and known is not None else default
+        """Note an access; the first one says whether the name must be given, later ones may tell its default."""
+        if self.taken.setdefault(name, default) == UNKNOWN and default is not None:
+            self.taken[name] = default
 
     def parameters(self) -> dict[str, str | None]:
         """Return what a caller may give, with defaults: not what the body sets, refuses or gives on by itself."""

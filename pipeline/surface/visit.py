@@ -25,6 +25,7 @@ from pipeline.surface.exports import (
     read_lazy,
     read_parts,
 )
+from pipeline.surface.helpers import HelperRules
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.sketches import line_hashes
@@ -97,8 +98,12 @@ def _stands_for(node: ast.FunctionDef, bodies: Bodies) -> str | None:
     return name if name and bodies.is_empty(node) else None
 
 
-def visit_file(name: str, path: str, content: bytes, rules: SurfaceRules) -> ModuleRecord:
+def visit_file(
+    name: str, path: str, content: bytes, rules: SurfaceRules, helpers: HelperRules | None = None
+) -> ModuleRecord:
     """Visit one file as the module of that dotted name; `path` is its place from the import root.
+
+    With `helpers` the decorators that they mean change what a function can be called with.
 
     Errors: UnparsedError if the file is not Python 3, or not in the encoding it declares (PEP 263).
     """
@@ -107,15 +112,15 @@ def visit_file(name: str, path: str, content: bytes, rules: SurfaceRules) -> Mod
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
-            return _record(name, path, content, text, rules)
+            return _record(name, path, text, Visited(rules, helpers, Bodies(text), line_hashes(content)))
     except SyntaxError as error:
         raise UnparsedError(f"line {error.lineno or 0}: {error.msg}") from None
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise UnparsedError(f"line 0: {error}") from None
 
 
-def _record(name: str, path: str, content: bytes, text: str, rules: SurfaceRules) -> ModuleRecord:
-    file = Visited(rules, Bodies(text), line_hashes(content))
+def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
+    rules = file.rules
     hooks = _Hooks(file)
     module = _visit(name, Path(path), text, hooks)
     docstring, line = read_docstring(module, file.bodies.lines)

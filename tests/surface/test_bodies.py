@@ -1,0 +1,135 @@
+"""Bodies: what is read with them left out is what is read of the whole file."""
+
+import ast
+import inspect
+import json
+import textwrap
+from collections import abc
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.surface import bodies as module
+from pipeline.surface.bodies import Bodies, without_bodies
+from pipeline.surface.syntax import functions
+from pipeline.surface.visit import visit_file
+from tests.surface.trees import SURFACE_RULES, rows, surface
+
+SOURCE = '''
+def one(a={1: 2}): return a
+def two(a,
+        b=":"  # a comment with a colon:
+        ) -> "int":  # another
+    # first
+    return a
+def three():
+    """Doc
+
+    string"""
+    x = """
+not indented
+"""
+    return x
+class C:
+    def __init__(self):
+        self.a = 1
+    async def four(self, *,
+                   key=lambda: 1): await self
+    def five(self):
+        "only a docstring"
+    def six(self): "é"; return "é"
+    @overload
+    def seven(self): ...
+if x:
+\tdef eight():
+\t\tif x:
+\t\t\treturn 8
+'''
+
+
+def read(source: str) -> dict[str, list[str]]:
+    found = Bodies(source)
+    tree = ast.parse(without_bodies(source))
+    return {f.name: [ast.unparse(s) for s in found.statements(f)] for f in functions(tree.body)}
+
+
+def whole(source: str) -> dict[str, list[str]]:
+    return {f.name: [ast.unparse(s) for s in f.body] for f in functions(ast.parse(source).body)}
+
+
+def without_docstring(body: list[str]) -> list[str]:
+    constant = body and isinstance(ast.parse(body[0]).body[0], ast.Expr) and body[0][0] in "'\""
+    return body[1:] if constant else body
+
+
+def test_a_body_that_was_left_out_is_read_from_its_lines():
+    expected = {name: without_docstring(body) for name, body in whole(SOURCE).items()}
+    assert read(SOURCE) == expected
+    assert without_bodies(SOURCE) != SOURCE
+
+
+@pytest.mark.parametrize("library", [textwrap, inspect, json.decoder, ast, abc, module])
+def test_bodies_of_real_modules(library):
+    source = inspect.getsource(library)
+    assert read(source) == {name: without_docstring(body) for name, body in whole(source).items()}
+
+
+STATEMENTS = st.sampled_from(
+    ["return 1", "x = '''\n  odd\n'''", "if a:\n    return b", "# a comment", "pass", "...", "a; b = 2", "'text'"]
+)
+
+
+@given(st.lists(STATEMENTS, min_size=1, max_size=4), st.booleans(), st.sampled_from(["", "    ", "\t"]))
+def test_any_body_is_read_back(statements, documented, indentation):
+    body = [*(["'''Doc.'''"] if documented else []), *statements, "return None"]
+    lines = textwrap.indent("\n".join(body), "    ", lambda line: not line.startswith(("  odd", "'''\n")))
+    source = f"def f(a):\n{lines}\n"
+    if indentation:
+        source = "class C:\n" + "\n".join(
+            line if line in {"  odd", "'''"} else indentation + line for line in source.split("\n")
+        )
+    try:
+        expected = whole(source)
+    except SyntaxError:
+        return
+    assert read(source) == {name: without_docstring(found) for name, found in expected.items()}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["print 'two'", "try:\n        x\n    except E, e:\n        pass", "raise E, 'x'", "exec 'x' in d"],
+)
+def test_python_2_inside_a_function_is_seen(body):
+    read = surface({"pkg/__init__.py": f"def f():\n    {body}\n"})
+    assert [problem.key for problem in read.problems] == ["pkg/__init__.py"]
+
+
+def test_a_file_whose_rest_does_not_parse_is_reported_where_it_is_wrong():
+    problems = surface({"pkg/__init__.py": "def f():\n    return 1\n\nx = = 1\n"}).problems
+    assert [problem.detail for problem in problems] == ["line 4: invalid syntax"]
+
+
+def test_warnings_are_found_in_bodies_that_were_left_out():
+    found = rows("""
+        class C:
+            def old(self):
+                "Doc."
+                with lock:
+                    warnings.warn("use new", DeprecationWarning)
+            def sometimes(self, x):
+                if x:
+                    warnings.warn("not x", DeprecationWarning)
+                return x
+            def __new__(cls):
+                warnings.warn("C is gone soon", DeprecationWarning)
+    """)
+    marked = {path: bool(row["deprecation"]) for path, row in found.items()}
+    assert marked == {"pkg": False, "pkg.C": True, "pkg.C.old": True, "pkg.C.sometimes": False}
+
+
+def test_a_replaced_object_does_not_lend_its_marks_to_another():
+    """An import that a later one replaced had the `id` of an object made after it, which then counted as plain."""
+    source = "".join(f"try:\n    import a{n}\nexcept E:\n    pass\nfrom x import a{n}\n" for n in range(50))
+    record = visit_file("pkg", "pkg/__init__.py", source.encode(), SURFACE_RULES)
+    assert not any(definition.plain_import for definition in record.definitions.values())
