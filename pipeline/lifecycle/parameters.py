@@ -1,19 +1,27 @@
-"""What changed between two lists of parameters."""
+"""What changed between two lists of parameters.
+
+A parameter may be known from more than the signature (`known_from`): what only became explicit, or is only described,
+is no parameter that came or went; an old name that a helper still accepts makes a rename that breaks nothing.
+"""
 
 from __future__ import annotations
 
+import bisect
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.lake import Row
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.written import literal, same_annotation, same_value
-from pipeline.terms import ChangeKind, ParameterKind
+from pipeline.terms import ChangeKind, ParameterDeprecation, ParameterKind, ParameterSource
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
-_NAMED = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
 _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
+_LOOSE = frozenset({ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.STUB, ParameterSource.HELPER})
+
+UNKNOWN = "..."
+"""A default that is there, of which nobody says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +42,23 @@ def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleR
     `*args` and `**kwargs` are compared by kind: their names are nobody's business.
     """
     left, right = _by_key(old), _by_key(new)
-    renamed = {a: b for a, b in _same_place(old, new, left, right) if _names_agree(left[a], b, rules)}
+    accepted = dict(_still_accepted(left, right))
+    guessed = {a: b for a, b in _same_place(old, new, left, right) if _names_agree(left[a], b, rules)}
+    renamed = {**guessed, **accepted}
+    moved = _out_of_order(old, new, renamed)
     for key, parameter in left.items():
         other = renamed.get(key, key)
         if other not in right:
-            yield _removed(parameter, right)
-        else:
-            if other != key:
-                yield _rename(parameter, right[other])
-            yield from _same(parameter, right[other], old, new, rules)
+            yield from _removed(parameter, old, new)
+            continue
+        if other != key:
+            yield _rename(parameter, right[other], accepted=key in accepted)
+        yield from _same(parameter, right[other], old, new, rules)
+        if key in moved:
+            yield _moved(parameter, right[other], old, new)
     for key, parameter in right.items():
         if key not in left and key not in renamed.values():
-            yield _added(parameter, left)
+            yield from _added(parameter, old, new)
 
 
 def show(parameter: Row) -> str:
@@ -86,50 +99,137 @@ def _same_place(
             yield name, other
 
 
-def _rename(before: Row, after: Row) -> Difference:
-    breaking = None if before["kind"] != ParameterKind.POSITIONAL_ONLY else False
-    return Difference(ChangeKind.PARAMETER_RENAMED, before["name"], after["name"], before["name"], breaking)
+def _still_accepted(left: Mapping[str, Row], right: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
+    """Pair a parameter with the new name that a helper gives for it, where that name came with it."""
+    for name, parameter in left.items():
+        mark = right[name]["deprecation"] if name in right else None
+        if mark is None or parameter["known_from"] == ParameterSource.HELPER:
+            continue
+        by_helper = right[name]["known_from"] == ParameterSource.HELPER and mark["what"] == ParameterDeprecation.NAME
+        if by_helper and mark["replacement"] in right and mark["replacement"] not in left:
+            yield name, mark["replacement"]
 
 
-def _removed(parameter: Row, right: dict[str, Row]) -> Difference:
-    takes_names = parameter["kind"] == ParameterKind.KEYWORD_ONLY and ParameterKind.VAR_KEYWORD in right
-    takes_places = parameter["kind"] == ParameterKind.POSITIONAL_ONLY and ParameterKind.VAR_POSITIONAL in right
-    takes_both = parameter["kind"] in _POSITIONAL and all(str(kind) in right for kind in _VARIADIC)
-    breaking = False if takes_names or takes_places or takes_both else None
-    return Difference(ChangeKind.PARAMETER_REMOVED, show(parameter), None, parameter["name"], breaking)
+def _rename(before: Row, after: Row, *, accepted: bool) -> Difference:
+    breaking = False if accepted or before["kind"] == ParameterKind.POSITIONAL_ONLY else None
+    names = before["name"], after["name"]
+    return Difference(ChangeKind.PARAMETER_RENAMED, *names, before["name"], breaking, replacement=after["name"])
 
 
-def _added(parameter: Row, left: dict[str, Row]) -> Difference:
+def _removed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
+    if _typed_elsewhere(parameter, new):
+        return
+    mark, source = parameter["deprecation"], parameter["known_from"]
+    # what a helper made of its value nobody makes any more, whatever **kwargs takes
+    taken = source != ParameterSource.HELPER and _absorbed(parameter, old, new)
+    breaking = False if taken or source == ParameterSource.DOCSTRING else None
+    replacement = mark["replacement"] if mark else None
+    yield Difference(
+        ChangeKind.PARAMETER_REMOVED, show(parameter), None, parameter["name"], breaking, replacement=replacement
+    )
+
+
+def _absorbed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
+    """Return whether `*args` and `**kwargs` take a parameter in every way in which it could be given."""
+    kind, kinds = parameter["kind"], {p["kind"] for p in new}
+    by_name = kind == ParameterKind.POSITIONAL_ONLY or ParameterKind.VAR_KEYWORD in kinds
+    # its place must be behind the last one that still has a name
+    free = ParameterKind.VAR_POSITIONAL in kinds and _positions(old).get(parameter["name"], -1) >= len(_positions(new))
+    return kind not in _VARIADIC and by_name and (kind == ParameterKind.KEYWORD_ONLY or free)
+
+
+def _typed_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
+    """Return whether a parameter of a stub is not seen on the other side because that has no stub."""
+    sources = {p["known_from"] for p in there}
+    stub = ParameterSource.STUB
+    open_ = any(p["kind"] == ParameterKind.VAR_KEYWORD for p in there)
+    return parameter["known_from"] == stub and stub not in sources and open_
+
+
+def _added(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
+    name, source = parameter["name"], parameter["known_from"]
+    if source == ParameterSource.HELPER:
+        yield from _deprecated(None, parameter, name)
+        return
+    if _typed_elsewhere(parameter, old):
+        return
     required = parameter["default"] is None and parameter["kind"] not in _VARIADIC
     kind = ChangeKind.PARAMETER_ADDED_REQUIRED if required else ChangeKind.PARAMETER_ADDED_OPTIONAL
-    return Difference(kind, None, show(parameter), parameter["name"])
+    described = source == ParameterSource.DOCSTRING
+    breaking = False if described else True if _shifts(parameter, old, new) else None
+    yield Difference(kind, None, show(parameter), name, breaking)
+
+
+def _shifts(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
+    """Return whether a new parameter takes the place of what was given by position before."""
+    was, is_ = _positions(old), _positions(new)
+    place = is_.get(parameter["name"])
+    if place is None:
+        return False
+    collects = any(p["kind"] == ParameterKind.VAR_POSITIONAL for p in old)
+    return collects or any(name in was for name, position in is_.items() if position > place)
+
+
+def _out_of_order(old: Sequence[Row], new: Sequence[Row], renamed: Mapping[str, str]) -> set[str]:
+    """Return the fewest positional parameters of the old order that must move to give the new one.
+
+    What remains is a longest increasing subsequence of new positions, so that what was inserted moves nobody.
+    """
+    there = _positions(new)
+    shared = [(name, there[renamed.get(name, name)]) for name in _positions(old) if renamed.get(name, name) in there]
+    ends: list[int] = []
+    chains: list[list[str]] = []
+    for name, position in shared:
+        length = bisect.bisect_left(ends, position)
+        chain = [*(chains[length - 1] if length else []), name]
+        ends[length : length + 1], chains[length : length + 1] = [position], [chain]
+    return {name for name, _ in shared} - set(chains[-1] if chains else [])
+
+
+def _moved(before: Row, after: Row, old: Sequence[Row], new: Sequence[Row]) -> Difference:
+    was, is_ = _positions(old)[before["name"]], _positions(new)[after["name"]]
+    return Difference(ChangeKind.PARAMETER_MOVED, f"position {was + 1}", f"position {is_ + 1}", before["name"])
 
 
 def _same(
     before: Row, after: Row, old: Sequence[Row], new: Sequence[Row], rules: LifecycleRules
 ) -> Iterator[Difference]:
-    name = before["name"]
-    if before["kind"] in _VARIADIC:
-        yield from _types(before, after, rules)
-        return
-    if before["kind"] != after["kind"]:
-        freer = after["kind"] == ParameterKind.POSITIONAL_OR_KEYWORD
-        kinds = str(before["kind"]), str(after["kind"])
-        yield Difference(ChangeKind.PARAMETER_KIND, *kinds, name, False if freer else None)
-    was, is_ = _positions(old).get(name), _positions(new).get(after["name"])
-    if was is not None and is_ is not None and was != is_:
-        yield Difference(ChangeKind.PARAMETER_MOVED, f"position {was + 1}", f"position {is_ + 1}", name)
-    yield from _defaults(before, after)
+    yield from _deprecated(before["deprecation"], after, before["name"])
+    if before["kind"] not in _VARIADIC:
+        yield from _kinds(before, after, old, new)
+        yield from _defaults(before, after)
     yield from _types(before, after, rules)
+
+
+def _deprecated(was: Mapping[str, str] | None, after: Row, name: str) -> Iterator[Difference]:
+    """Yield the mark of deprecation that came upon a parameter, or upon another way of giving it."""
+    is_ = after["deprecation"]
+    if is_ and (was is None or was["what"] != is_["what"]):
+        states = (str(was["what"]) if was else None), str(is_["what"])
+        yield Difference(ChangeKind.PARAMETER_DEPRECATED, *states, name, replacement=is_["replacement"])
+
+
+def _kinds(before: Row, after: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
+    if before["kind"] == after["kind"]:
+        return
+    freer = after["kind"] == ParameterKind.POSITIONAL_OR_KEYWORD
+    hidden = after["known_from"] in _LOOSE and _absorbed(before, old, new)
+    if hidden or (freer and _LOOSE & {before["known_from"], after["known_from"]}):
+        # it became explicit, or ceased to be
+        return
+    kinds = str(before["kind"]), str(after["kind"])
+    yield Difference(ChangeKind.PARAMETER_KIND, *kinds, before["name"], False if freer else None)
 
 
 def _defaults(before: Row, after: Row) -> Iterator[Difference]:
     name, was, is_ = before["name"], before["default"], after["default"]
+    if any(p["default"] == UNKNOWN and p["known_from"] in _LOOSE for p in (before, after)):
+        return
     if was is None and is_ is not None:
         yield Difference(ChangeKind.PARAMETER_OPTIONAL, None, is_, name)
     elif was is not None and is_ is None:
         yield Difference(ChangeKind.PARAMETER_REQUIRED, was, None, name)
-    elif not same_value(was, is_):
+    elif UNKNOWN not in {was, is_} and not same_value(was, is_):
         # of two expressions nobody can say without running whether their values differ
         sure = literal(was) is not None and literal(is_) is not None
         yield Difference(ChangeKind.PARAMETER_DEFAULT, was, is_, name, None if sure else False)
