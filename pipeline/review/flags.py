@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.lake import Output, Row, content_id, sha256_text
+from pipeline.lake import Output, Row, content_id, holding_at, sha256_text
+from pipeline.lifecycle.documented import contradiction_of
 from pipeline.review.proof import Runs, followers, prove
 from pipeline.review.rules import FlagRules, Switch
-from pipeline.terms import ChangeKind, FlagKind, Outcome
+from pipeline.terms import Agreement, ChangeKind, FlagKind, Outcome
 
 _GUESSED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 
@@ -21,6 +22,7 @@ def flags_stage(
     changes: Sequence[Row],
     verdicts: Sequence[Row],
     snippets: Sequence[Row],
+    directives: Sequence[Row],
     rules: FlagRules,
 ) -> Output:
     """Make the table `flags` of a library; the unit is an instance, and every one comes through."""
@@ -30,6 +32,7 @@ def flags_stage(
         snippets={row["id"]: row for row in snippets},
         following=followers(releases),
         runs=Runs(verdicts),
+        contradicted=_contradicted(directives),
     )
     instances = [*completions, *migrations]
     flags = [_flag(row, kind, seen) for row in instances for kind, seen in _findings(row, facts, rules)]
@@ -38,16 +41,28 @@ def flags_stage(
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What is known about a library's instances, by id; `following` is the release after each."""
+    """What is known about a library's instances, by id.
+
+    `following` is the release after each, `contradicted` the directives that contradict what was found, by path.
+    """
 
     drafts: Mapping[str, Row]
     changes: Mapping[str, Row]
     snippets: Mapping[str, Row]
     following: Mapping[str, str]
     runs: Runs
+    contradicted: Mapping[str, Sequence[Row]]
 
     def change_of(self, instance: Row) -> Row | None:
         return self.changes.get(instance["change_id"] or "")
+
+
+def _contradicted(directives: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in directives:
+        if row["agreement"] == Agreement.CONTRADICTS:
+            found.setdefault(row["path"], []).append(row)
+    return found
 
 
 def _findings(instance: Row, facts: _Facts, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
@@ -98,6 +113,11 @@ def _too_long(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     return f"{lines} lines" if lines > rules.too_long.max_lines else None
 
 
+def _documentation_disagrees(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
+    stated = holding_at(facts.contradicted.get(instance["path"], ()), instance["version"])
+    return "; ".join(sorted(contradiction_of(row) for row in stated)) or None
+
+
 def _audit(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     drawn = int(sha256_text(f"{rules.audit.seed} {instance['id']}")[:8], 16) / 16**8
     return f"drawn with share {rules.audit.share}" if drawn < rules.audit.share else None
@@ -111,6 +131,7 @@ _FINDERS: Mapping[FlagKind, Callable[[Row, _Facts, FlagRules], str | None]] = {
     FlagKind.RENAME_UNSURE: _rename_unsure,
     FlagKind.NOT_DISCRIMINATING: _not_discriminating,
     FlagKind.TOO_LONG: _too_long,
+    FlagKind.DOCUMENTATION_DISAGREES: _documentation_disagrees,
     FlagKind.AUDIT: _audit,
 }
 

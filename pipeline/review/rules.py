@@ -42,4 +42,5 @@ class FlagRules(Rule):
     rename_unsure: RenameRules
     not_discriminating: Switch
     too_long: LengthRules
+    documentation_disagrees: Switch
     audit: AuditRules

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from pipeline.lake import table
+from pipeline.lake import Row, table
 from pipeline.review import FlagRules, flags_stage, kinds_by_instance
 from pipeline.rules import RULES, RuleError, load
-from pipeline.terms import FlagKind, Outcome
+from pipeline.terms import Agreement, DirectiveKind, FlagKind, Outcome
 from tests.review.world import OLD, RENAMED, World, world
 
 FLAGS = load(RULES / "flags.yaml", FlagRules)
@@ -17,8 +17,8 @@ QUIET = FLAGS.model_copy(update={"audit": FLAGS.audit.model_copy(update={"share"
 LONG = {"code": "x = fetch(1)\n" * (FLAGS.too_long.max_lines + 1)}
 
 
-def flagged(world: World, rules: FlagRules = QUIET) -> set[FlagKind]:
-    """The kinds of flags that a library's instances get."""
+def flags_of(world: World, rules: FlagRules = QUIET, directives: Sequence[Row] = ()) -> list[Row]:
+    """The flags that a library's instances get."""
     output = flags_stage(
         world.completions,
         world.migrations,
@@ -27,12 +27,18 @@ def flagged(world: World, rules: FlagRules = QUIET) -> set[FlagKind]:
         world.changes,
         world.verdicts,
         world.snippets,
+        directives,
         rules,
     )
     for row in output.tables["flags"]:
         table("flags").check(row)
     assert output.seen == output.made == len(world.completions) + len(world.migrations)
-    return {kind for kinds in kinds_by_instance(output.tables["flags"]).values() for kind in kinds}
+    return list(output.tables["flags"])
+
+
+def flagged(world: World, rules: FlagRules = QUIET) -> set[FlagKind]:
+    """The kinds of flags that a library's instances get."""
+    return {kind for kinds in kinds_by_instance(flags_of(world, rules)).values() for kind in kinds}
 
 
 def test_nothing_in_doubt_nothing_flagged() -> None:
@@ -79,7 +85,7 @@ def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
     )
 
     def drawn(world: World, rules: FlagRules) -> set[str]:
-        output = flags_stage(world.completions, [], [], world.releases, world.changes, [], world.snippets, rules)
+        output = flags_stage(world.completions, [], [], world.releases, world.changes, [], world.snippets, [], rules)
         return {row["instance_id"] for row in output.tables["flags"]}
 
     first = drawn(many, rules)
@@ -87,6 +93,43 @@ def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
     assert drawn(many.but(completions=many.completions[::-1]), rules) == first
     other_seed = rules.model_copy(update={"audit": rules.audit.model_copy(update={"seed": "other"})})
     assert drawn(many, other_seed) != first
+
+
+def directive(path: str, agreement: Agreement, first: str, last: str | None) -> Row:
+    """A `directives` row on the arrival of a path."""
+    return {
+        "path": path,
+        "first_version": first,
+        "last_version": last,
+        "directive": DirectiveKind.VERSIONADDED,
+        "parameter": "page",
+        "attribute": None,
+        "stated_version": "0.5",
+        "found_version": "1.0",
+        "agreement": agreement,
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "versions"),
+    [
+        (directive("lib.fetch", Agreement.CONTRADICTS, "1.0", "1.1"), {"1.0", "1.1"}),
+        (directive("lib.fetch", Agreement.CONTRADICTS, "1.1", "2.0"), {"1.1"}),
+        (directive("lib.fetch", Agreement.NOT_FOUND, "1.0", "1.1"), set()),
+        (directive("lib.other", Agreement.CONTRADICTS, "1.0", "1.1"), set()),
+    ],
+    ids=["contradicts", "in a later release", "is not found", "is about another API"],
+)
+def test_documentation_that_disagrees_flags_what_is_made_in_its_versions(row: Row, versions: set[str]) -> None:
+    made = world()
+    instances = {instance["id"]: instance["version"] for instance in [*made.completions, *made.migrations]}
+    flags = [flag for flag in flags_of(made, directives=[row]) if flag["kind"] == FlagKind.DOCUMENTATION_DISAGREES]
+    assert {instances[flag["instance_id"]] for flag in flags} == versions
+    assert {flag["evidence"] for flag in flags} <= {
+        "lib.fetch: the documentation states versionadded 0.5 of page, the comparison found 1.0"
+    }
+    off = QUIET.model_copy(update={"documentation_disagrees": FLAGS.audit.model_copy(update={"enabled": False})})
+    assert flags_of(made, off, [row]) == []
 
 
 def test_an_unknown_kind_in_the_rules_is_named(tmp_path) -> None:
