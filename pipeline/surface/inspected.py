@@ -117,7 +117,8 @@ def read_signature(line: str, name: str) -> list[Parameter] | None:
     for written in (given, [_annotated(part) for part in given]):
         try:
             function = ast.parse(f"def f({', '.join(written)}): pass").body[0]
-        except SyntaxError:
+        except (SyntaxError, ValueError, MemoryError, RecursionError):
+            # a docstring may start with anything: what is no signature is none
             continue
         assert isinstance(function, ast.FunctionDef)
         return _parameters(function.args)
