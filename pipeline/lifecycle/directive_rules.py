@@ -52,6 +52,7 @@ class DirectiveRules(Rule):
 
     worth_reading: Regex
     sentences: tuple[Sentence, ...]
+    named_parameter: TextPattern
     about_parts: tuple[Words, ...]
     visible_changes: tuple[KindWords, ...]
     placeholders: Regex

@@ -8,7 +8,7 @@ follows from where it stands: numpydoc's style guide, the Google Python Style Gu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
@@ -88,10 +88,26 @@ def read_directives(docstring: str, rules: DirectiveRules) -> list[Directive]:
         if statements:
             owner, names = _owner(lines, number)
             found += [Directive(*statement, owner, name) for name in names for statement in statements]
-    return _arrivals_told(found)
+    return found
 
 
-def _arrivals_told(directives: Sequence[Directive]) -> list[Directive]:
+def name_parameters(
+    directives: Sequence[Directive], parameters: Collection[str], rules: DirectiveRules
+) -> list[Directive]:
+    """Return the directives; those of the API whose text says no more than that they mean a parameter are its own.
+
+    attrs writes `.. versionadded:: 16.1.0 *retain_collection_types*`, click "Added the ``help`` parameter."
+    """
+    named = ((one, rules.named_parameter.find(one.text)) for one in directives)
+    return [
+        replace(one, owner=DirectiveOwner.PARAMETER, name=name)
+        if one.owner is DirectiveOwner.API and name in parameters
+        else one
+        for one, name in named
+    ]
+
+
+def tell_arrivals(directives: Sequence[Directive]) -> list[Directive]:
     """Return the directives; of several `versionadded` of one thing those after the oldest are about PARTs of it."""
     oldest: dict[tuple[DirectiveOwner, str | None], Version] = {}
     for one in directives:

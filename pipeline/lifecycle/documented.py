@@ -9,7 +9,7 @@ from packaging.version import Version
 from pipeline.lake import Output, Row, content_id
 from pipeline.lifecycle.agreement import Statement, Verdict, judge
 from pipeline.lifecycle.directive_rules import DirectiveRules
-from pipeline.lifecycle.directives import Directive, read_directives
+from pipeline.lifecycle.directives import Directive, name_parameters, read_directives, tell_arrivals
 from pipeline.lifecycle.occurrences import Occurrences, Timeline
 from pipeline.terms import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, Evidence
 
@@ -40,22 +40,32 @@ def directives_stage(
     """
     timeline = Timeline(releases)
     occurrences = Occurrences(timeline, symbols, lifecycles, changes)
-    stated = _stated(documents, timeline, rules)
+    stated = _stated(documents, occurrences, rules)
     rows = [_row(statement, judge(statement, occurrences, rules)) for statement in stated]
     return Output({"directives": rows}, seen=len(documents), made=len(documents))
 
 
-def _stated(documents: Iterable[Row], timeline: Timeline, rules: DirectiveRules) -> list[Statement]:
+def _stated(documents: Iterable[Row], occurrences: Occurrences, rules: DirectiveRules) -> list[Statement]:
     """Read the directives; one that the next docstring of the path has unchanged goes on."""
     found: dict[tuple[str, Directive], list[Statement]] = {}
+    timeline = occurrences.timeline
     for row in sorted(documents, key=lambda row: (row["path"], Version(row["first_version"]))):
-        for directive in dict.fromkeys(read_directives(row["docstring"], rules)):
+        for directive in dict.fromkeys(_directives(row, occurrences, rules)):
             known = found.setdefault((row["path"], directive), [])
             if known and timeline.follows(row["first_version"], known[-1].last_version):
                 known[-1].last_version = row["last_version"]
             else:
                 known.append(_statement(row, directive))
     return [statement for statements in found.values() for statement in statements]
+
+
+def _directives(document: Row, occurrences: Occurrences, rules: DirectiveRules) -> list[Directive]:
+    read = read_directives(document["docstring"], rules)
+    if not read:
+        return []
+    state = occurrences.state_at(document["path"], document["first_version"])
+    parameters = {parameter["name"] for parameter in state["parameters"]} if state else set()
+    return tell_arrivals(name_parameters(read, parameters, rules))
 
 
 def _statement(document: Row, directive: Directive) -> Statement:

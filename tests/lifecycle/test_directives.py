@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import string
 from textwrap import dedent, indent
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.axes import Axes
 
 from pipeline.lifecycle.directive_rules import DirectiveRules
-from pipeline.lifecycle.directives import Directive, read_directives, read_version
+from pipeline.lifecycle.directives import Directive, name_parameters, read_directives, read_version, tell_arrivals
 from pipeline.rules import RULES, RuleError, load
 from pipeline.terms import ChangeKind, DirectiveKind, DirectiveOwner
 
@@ -186,7 +188,26 @@ def test_whose_a_directive_is(docstring: str, expected: list[Directive]) -> None
 def test_of_several_arrivals_the_oldest_is_the_arrival() -> None:
     """scipy.interpolate.RegularGridInterpolator states 0.14 for itself, and 1.9 below a paragraph on its methods."""
     found = read("Interpolate.\n\n.. versionadded:: 0.14\n\nOther methods.\n\n.. versionadded:: 1.9\n")
-    assert found == [Directive(ADDED, "0.14"), Directive(ADDED, "1.9", "", PART)]
+    assert tell_arrivals(found) == [Directive(ADDED, "0.14"), Directive(ADDED, "1.9", "", PART)]
+
+
+def test_a_text_that_only_names_a_parameter_is_about_it() -> None:
+    """attr.asdict lists the arrivals of its parameters below its docstring, `*name*` each."""
+    found = read(
+        "Do it.\n\n.. versionadded:: 16.0.0 *a*\n.. versionadded:: 16.1.0 *b*\n.. versionchanged:: 17.1 Faster *a*.\n"
+    )
+    assert tell_arrivals(name_parameters(found, {"a"}, DIRECTIVES)) == [
+        Directive(ADDED, "16.0.0", "*a*", PARAMETER, "a"),
+        Directive(ADDED, "16.1.0", "*b*"),
+        Directive(CHANGED, "17.1", "Faster *a*."),
+    ]
+
+
+def test_real_docstrings_in_numpydoc_style() -> None:
+    legend = read_directives(inspect.getdoc(Axes.legend) or "", DIRECTIVES)
+    assert Directive(ADDED, "3.7", "", PARAMETER, "reverse") in legend
+    ecdf = read_directives(inspect.getdoc(Axes.ecdf) or "", DIRECTIVES)
+    assert Directive(ADDED, "3.8") in ecdf
 
 
 @pytest.mark.parametrize(("text", "same_as"), [("v1.2", "1.2"), ("1.2.0", "1.2"), ("1.2rc1", "1.2.0rc1")])
