@@ -58,7 +58,7 @@ def reach(path: str) -> "Found":
         except BaseException as error:  # noqa: BLE001 - whatever it is, the module is broken
             return "import_error", f"{name}: {type(error).__name__}: {error}", None
         try:
-            seen = below(module, parts[length:]) if parts[length:] else {"kind": "module"}
+            seen = below(module, parts[length:]) if parts[length:] else describe(module, module, None)
         except AttributeError as error:
             missing = missing if missing != "no such name" else str(error)
         except BaseException as error:  # noqa: BLE001 - whatever it is, the name is there and broken
@@ -128,6 +128,8 @@ def describe(found: Any, raw: Any, owner: Any) -> "Description":
 def describe_more(seen: "Description", found: Any, raw: Any, owner: Any) -> None:
     """Add to a description what is particular to its kind."""
     kind = seen["kind"]
+    if kind == "module":
+        seen["name"] = found.__name__
     if kind == "class":
         seen["bases"] = [full_name(base) for base in found.__bases__ if base is not object]
         seen["mro"] = [full_name(base) for base in found.__mro__[1:] if base is not object]

@@ -48,22 +48,28 @@ def breaks(old: inspect.Signature, new: inspect.Signature, before: str, after: s
     """Say whether a call that is about a parameter fits the old signature and does not fit the new one.
 
     `before` and `after` are its names in the two. The calls give what either signature requires, and the parameter
-    not at all, by name, and by position; a value that lands in another parameter does not fit. None where other
-    changes of the signature are in the way of every such call.
+    not at all, by name, and by position; a value that lands in another parameter does not fit. None where no such call
+    fails, and other changes of the signature are in the way of one.
     """
-    verdicts = []
-    for call in _calls(old, new, before, after):
-        was, now = call.lands(old), call.lands(new)
-        if was is not None:
-            same = now in (was, after, takes(new, Kind.VAR_POSITIONAL))
-            verdicts.append(now is None or not same)
-    return any(verdicts) if verdicts else None
+    calls = list(_calls(old, new, before, after))
+    wrong = [call for call in calls if call and call.lands(old) is not None and not _same(call, old, new, after)]
+    if wrong:
+        return True
+    return None if None in calls else False
 
 
-def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: str) -> Iterator[Call]:
+def _same(call: Call, old: inspect.Signature, new: inspect.Signature, after: str) -> bool:
+    """Say whether a call that fits the old signature fits the new one, with the value in the same parameter."""
+    lands = call.lands(new)
+    return lands is not None and lands in (call.lands(old), after, takes(new, Kind.VAR_POSITIONAL))
+
+
+def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: str) -> Iterator[Call | None]:
+    """Yield the calls, and None for one that another change is in the way of."""
     rest_old, rest_new = _without(old, before), _without(new, after)
     base = _both(rest_old, rest_new)
     if base.lands(rest_old) is None or base.lands(rest_new) is None:
+        yield None
         return
     yield base
     parameter = old.parameters.get(before)
@@ -74,16 +80,17 @@ def _calls(old: inspect.Signature, new: inspect.Signature, before: str, after: s
     elif parameter.kind in NAMED:
         yield Call(base.positional, base.names | {before})
     if parameter.kind in (*POSITIONAL, Kind.VAR_POSITIONAL):
-        yield from _by_position(old, new, before, base)
+        yield _by_position(old, new, before, base)
 
 
-def _by_position(old: inspect.Signature, new: inspect.Signature, before: str, base: Call) -> Iterator[Call]:
-    """Yield the call that gives a parameter by position, if what stands before it does so in both signatures."""
+def _by_position(old: inspect.Signature, new: inspect.Signature, before: str, base: Call) -> Call | None:
+    """Return the call that gives a parameter by position, if the same ones stand before it in both signatures."""
     here, there = positions(old), positions(new)
     place = here.index(before) if before in here else len(here)
-    if here[:place] == there[:place]:
-        count = max(place, base.positional) + 1
-        yield Call(count, base.names - set(here[:count]), place)
+    if here[:place] != there[:place]:
+        return None
+    count = max(place, base.positional) + 1
+    return Call(count, base.names - set(here[:count]), place)
 
 
 def _both(old: inspect.Signature, new: inspect.Signature) -> Call:

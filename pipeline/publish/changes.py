@@ -35,12 +35,22 @@ def _prove(change: Row, runs: Runs) -> Row | Reject:
 def _came_or_went(change: Row, runs: Runs) -> Row | Reject:
     outcomes = _outcomes(change, runs)
     without, having = outcomes if change["kind"] == ChangeKind.INTRODUCED else outcomes[::-1]
-    if having == without == Outcome.PASSED:
+    if having == without == Outcome.PASSED and not _bound_elsewhere(change, runs):
         return _refuted(change, f"runs in {change['old_version']} and in {change['new_version']}")
     proven = having == Outcome.PASSED and without == Outcome.API_MISSING
     if change["kind"] in {ChangeKind.RENAMED, ChangeKind.MOVED}:
         proven = proven and runs.outcome(change["new"], change["new_version"]) == Outcome.PASSED
     return _published(change, outcomes, Finding(proven or None))
+
+
+def _bound_elsewhere(change: Row, runs: Runs) -> bool:
+    """Say whether a path is a module in one release, and in the other a module of another name that is bound there.
+
+    `import a.b` needs a module that is called so; `from a import b` takes either.
+    """
+    seen = [runs.seen(change["path"], change[side]) for side in ("old_version", "new_version")]
+    names = {each.name for each in seen if each is not None and each.kind == "module"}
+    return len(names) > 1
 
 
 def _differs(change: Row, runs: Runs) -> Row | Reject:

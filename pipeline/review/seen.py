@@ -33,11 +33,13 @@ class Default(msgspec.Struct, frozen=True):
 class Seen(msgspec.Struct, frozen=True):
     """What stands at a path: as `pipeline.environments.inspect_program.describe` found it.
 
+    `name` is what a module calls itself; it may be reached under another path, by an import that binds it there.
     A parameter is (name, kind, whether it has a default, the repr of the default if it is a short literal).
     """
 
     kind: str
     signature: tuple[tuple[str, str, bool, str | None], ...] | None = None
+    name: str | None = None
     value: str | None = None
     type: str | None = None
     bases: tuple[str, ...] = ()

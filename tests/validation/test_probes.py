@@ -62,7 +62,8 @@ def test_every_path_gets_its_own_outcome(with_library: tuple[Environment, Sandbo
 
 
 SEEN: dict[str, Any] = {
-    "lib.described": {"kind": "module"},
+    "lib.described": {"kind": "module", "name": "lib.described"},
+    "lib.described.sys": {"kind": "module", "name": "sys"},
     "lib.described.LIMIT": {"kind": "attribute", "type": "builtins.int", "value": "3"},
     "lib.described.PAIR": {"kind": "attribute", "type": "builtins.tuple", "value": "(1, 'a')"},
     "lib.described.NAMES": {"kind": "attribute", "type": "builtins.list"},
@@ -124,7 +125,7 @@ SEEN: dict[str, Any] = {
     "lib.described.one.area": {"kind": "property"},
     "lib.described.one.method": {"kind": "function", "signature": [["x", "positional_or_keyword", False, None]]},
     "lib.described.pretender": {"kind": "attribute", "type": "lib.described.Pretender"},
-    "lib.old": {"kind": "module", "deprecated": True},
+    "lib.old": {"kind": "module", "name": "lib.old", "deprecated": True},
 }
 
 
