@@ -16,9 +16,12 @@ from prune_source import prune_source
 
 from pipeline.surface.syntax import Function, text_of
 
-# Words of Python 2 that a function may hide. Where they stand in a docstring, the file is parsed whole for nothing.
-_PYTHON_2 = re.compile(
-    r"""\n[ \t]*(?:print ["'\w%`]|except [\w.]+ ?, ?\w+ ?:|raise [\w.]+ ?, ?["'\w]|exec [\w"']+ in )"""
+# What Python 2 alone allows in a function. In a docstring it makes the file be parsed whole for nothing.
+_PRINT = re.compile(r"""\n[ \t]*print ["'\w%`]""")
+_OTHERS_OF_PYTHON_2 = (
+    re.compile(r"except [\w.]+ ?, ?\w+ ?:"),
+    re.compile(r"""raise [\w.]+ ?, ?["'\w]"""),
+    re.compile(r"""exec [\w"']+ in """),
 )
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
 
@@ -28,7 +31,13 @@ def without_bodies(text: str) -> str:
 
     A source that may be Python 2 is returned as it is: whether all of it parses must be seen.
     """
-    return text if _PYTHON_2.search(text) else prune_source(text) or text
+    return text if _may_be_python_2(text) else prune_source(text) or text
+
+
+def _may_be_python_2(text: str) -> bool:
+    if "print " in text and _PRINT.search(text):
+        return True
+    return any(pattern.search(text) for pattern in _OTHERS_OF_PYTHON_2)
 
 
 class Bodies:
@@ -73,17 +82,19 @@ class Bodies:
 
     def mentions(self, node: Function, words: Sequence[str]) -> bool:
         """Return whether one of the words stands in a body."""
-        if not any(self._has(word) for word in words):
+        here = [word for word in words if self.has(word)]
+        if not here:
             return False
         start, end = self.span(node)
-        return any(self.text.find(word, start, end) >= 0 for word in words)
+        return any(self.text.find(word, start, end) >= 0 for word in here)
 
     def count(self, node: Function, words: Sequence[str]) -> int:
         """Return how often the words stand in a body."""
         start, end = self.span(node)
         return sum(self.text.count(word, start, end) for word in words)
 
-    def _has(self, word: str) -> bool:
+    def has(self, word: str) -> bool:
+        """Return whether a word stands anywhere in the file."""
         if word not in self._words:
             self._words[word] = word in self.text
         return self._words[word]

@@ -125,10 +125,9 @@ def read_parts(tree: ast.Module, package: str) -> list[str]:
 
 def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
-    made = list(functions(tree.body)) if "__getattr__" in bodies.text else []
-    if any(function.name == "__getattr__" for function in made):
+    if bodies.has("def __getattr__") and any(f.name == "__getattr__" for f in functions(tree.body)):
         return True
-    words = [word for word in _MAKES_NAMES if word in bodies.text]
+    words = [word for word in _MAKES_NAMES if bodies.has(word)]
     # walking the trees of all modules would cost a third of all the reading
     hits = sum(map(bodies.text.count, words))
     for function in functions(tree.body) if hits else ():
@@ -152,9 +151,9 @@ def _reaches_names(node: ast.AST) -> bool:
     return False
 
 
-def binds_unseen(tree: ast.Module, text: str) -> bool:
+def binds_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
-    if not any(word in text for word in _MAKES_NAMES):
+    if not any(bodies.has(word) for word in _MAKES_NAMES):
         return False
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     at_import = (node for s in tree.body if not isinstance(s, scopes) for node in ast.walk(s))

@@ -100,7 +100,7 @@ def _defaults(given: ast.expr | None, count: int) -> list[str | None]:
         case ast.BinOp(
             left=ast.Tuple(elts=elements) | ast.List(elts=elements), op=ast.Mult(), right=ast.Constant(value=int(times))
         ):
-            written_ones = [written(element) for element in elements] * times
+            written_ones = [*map(written, elements)] * times
         case _:
             written_ones = [UNKNOWN] * count
     kept = written_ones[-count:] if count else []
@@ -134,13 +134,12 @@ def _is(value: ast.expr | None, wanted: str) -> bool:
 
 def _field_statements(node: ast.ClassDef, convention: str | None, given: dict[str, ast.expr]) -> list[ast.stmt]:
     """Return the statements that may declare fields; with attrs a bare annotation declares one only on demand."""
-    body = [s for s in statements(node.body) if isinstance(s, ast.AnnAssign | ast.Assign)]
+    body: list[ast.stmt] = [s for s in statements(node.body) if isinstance(s, ast.AnnAssign | ast.Assign)]
     if convention != "attrs":
         return body
-    bare = any(isinstance(s, ast.Assign) and _is_field_call(s.value) for s in body)
-    if _is(given["auto_attribs"], "True") and not bare:
-        return body
-    return [s for s in body if _is_field_call(s.value)]
+    called = [s for s in body if _is_field_call(getattr(s, "value", None))]
+    bare = any(isinstance(s, ast.Assign) for s in called)
+    return body if _is(given["auto_attribs"], "True") and not bare else called
 
 
 def _is_keyword_only_marker(statement: ast.stmt) -> bool:

@@ -63,7 +63,7 @@ class _Hooks(griffe.Extensions):
             case "on_module_node":
                 self.tree = kwargs["node"]
                 # loops are gone once branches are settled
-                self.binds_unseen = binds_unseen(self.tree, self.file.bodies.text)
+                self.binds_unseen = binds_unseen(self.tree, self.file.bodies)
                 settle_branches(self.tree, self.file.rules)
                 self.file.conditional = conditional_statements(self.tree, self.file.rules)
 

@@ -2,6 +2,7 @@
 
 import inspect
 from textwrap import dedent
+from typing import Any
 
 import pytest
 
@@ -100,8 +101,8 @@ PYDANTIC = """
 _NONE = {repr(inspect.Parameter.empty), "PydanticUndefined"}
 
 
-def run(source: str) -> dict[str, object]:
-    names: dict[str, object] = {"__name__": __name__}
+def run(source: str) -> dict[str, Any]:
+    names: dict[str, Any] = {"__name__": __name__}
     exec(dedent(source), names)
     return names
 
@@ -115,7 +116,7 @@ def seen(source: str) -> dict[str, list[tuple[str, str, bool]]]:
     }
 
 
-def signature(made: type) -> list[tuple[str, str, bool]]:
+def signature(made: Any) -> list[tuple[str, str, bool]]:
     parameters = inspect.signature(made).parameters.values()
     # the root of a pydantic model has a value of its own that stands for none
     return [(p.name, p.kind.name.lower(), repr(p.default) not in _NONE) for p in parameters]
