@@ -144,7 +144,7 @@ def _reach_names(body: list[ast.stmt]) -> bool:
 
 def _reaches_names(node: ast.AST) -> bool:
     match node:
-        case ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals"):
+        case ast.Call(func=ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals")):
             return True
         case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
             return True

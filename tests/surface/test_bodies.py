@@ -1,9 +1,15 @@
 """Bodies: what is read with them left out is what is read of the whole file."""
 
+import argparse
 import ast
+import dataclasses
 import inspect
 import json
+import logging
+import tarfile
 import textwrap
+import typing
+import unittest.mock
 from collections import abc
 
 import pytest
@@ -11,6 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.surface import bodies as module
+from pipeline.surface import visit
 from pipeline.surface.bodies import Bodies, without_bodies
 from pipeline.surface.syntax import functions
 from pipeline.surface.visit import visit_file
@@ -73,6 +80,15 @@ def test_a_body_that_was_left_out_is_read_from_its_lines():
 def test_bodies_of_real_modules(library):
     source = inspect.getsource(library)
     assert read(source) == {name: without_docstring(body) for name, body in whole(source).items()}
+
+
+@pytest.mark.parametrize("library", [argparse, dataclasses, inspect, logging, tarfile, typing, unittest.mock])
+def test_a_file_says_the_same_with_and_without_its_bodies(library, monkeypatch):
+    source = inspect.getsource(library).encode()
+    pruned = visit_file("pkg", "pkg/__init__.py", source, SURFACE_RULES)
+    monkeypatch.setattr(visit, "without_bodies", lambda text: text)
+    assert pruned == visit_file("pkg", "pkg/__init__.py", source, SURFACE_RULES)
+    assert len(pruned.definitions) > 20
 
 
 STATEMENTS = st.sampled_from(
