@@ -1,11 +1,9 @@
-"""Answers from the index for libraries that were never crawled: a diff of two releases, the life of an API."""
+"""Answers from the index for libraries that were never crawled: a diff of two releases, the lives of all APIs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from multiprocessing import get_context
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidName, canonicalize_name
@@ -13,18 +11,21 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl import BadAnswer, Period, Unreachable, Wanted, finals_of, project, releases_stage
 from pipeline.lake import Output, Reject, Row
-from pipeline.lifecycle import History, compare, history_of, lifecycle_stage
+from pipeline.lifecycle import Index, compare, lifecycle_stage
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
 from pipeline.stages import House
-from pipeline.surface import Surface, state_rows, surface_stage
+from pipeline.surface import Surface, surface_stage
 from pipeline.terms import RejectReason
 
-DOWNLOADS = 8
-"""Files fetched at once; they are small, and waiting for them is all it costs."""
+DOWNLOADS = 4
+"""Releases fetched at once. Each has several requests of its own; more at once fetch the same file twice."""
 
 NEWEST = 6
 """Versions that an error names when the one asked for does not exist."""
+
+Tell = Callable[[str, int, int], None]
+"""Hears what is being done, how much of it is done, and how much there is."""
 
 
 class NoAnswerError(Exception):
@@ -32,55 +33,86 @@ class NoAnswerError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """What a history was read from: the releases, and what had to be left out."""
+class Tables:
+    """What all final releases of a library come to, and what had to be left out."""
 
-    history: History
     releases: tuple[Row, ...]
+    symbols: tuple[Row, ...]
+    importable: tuple[Row, ...]
+    changes: tuple[Row, ...]
+    lifecycles: tuple[Row, ...]
     rejects: tuple[Reject, ...]
-    paths: tuple[str, ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The public paths that any release has."""
+        return tuple(sorted({row["path"] for row in self.lifecycles}))
 
 
-def diff_releases(library: str, old: str, new: str) -> list[Row]:
-    """Return the `changes` rows between two final releases of a library, which need not be neighbours.
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What differs between two releases, and what each of them offers."""
+
+    changes: tuple[Row, ...]
+    old: Index
+    new: Index
+
+    def states(self, path: str) -> tuple[Row, Row] | None:
+        """Return what a path that both releases have is in each of them."""
+        before, after = self.old.find(path), self.new.find(path)
+        return (before, after) if before is not None and after is not None else None
+
+
+def diff_releases(library: str, old: str, new: str) -> Diff:
+    """Return the changes between two final releases of a library, which need not be neighbours.
 
     Errors: NoAnswerError where one of them cannot be had; those of the index.
     """
     house = _house(library)
     releases = [_release(house, house.profile.libraries[0].library, version) for version in (old, new)]
-    surfaces = {release["version"]: house.surface_of(release) for release in releases}
-    rows = state_rows(surfaces)
-    before, after = (release["version"] for release in releases)
-    return compare(
-        rows[before],
-        rows[after],
+    surfaces = [house.surface_of(release) for release in releases]
+    before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
+    changes = compare(
+        before,
+        after,
         library=releases[0]["library"],
-        old_version=before,
-        new_version=after,
+        old_version=releases[0]["version"],
+        new_version=releases[1]["version"],
         rules=house.rules.lifecycle,
     )
+    return Diff(tuple(changes), before, after)
 
 
-def history_from_index(library: str, path: str, tell: Callable[[int, int], None]) -> Answer:
-    """Return the history of a public path over all final releases; `tell` hears of (done, total) surfaces.
+def tables_from_index(library: str, tell: Tell) -> Tables:
+    """Read all final releases of a library.
 
     Errors: NoAnswerError for a library without releases; those of the index.
     """
     house = _house(library)
     name = house.profile.libraries[0].library
+    tell(f"asking for {name}", 0, 1)
     found = _crawl(house, name, SpecifierSet(""))
     releases = list(found.tables["releases"])
     if not releases:
         raise _no_answer(name, found.rejects)
-    surfaces: dict[str, Surface] = {}
-    for release, surface in _surfaces(house, releases):
-        surfaces[release["version"]] = surface
-        tell(len(surfaces), len(releases))
-    read = surface_stage(releases, lambda release: surfaces[release["version"]])
-    lived = lifecycle_stage(releases, read.tables["symbols"], house.rules.lifecycle)
-    history = history_of(read.tables["symbols"], lived.tables["lifecycles"], lived.tables["changes"], path)
-    paths = sorted({row["path"] for row in lived.tables["lifecycles"]})
-    return Answer(history, tuple(releases), (*found.rejects, *read.rejects), tuple(paths))
+    house.prepare(releases, lambda done, total: tell(f"parsing {name}", done, total))
+    done: list[str] = []
+
+    def read(release: Row) -> Surface:
+        done.append(release["version"])
+        tell(f"reading {name}", len(done), len(releases))
+        return house.surface_of(release)
+
+    made = surface_stage(releases, read)
+    lived = lifecycle_stage(releases, made.tables["symbols"], made.tables["importable"], house.rules.lifecycle)
+    return Tables(
+        tuple(releases),
+        tuple(made.tables["symbols"]),
+        tuple(made.tables["importable"]),
+        tuple(lived.tables["changes"]),
+        tuple(lived.tables["lifecycles"]),
+        (*found.rejects, *made.rejects),
+    )
 
 
 def _house(library: str) -> House:
@@ -93,7 +125,9 @@ def _house(library: str) -> House:
 
 def _crawl(house: House, library: str, versions: SpecifierSet) -> Output:
     wanted = Wanted(library, versions, None, Period())
-    return releases_stage(wanted, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS)
+    return releases_stage(
+        wanted, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
+    )
 
 
 def _release(house: House, library: str, version: str) -> Row:
@@ -131,19 +165,3 @@ def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
     message = f"{what}: {reasons or 'the index has no such release'}"
     errors = {RejectReason.INDEX_UNREACHABLE: Unreachable, RejectReason.BAD_INDEX_ANSWER: BadAnswer}
     return next((errors[reject.reason] for reject in rejects if reject.reason in errors), NoAnswerError)(message)
-
-
-def _surfaces(house: House, releases: Sequence[Row]) -> Iterator[tuple[Row, Surface]]:
-    """Read the surfaces on all cores; what is in the cache costs nothing."""
-    if house.settings.workers == 1 or len(releases) == 1:
-        for release in releases:
-            yield release, house.surface_of(release)
-        return
-    with ProcessPoolExecutor(house.settings.workers, mp_context=get_context("fork")) as pool:
-        packed = pool.map(_packed_surface, releases, chunksize=1)
-        for release, content in zip(releases, packed, strict=True):
-            yield release, Surface.from_bytes(content)
-
-
-def _packed_surface(release: Row) -> bytes:
-    return _house(release["library"]).surface_of(release).to_bytes()

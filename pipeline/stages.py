@@ -5,11 +5,12 @@ This is the one place where stages meet the outside world: the index, the cache,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
 from pipeline.crawl import ArtifactStore, CrawlRules, Fetcher, LicenceRules, Period, Wanted, releases_stage
@@ -23,14 +24,24 @@ from pipeline.environments import (
     find_sandbox,
 )
 from pipeline.instances import MaskingRules, instances_stage
-from pipeline.lake import Lake, Output, Row, Stage, replacing, sha256_json
+from pipeline.lake import Lake, Output, Row, Stage, sha256_json
 from pipeline.lifecycle import LifecycleRules, lifecycle_stage
 from pipeline.publish import QualityRules, gate_stage
 from pipeline.review import FlagRules, flags_stage
 from pipeline.rules import Profile, load, plain
 from pipeline.settings import Settings, index_url, settings
 from pipeline.snippets import SnippetRules, snippets_stage
-from pipeline.surface import SURFACE_VERSION, Surface, SurfaceRules, read_surface, surface_stage
+from pipeline.surface import (
+    SURFACE_VERSION,
+    HelperRules,
+    ReadingRules,
+    Records,
+    Surface,
+    SurfaceReader,
+    SurfaceRules,
+    module_name,
+    surface_stage,
+)
 from pipeline.usage import UsageRules, usage_stage
 from pipeline.validation import Runner, ValidationRules, validation_stage, wanted_versions
 
@@ -62,6 +73,7 @@ class CurationRules:
     crawl: CrawlRules
     licences: LicenceRules
     surface: SurfaceRules
+    helpers: HelperRules
     lifecycle: LifecycleRules
     snippets: SnippetRules
     usage: UsageRules
@@ -71,6 +83,11 @@ class CurationRules:
     validation: ValidationRules
     flags: FlagRules
     quality: QualityRules
+
+    @property
+    def of_surfaces(self) -> list[Any]:
+        """What decides what a release's surface is."""
+        return [SURFACE_VERSION, self.surface, self.helpers]
 
     @classmethod
     def read(cls) -> CurationRules:
@@ -83,6 +100,7 @@ class CurationRules:
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
             surface=load(folder / "surface.yaml", SurfaceRules),
+            helpers=load(folder / "helpers.yaml", HelperRules),
             lifecycle=load(folder / "tags.yaml", LifecycleRules),
             snippets=load(folder / "snippets.yaml", SnippetRules),
             usage=load(folder / "usage.yaml", UsageRules),
@@ -125,22 +143,59 @@ class House:
             workers=self.settings.workers,
         )
 
+    @cached_property
+    def surfaces(self) -> SurfaceReader:
+        """What reads surfaces; the records of files that were parsed once are in the cache."""
+        rules = ReadingRules(self.rules.surface, self.rules.helpers)
+        name = sha256_json(plain(self.rules.of_surfaces))[:16]
+        path = self.settings.cache / "records" / f"{name}.sqlite"
+        return SurfaceReader(Records(path, rules, self.artifacts.contents, self.settings.workers))
+
+    def wanted_sources(self, path: str) -> bool:
+        """Return whether a file, by its path from the import root, is worth fetching: tests and the like are not."""
+        return self.rules.surface.in_scope(module_name(path))
+
+    def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] = lambda done, total: None) -> None:
+        """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""
+        self.surfaces.prepare([self.artifacts.tree(release, self.wanted_sources) for release in releases], tell)
+
     def surface_of(self, release: Row) -> Surface:
-        """Return a release's surface, read once for a file and a set of rules, and kept in the cache."""
-        rules = sha256_json([SURFACE_VERSION, plain(self.rules.surface)])[:16]
-        path = self.settings.cache / "surfaces" / rules / f"{release['sha256']}.msgpack"
-        if not path.is_file():
-            surface = read_surface(self.artifacts.tree(release), self.rules.surface)
-            with replacing(path) as temporary:
-                temporary.write_bytes(surface.to_bytes())
-            return surface
-        return Surface.from_bytes(path.read_bytes())
+        """Read a release's surface."""
+        return self.surfaces.read(self.artifacts.tree(release, self.wanted_sources))
+
+    def read_surfaces(self, lake: Lake, library: str, progress: Any) -> Output:
+        """Run the surface stage for a library, going on from an earlier run where the releases follow its own."""
+        releases = lake.read("releases", library)
+        done = {line[0] for line in progress or ()}
+        self.prepare(release for release in releases if release["version"] not in done)
+        return surface_stage(releases, self.surface_of, progress, lambda table: _since(lake, table, library))
+
+    def follow_lives(self, lake: Lake, library: str, progress: Any) -> Output:
+        """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
+        releases = lake.read("releases", library)
+        done = [line[0] for line in progress or ()]
+        where = None
+        if done:
+            later = [release["version"] for release in releases if release["version"] not in done]
+            last = pc.field("last_version")
+            where = last.is_null() | last.isin([done[-1], *later]) | pc.field("first_version").isin(later)
+        symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
+        lives = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
+        return lifecycle_stage(releases, symbols, importable, self.rules.lifecycle, progress, lives)
 
     def crawl(self, library: str, known: list[Row]) -> Output:
         """Run the releases stage for a library, beside the releases that are known already."""
         rule = self.profile.rule_of(library)
         wanted = Wanted(library, SpecifierSet(rule.versions), rule.latest, self.period)
-        return releases_stage(wanted, known, index_url(), self.artifacts, self.rules.licences, self.settings.workers)
+        return releases_stage(
+            wanted,
+            known,
+            index_url(),
+            self.artifacts,
+            self.rules.licences,
+            self.settings.workers,
+            self.wanted_sources,
+        )
 
     def build_environments(self, **tables: list[Row]) -> Output:
         """Run the environments stage for the releases in which something is to be run."""
@@ -157,23 +212,25 @@ class House:
         crawl = Stage("crawl", 1, (), ("releases",), lambda: None, self._crawl)
         return {stage.name: stage for stage in (crawl, *self._analysis(rules), *self._proof(rules))}
 
-    def _crawl(self, lake: Lake, library: str) -> Output:
+    def _crawl(self, lake: Lake, library: str, _: Any) -> Output:
         return self.crawl(library, lake.read("releases", library))
 
     def _analysis(self, rules: CurationRules) -> Iterator[Stage]:
-        yield _stage(
+        yield Stage(
             "surface",
-            reads="releases",
-            writes="symbols documents",
-            depends=lambda: [SURFACE_VERSION, rules.surface],
-            run=lambda releases: surface_stage(releases, self.surface_of),
+            2,
+            ("releases",),
+            ("symbols", "importable", "documents"),
+            lambda: plain(rules.of_surfaces),
+            self.read_surfaces,
         )
-        yield _stage(
+        yield Stage(
             "lifecycle",
-            reads="releases symbols",
-            writes="changes lifecycles",
-            depends=lambda: rules.lifecycle,
-            run=lambda **tables: lifecycle_stage(**tables, rules=rules.lifecycle),
+            2,
+            ("releases", "symbols", "importable"),
+            ("changes", "lifecycles"),
+            lambda: plain([rules.of_surfaces, rules.lifecycle]),
+            self.follow_lives,
         )
         yield _stage(
             "snippets",
@@ -248,7 +305,13 @@ def _stage(
     """Make a stage of a function that takes the tables it reads by name."""
     tables = tuple(reads.split())
 
-    def run_on_lake(lake: Lake, library: str) -> Output:
+    def run_on_lake(lake: Lake, library: str, _: Any) -> Output:
         return run(**{table: lake.read(table, library) for table in tables})
 
     return Stage(name, version, tables, tuple(writes.split()), lambda: plain(depends()), run_on_lake)
+
+
+def _since(lake: Lake, table: str, library: str) -> dict[str, str]:
+    """Return the first version of each row of a library that still holds, by path."""
+    holding = lake.read(table, library, pc.field("last_version").is_null(), ("path", "first_version"))
+    return {row["path"]: row["first_version"] for row in holding}

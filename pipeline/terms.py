@@ -172,7 +172,7 @@ class Agreement(Term):
     AGREES = "agrees", "the comparison of the releases found the same"
     CONTRADICTS = "contradicts", "the comparison of the releases found another version"
     NOT_FOUND = "not_found", "the surface does not show the API, the parameter or the change that it is about"
-    NOT_COVERED = "not_covered", "the lake does not hold the stated release and the one before, and shows nothing against it"
+    NOT_COVERED = "not_covered", "the lake lacks the stated release or the one before, and shows nothing against it"
     NOT_COMPARABLE = "not_comparable", "it is about behaviour or about a part, which no surface shows"
     UNREADABLE = "unreadable", "no version by PEP 440 can be read in it"
 
@@ -308,7 +308,7 @@ class FlagKind(Term):
     RENAME_UNSURE = "rename_unsure", "the rename is a guess from similarity"
     NOT_DISCRIMINATING = "not_discriminating", "the old code passes in the new release too"
     TOO_LONG = "too_long", "longer than the rule allows"
-    DOCUMENTATION_DISAGREES = "documentation_disagrees", "the library's documentation states another version than was found"
+    DOCUMENTATION_DISAGREES = "documentation_disagrees", "the documentation states another version than was found"
     AUDIT = "audit", "drawn at random, so that the error rate of the rest is known"
 
 

@@ -10,7 +10,6 @@ import typer
 from rich.text import Text
 
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json
-from pipeline.cli.reading import states_of
 from pipeline.cli.refresh import Json
 from pipeline.lake import Row
 from pipeline.lifecycle.todo import Block, grouped, only_breaking
@@ -38,12 +37,12 @@ def diff(
     Example: driftline diff flask 2.2.5 2.3.0
     """
     try:
-        changes = diff_releases(library, old, new)
-        reshaped = {block.path for _, blocks in grouped(changes) for block in blocks if block.reshaped}
-        states = states_of(library, old, new, reshaped) if reshaped and not json else {}
+        found = diff_releases(library, old, new)
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
-    changes = only_breaking(changes) if breaking else changes
+    changes = only_breaking(found.changes) if breaking else found.changes
+    reshaped = {block.path for _, blocks in grouped(changes) for block in blocks if block.reshaped}
+    states = {path: states for path in reshaped if (states := found.states(path))}
     if json:
         print_json({"library": library, "old": old, "new": new, "changes": [as_json(change) for change in changes]})
         return

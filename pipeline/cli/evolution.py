@@ -10,11 +10,10 @@ import typer
 from packaging.version import InvalidVersion
 from rich.text import Text
 
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say
-from pipeline.cli.reading import tables_from_index
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say, teller
 from pipeline.cli.refresh import Json
 from pipeline.lifecycle.evolution import Step, as_rows, evolution_of, since
-from pipeline.ondemand import NoAnswerError
+from pipeline.ondemand import NoAnswerError, tables_from_index
 
 BAR = 24
 """Cells of the longest bar."""
@@ -58,9 +57,7 @@ def evolution(
 def _steps(library: str, first: str | None) -> list[Step]:
     try:
         with progress(1, f"reading {library}") as bar:
-            tables = tables_from_index(
-                library, lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
-            )
+            tables = tables_from_index(library, teller(bar))
         steps = evolution_of(tables.releases, tables.changes, tables.lifecycles)
         shown = since(steps, first) if first else steps
     except NoAnswerError as error:

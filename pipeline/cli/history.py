@@ -11,10 +11,10 @@ import typer
 from rich.markup import escape
 
 from pipeline.cli.life import Page, life_lines
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say, teller
 from pipeline.cli.refresh import Json
-from pipeline.lifecycle import History
-from pipeline.ondemand import Answer, NoAnswerError, history_from_index
+from pipeline.lifecycle import History, history_of
+from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
 
 SHOWN = 5
 """What had to be left out is often a hundred files of Python 2; a few tell the story."""
@@ -36,31 +36,29 @@ def history(
     """
     try:
         with progress(1, f"reading {library}") as bar:
-            answer = history_from_index(
-                library, api, lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
-            )
+            tables = tables_from_index(library, teller(bar))
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
+    life = history_of(tables.symbols, tables.lifecycles, tables.changes, api, tables.importable)
     if json:
-        print_json(as_json(library, answer))
+        print_json(as_json(library, life, tables))
     else:
-        _print(library, answer)
-    raise typer.Exit(0 if answer.history.known or answer.history.leads_to else PROBLEM)
+        _print(library, life, tables)
+    raise typer.Exit(0 if life.known or life.leads_to else PROBLEM)
 
 
-def _print(library: str, answer: Answer) -> None:
-    history = answer.history
-    first, last = (f"{r['version']} ({r['release_time']:%Y-%m-%d})" for r in (answer.releases[0], answer.releases[-1]))
-    read = f"{len(answer.releases)} final releases of {escape(library)}, {first} to {last}"
+def _print(library: str, history: History, tables: Tables) -> None:
+    first, last = (f"{r['version']} ({r['release_time']:%Y-%m-%d})" for r in (tables.releases[0], tables.releases[-1]))
+    read = f"{len(tables.releases)} final releases of {escape(library)}, {first} to {last}"
     out.print(f"[bold]{escape(history.path)}[/bold] in {read}\n")
-    for line in life_lines(history, answer.releases, Page(out.width if out.is_terminal else PIPED, out.is_terminal)):
+    for line in life_lines(history, tables.releases, Page(out.width if out.is_terminal else PIPED, out.is_terminal)):
         out.print(line)
-    for told in _not_public(history, answer.paths):
+    for told in _not_public(history, tables.paths):
         out.print(told, markup=False)
-    for reject in answer.rejects[:SHOWN]:
+    for reject in tables.rejects[:SHOWN]:
         say(f"left out: {reject.key}: {reject.detail}")
-    if len(answer.rejects) > SHOWN:
-        say(f"left out: {len(answer.rejects) - SHOWN} more, which --json lists")
+    if len(tables.rejects) > SHOWN:
+        say(f"left out: {len(tables.rejects) - SHOWN} more, which --json lists")
 
 
 def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
@@ -91,21 +89,20 @@ def near_paths(path: str, paths: tuple[str, ...]) -> list[str]:
     return list(dict.fromkeys([*alike[:1], *same_name, *alike]))[:3]
 
 
-def as_json(library: str, answer: Answer) -> dict[str, object]:
+def as_json(library: str, history: History, tables: Tables) -> dict[str, object]:
     """Return a history in the form that `driftline history --json` promises."""
-    history = answer.history
     return {
         "library": library,
         "path": history.path,
         "alias_of": history.leads_to.path if history.leads_to else None,
         "public_as": history.public_as,
-        "releases": [row["version"] for row in answer.releases],
-        "release_times": {row["version"]: row["release_time"].isoformat() for row in answer.releases},
+        "releases": [row["version"] for row in tables.releases],
+        "release_times": {row["version"]: row["release_time"].isoformat() for row in tables.releases},
         "lives": history.lives,
         "states": history.states,
         "changes": history.changes,
         "alias_history": _rows(history.leads_to),
-        "rejects": [asdict(reject) for reject in answer.rejects],
+        "rejects": [asdict(reject) for reject in tables.rejects],
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NoReturn
 
@@ -45,6 +45,15 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     for row in rows:
         table.add_row(*(escape(str(value)) for value in row))
     out.print(table)
+
+
+def teller(bar: Progress) -> Callable[[str, int, int], None]:
+    """Return what a long piece of work tells how far it is: what it does, how much is done, how much there is."""
+
+    def tell(what: str, done: int, total: int) -> None:
+        bar.update(bar.task_ids[0], description=what, completed=done, total=total)
+
+    return tell
 
 
 @contextmanager

@@ -63,9 +63,9 @@ class History:
         """Return the versions of the lake from the first to the last, both included, in order."""
         return [version for version in self.releases if self.within(version, first, last)]
 
-    def within(self, version: str, first: str, last: str) -> bool:
-        """Return whether a version of the lake lies in a run of releases."""
-        return self._rank[first] <= self._rank[version] <= self._rank[last]
+    def within(self, version: str, first: str, last: str | None) -> bool:
+        """Return whether a version of the lake lies in a run of releases, which without a last one goes on."""
+        return self._rank[first] <= self._rank[version] and (last is None or self._rank[version] <= self._rank[last])
 
     def previous(self, version: str) -> str | None:
         """Return the release before, if the lake holds it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from packaging.version import Version
 
@@ -24,35 +25,90 @@ def chains(releases: Iterable[Row]) -> list[list[str]]:
     return runs
 
 
+@dataclass(slots=True)
+class _Living:
+    """A state that holds: as it was last seen, since when, and its row if this run made it."""
+
+    state: Row
+    first_version: str
+    row: Row | None
+
+
+class Intervals:
+    """The interval-coded rows of one table, made release by release.
+
+    `rows` are new; their last_version is None while the state holds. `ended` gives the last version of rows that an
+    earlier run made, by (key, first version). Two rows are one state where `same` says so.
+    """
+
+    def __init__(self, same: Callable[[Row, Row], bool]) -> None:
+        self.rows: list[Row] = []
+        self.ended: dict[tuple[str, str], str] = {}
+        self._same = same
+        self._living: dict[str, _Living] = {}
+        self._last = ""
+
+    def resume(self, version: str, states: Mapping[str, Row], since: Mapping[str, str]) -> None:
+        """Take up after `version`, whose states are in the lake already; `since` maps key to first version there."""
+        self._last = version
+        self._living = {key: _Living(row, since[key], None) for key, row in states.items()}
+
+    def advance(self, version: str, states: Mapping[str, Row]) -> None:
+        """Go on to the next release, with the rows that hold in it by key."""
+        living = self._living
+        for key in living.keys() - states.keys():
+            self._end(key, living.pop(key))
+        for key, state in states.items():
+            known = living.get(key)
+            if known is not None and (known.state is state or self._same(known.state, state)):
+                # the newest of equal rows, so that the next release is compared by identity
+                known.state = state
+                continue
+            if known is not None:
+                self._end(key, known)
+            row = state | {"first_version": version, "last_version": None}
+            living[key] = _Living(state, version, row)
+            self.rows.append(row)
+        self._last = version
+
+    def gap(self) -> None:
+        """End every state at the release before: the one that follows is not its successor."""
+        for key, living in self._living.items():
+            self._end(key, living)
+        self._living = {}
+
+    def _end(self, key: str, living: _Living) -> None:
+        if living.row is None:
+            self.ended[key, living.first_version] = self._last
+        else:
+            living.row["last_version"] = self._last
+
+
 def encode(
     runs: Sequence[Sequence[str]],
     states: Mapping[str, Mapping[str, Row]],
     state_of: Callable[[Row], Hashable],
 ) -> list[Row]:
-    """Turn the rows of each version into rows with `first_version` and `last_version`.
+    """Turn the rows of each version into rows with `first_version` and `last_version`, both of them known.
 
     `states` maps version to key to row; two rows are one state when `state_of` gives the same for both. The row
     that is kept is that of the first version of its run.
     """
-    coded: list[Row] = []
+    coded = Intervals(lambda one, other: state_of(one) == state_of(other))
     for run in runs:
-        living: dict[str, tuple[Hashable, Row]] = {}
         for version in run:
-            now = states.get(version, {})
-            for key in [key for key in living if key not in now]:
-                del living[key]
-            for key, row in now.items():
-                state = state_of(row)
-                if key in living and living[key][0] == state:
-                    living[key][1]["last_version"] = version
-                else:
-                    fresh = row | {"first_version": version, "last_version": version}
-                    living[key] = (state, fresh)
-                    coded.append(fresh)
-    return coded
+            coded.advance(version, states.get(version, {}))
+        coded.gap()
+    return coded.rows
+
+
+def holds_at(row: Row, version: Version) -> bool:
+    """Return whether an interval-coded row holds in a version; one without last_version still holds."""
+    last = row["last_version"]
+    return Version(row["first_version"]) <= version and (last is None or version <= Version(last))
 
 
 def holding_at(rows: Iterable[Row], version: str) -> list[Row]:
     """Return the interval-coded rows that hold in a version, that is first_version <= version <= last_version."""
     wanted = Version(version)
-    return [row for row in rows if Version(row["first_version"]) <= wanted <= Version(row["last_version"])]
+    return [row for row in rows if holds_at(row, wanted)]

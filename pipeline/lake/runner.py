@@ -32,8 +32,9 @@ TRANSIENT = frozenset({RejectReason.INDEX_UNREACHABLE, RejectReason.NO_SPACE})
 class Stage:
     """A stage as the runner needs it.
 
-    `run` gets the lake and the library; `depends` gives whatever else the result depends on (rules, interpreters) as
-    plain JSON values. A stage without `reads` looks at the outside world and is run each time.
+    `run` gets the lake, the library, and how far it came before (the `progress` of its last output, as long as rules,
+    version and its tables are still the same; else None); `depends` gives whatever else the result depends on (rules,
+    interpreters) as plain JSON values. A stage without `reads` looks at the outside world and is run each time.
     """
 
     name: str
@@ -41,7 +42,7 @@ class Stage:
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     depends: Callable[[], Any]
-    run: Callable[[Lake, str], Output]
+    run: Callable[[Lake, str, Any], Output]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +88,13 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
         and _outputs(stage, library, lake) == state["outputs"]
     ):
         return _unchanged(stage, library, state)
-    output = stage.run(lake, library)
-    if missing := set(stage.writes) ^ set(output.tables):
+    basis = sha256_json([stage.name, stage.version, stage.depends()])
+    resumes = state and state.get("basis") == basis and _outputs(stage, library, lake) == state["outputs"]
+    output = stage.run(lake, library, state.get("progress") if state and resumes else None)
+    if missing := set(stage.writes) ^ {*output.tables, *output.updates}:
         raise ValueError(f"stage {stage.name} and its declared tables differ by {sorted(missing)}")
     rejects = [*output.rejects, *output.notes]
-    for name in stage.writes:
-        lake.write(name, library, output.tables[name])
+    _write(output, library, lake, state_path)
     lake.write("rejects", library, reject_rows(stage.name, library, rejects), part=stage.name)
     outputs = _outputs(stage, library, lake)
     if not stage.reads and state and outputs == state["outputs"]:
@@ -100,8 +102,19 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
     count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
     if not any(reject.reason in TRANSIENT for reject in rejects):
-        write_json(state_path, {"fingerprint": fingerprint, "outputs": outputs, "seen": output.seen})
+        state = {"fingerprint": fingerprint, "outputs": outputs, "seen": output.seen}
+        write_json(state_path, {**state, "basis": basis, "progress": output.progress})
     return count
+
+
+def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
+    """Write what a stage made; an update that is broken off must not be taken for rows to go on from."""
+    if output.updates:
+        state_path.unlink()
+    for name, rows in output.tables.items():
+        lake.write(name, library, rows)
+    for name, update in output.updates.items():
+        lake.update(name, library, update)
 
 
 def _unchanged(stage: Stage, library: str, state: Mapping[str, Any]) -> Count:
@@ -109,13 +122,17 @@ def _unchanged(stage: Stage, library: str, state: Mapping[str, Any]) -> Count:
 
 
 def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
-    inputs = {name: sha256_file(lake.path(name, library)) for name in stage.reads}
+    inputs = {name: _hashes(name, library, lake) for name in stage.reads}
     return sha256_json([stage.name, stage.version, stage.depends(), inputs])
 
 
-def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, str | None]:
-    hashes = {name: sha256_file(lake.path(name, library)) for name in stage.writes}
+def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, Any]:
+    hashes: dict[str, Any] = {name: _hashes(name, library, lake) for name in stage.writes}
     return hashes | {"rejects": sha256_file(lake.path("rejects", library, stage.name))}
+
+
+def _hashes(table: str, library: str, lake: Lake) -> dict[str, str | None]:
+    return {part.name: sha256_file(part) for part in lake.parts(table, library)}
 
 
 def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Row]:

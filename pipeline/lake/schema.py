@@ -45,13 +45,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One declared table; `types` holds the structs that its columns use."""
+    """One declared table; `types` holds the structs that its columns use.
+
+    `parts` is the column with a version by whose series (1.5 of 1.5.3) a library's rows are kept in files of their
+    own, so that another release rewrites few of them.
+    """
 
     name: str
     meaning: str
     key: tuple[str, ...]
     columns: tuple[Column, ...]
     types: dict[str, tuple[Column, ...]]
+    parts: str | None = None
 
     def arrow(self, *, volatile: bool = True) -> pa.Schema:
         """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
@@ -98,6 +103,7 @@ class Table:
             raise SchemaError(f"{where}: {value!r} is not one of {', '.join(enum)}")
 
 
+@functools.cache
 def enum_of(name: str) -> type[terms.Term] | None:
     """Return the vocabulary of that name, or None if there is none."""
     found = getattr(terms, name, None)
@@ -124,18 +130,19 @@ def table(name: str) -> Table:
     if not path.is_file():
         raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/")
     raw = yaml.safe_load(path.read_text())
-    if unknown := set(raw) - {"table", "meaning", "key", "head", "extends", "columns", "types"}:
+    if unknown := set(raw) - {"table", "meaning", "key", "head", "extends", "columns", "types", "parts"}:
         raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}")
     if raw["table"] != name:
         raise SchemaError(f"{path.name}: declares table {raw['table']!r}")
     columns = [_column(c, path.name) for c in raw["columns"]]
+    types = {struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()}
     if "extends" in raw:
-        columns = [*table(raw["extends"]).columns, *columns]
+        base = table(raw["extends"])
+        columns, types = [*base.columns, *columns], base.types | types
     elif "head" in raw:
         head = yaml.safe_load((SCHEMAS / f"_{raw['head']}_head.yaml").read_text())
         columns = [*(_column(c, path.name) for c in head["columns"]), *columns]
-    types = {struct: tuple(_column(c, path.name) for c in members) for struct, members in raw.get("types", {}).items()}
-    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types)
+    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, raw.get("parts"))
     declared.arrow()
     return declared
 

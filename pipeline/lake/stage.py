@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from pipeline.lake.schema import Row
 from pipeline.terms import RejectReason
@@ -20,11 +21,24 @@ class Reject:
 
 
 @dataclass(frozen=True, slots=True)
+class Update:
+    """What a stage that goes on where it stopped does to a table: `added` rows, and columns that `changed`.
+
+    `changed` maps the key of a row, without the library, to the columns that get another value.
+    """
+
+    added: Sequence[Row]
+    changed: Mapping[tuple[str, ...], Row]
+
+
+@dataclass(frozen=True, slots=True)
 class Output:
     """What a stage made of one library.
 
     `seen` counts the units that came in, `made` those that went out; the rest must be in `rejects`. `notes`
     are rejects of parts (a file that does not parse, an example of another kind) that are not units themselves.
+    `tables` are whole; a stage that went on where it stopped before has `updates` of them instead, and one that can
+    do so says in `progress`, as plain JSON values, how far it came.
     """
 
     tables: Mapping[str, Sequence[Row]]
@@ -32,6 +46,8 @@ class Output:
     made: int
     rejects: Sequence[Reject] = ()
     notes: Sequence[Reject] = field(default=())
+    updates: Mapping[str, Update] = field(default_factory=dict)
+    progress: Any = None
 
     def __post_init__(self) -> None:
         if self.seen != self.made + len(self.rejects):

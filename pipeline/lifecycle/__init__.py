@@ -2,6 +2,7 @@
 
 from pipeline.lifecycle.compare import compare
 from pipeline.lifecycle.history import History, history_of
+from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.stage import lifecycle_stage
 from pipeline.lifecycle.states import describe_state
@@ -9,6 +10,7 @@ from pipeline.lifecycle.tags import Tags
 
 __all__ = [
     "History",
+    "Index",
     "LifecycleRules",
     "Tags",
     "compare",

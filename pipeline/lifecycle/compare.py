@@ -7,7 +7,8 @@ used as an alias, as a re-export of another distribution, or through `__getattr_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
 
 from pipeline.lake import Row, content_id
 from pipeline.lifecycle.index import Index, standard_members
@@ -22,16 +23,16 @@ _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 
 
 def compare(
-    old: Sequence[Row],
-    new: Sequence[Row],
+    old: Index,
+    new: Index,
     *,
     library: str,
     old_version: str,
     new_version: str,
     rules: LifecycleRules,
 ) -> list[Row]:
-    """Return the `changes` rows between the symbol rows of two releases, by path, kind and parameter."""
-    return changes_of(Comparison(Index(old), Index(new), rules), library, old_version, new_version)
+    """Return the `changes` rows between two releases, by path, kind and parameter."""
+    return changes_of(Comparison(old, new, rules), library, old_version, new_version)
 
 
 def changes_of(comparison: Comparison, library: str, old_version: str, new_version: str) -> list[Row]:
@@ -50,19 +51,33 @@ def changes_of(comparison: Comparison, library: str, old_version: str, new_versi
 class Comparison:
     """Two releases side by side: what went, what came, and what differs, by path."""
 
-    def __init__(self, old: Index, new: Index, rules: LifecycleRules) -> None:
+    def __init__(self, old: Index, new: Index, rules: LifecycleRules, changed: Set[str] | None = None) -> None:
+        """Compare two releases; `changed` are the paths whose rows differ, where they are known."""
         self.old, self.new, self.rules = old, new, rules
-        self.gone = [path for path in public_paths(old) if is_missing(path, old, new, rules)]
-        self.come = [path for path in public_paths(new) if is_missing(path, new, old, rules)]
+        self.changed = _changed(old, new) if changed is None else changed
+        self.gone = sorted(path for path in self.changed if path in old.rows and is_missing(path, old, new, rules))
+        self.come = sorted(path for path in self.changed if path in new.rows and is_missing(path, new, old, rules))
         self.reported_gone = _reported(self.gone, old, new)
         self.reported_come = _reported(self.come, new, old)
         self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
         self._known: dict[tuple[str, str], list[Difference]] = {}
 
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The paths whose state may differ: those whose rows do, and other names of the definitions of these."""
+        both = (self.old, self.new)
+        canonicals = {
+            index.rows[path]["canonical_path"] for index in both for path in self.changed if path in index.rows
+        }
+        named = (index.named(canonical) for index in both for canonical in canonicals)
+        return frozenset(self.changed).union(*named)
+
     def differences(self, path: str) -> list[Difference]:
         """Return what differs at a path that both releases have, wherever its definition stands."""
         before, after = self.old.find(path), self.new.find(path)
-        if before is None or after is None or self.old.unknown(path) or self.new.unknown(path):
+        if before is after or before is None or after is None:
+            return []
+        if self.old.unknown(path) or self.new.unknown(path):
             return []
         key = before["path"], after["path"]
         if key not in self._known:
@@ -72,7 +87,7 @@ class Comparison:
     def reported_differences(self) -> Iterator[tuple[str, list[Difference]]]:
         """Yield what differs, each pair of definitions once, at its preferred path."""
         best: dict[tuple[str, str], str] = {}
-        for path in self.old.rows:
+        for path in self.touched & self.old.rows.keys():
             before, after = self.old.find(path), self.new.find(path)
             if before is not None and after is not None and self.differences(path):
                 pair = before["canonical_path"], after["canonical_path"]
@@ -84,8 +99,8 @@ class Comparison:
 
     def _differences_of_aliases(self) -> Iterator[tuple[str, list[Difference]]]:
         """Yield marks that stand on a second name itself, not on what it leads to."""
-        for path, before in self.old.rows.items():
-            after = self.new.rows.get(path)
+        for path in sorted(self.changed & self.old.rows.keys()):
+            before, after = self.old.rows[path], self.new.rows.get(path)
             if after is not None and SymbolKind.ALIAS in {before["kind"], after["kind"]}:
                 known = {difference.kind for difference in self.differences(path)}
                 marks = [d for d in compare_deprecation(before, after) if d.kind not in known]
@@ -93,9 +108,9 @@ class Comparison:
                     yield path, marks
 
 
-def public_paths(index: Index) -> list[str]:
-    """Return the paths that are public in a release, not merely imported there."""
-    return [path for path, row in index.rows.items() if row["public_because"] != PublicBecause.IMPORTED]
+def _changed(old: Index, new: Index) -> Set[str]:
+    both = old.rows.keys() & new.rows.keys()
+    return (old.rows.keys() ^ new.rows.keys()) | {path for path in both if old.rows[path] != new.rows[path]}
 
 
 def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:

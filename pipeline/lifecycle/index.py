@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable
+from functools import cached_property
 
 from pipeline.lake import Row
-from pipeline.surface import DYNAMIC, EXTENDS, STARS, UNPARSED, UNPARSED_MODULE
+from pipeline.surface import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.terms import PublicBecause, SymbolKind
 
 _POINTERS = frozenset({SymbolKind.ALIAS})
@@ -15,25 +16,87 @@ _UNSEEN = frozenset({SymbolKind.EXTERNAL, SymbolKind.LAZY, SymbolKind.ATTRIBUTE}
 
 
 class Index:
-    """The symbol rows of one release; every row stands for the state of its path there."""
+    """The symbol rows of one release; every row stands for the state of its path there.
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        self.rows = {row["path"]: row for row in sorted(rows, key=lambda row: str(row["path"]))}
-        self._below: dict[str, list[Row]] | None = None
+    `importable` are rows of what can be imported without being public: it is there, and nothing more is said of it.
+    """
+
+    def __init__(self, rows: Iterable[Row] = (), importable: Iterable[Row] = ()) -> None:
+        self.rows: dict[str, Row] = {}
+        self.importable = {row["path"]: row for row in importable}
         self.owners: dict[str, Row] = {}
-        for row in self.rows.values():
-            known = self.owners.get(row["canonical_path"])
-            if row["kind"] not in _POINTERS and (known is None or _rank(row) < _rank(known)):
-                self.owners[row["canonical_path"]] = row
-        modules = (row for row in self.rows.values() if row["kind"] == SymbolKind.MODULE)
-        self.unparsed = frozenset(name for row in modules for name in _labelled(row, UNPARSED_MODULE))
+        self.unparsed: frozenset[str] = frozenset()
+        self._named: dict[str, frozenset[str]] = {}
+        self._below: dict[str, frozenset[str]] = {}
+        self._change((), rows)
+
+    def advance(self, gone: Iterable[str], come: Iterable[Row], importable: dict[str, Row | None]) -> Index:
+        """Return the index of the next release, of which only what differs is given; this one stays as it is.
+
+        `importable` gives the rows that came or changed there, and None for those that went.
+        """
+        following = Index()
+        following.importable = (
+            {path: row for path, row in (self.importable | importable).items() if row is not None}
+            if importable
+            else self.importable
+        )
+        for name in ("rows", "owners", "_named", "_below"):
+            setattr(following, name, dict(getattr(self, name)))
+        following.unparsed = self.unparsed
+        following._change(gone, come)
+        return following
+
+    def _change(self, gone: Iterable[str], come: Iterable[Row]) -> None:
+        canonicals: set[str] = set()
+        modules = False
+        for path in gone:
+            row = self.rows.pop(path)
+            modules |= row["kind"] == SymbolKind.MODULE
+            canonicals.add(row["canonical_path"])
+            self._named[row["canonical_path"]] -= {path}
+            self._below[path.rpartition(".")[0]] -= {path}
+        grouped: dict[str, set[str]] = {}
+        for row in come:
+            path = row["path"]
+            self.rows[path] = row
+            modules |= row["kind"] == SymbolKind.MODULE
+            canonicals.add(row["canonical_path"])
+            self._named[row["canonical_path"]] = self._named.get(row["canonical_path"], frozenset()) | {path}
+            grouped.setdefault(path.rpartition(".")[0], set()).add(path)
+        for parent, paths in grouped.items():
+            self._below[parent] = self._below.get(parent, frozenset()) | paths
+        for canonical in canonicals:
+            self._own(canonical)
+        if modules:
+            rows = (row for row in self.rows.values() if row["kind"] == SymbolKind.MODULE)
+            self.unparsed = frozenset(name for row in rows for name in _labelled(row, UNPARSED_MODULE))
+
+    def _own(self, canonical: str) -> None:
+        """Settle which row has the state of a definition."""
+        rows = (self.rows[path] for path in self._named[canonical])
+        owners = [row for row in rows if row["kind"] not in _POINTERS]
+        if owners:
+            self.owners[canonical] = min(owners, key=_rank)
+        else:
+            self.owners.pop(canonical, None)
+
+    @cached_property
+    def bases(self) -> dict[str, list[str]]:
+        """The bases as written of each public class, by its last name; of two of one name the last path counts."""
+        classes = (self.rows[path] for path in sorted(self.rows) if self.rows[path]["kind"] == SymbolKind.CLASS)
+        return {row["path"].rpartition(".")[2]: row["bases"] for row in classes}
+
+    def named(self, canonical: str) -> frozenset[str]:
+        """Return the paths that lead to a definition."""
+        return self._named.get(canonical, frozenset())
 
     def find(self, path: str) -> Row | None:
         """Return the row with the state of a path: its own, or that of what it is another name of."""
         return self._find(path, 0)
 
     def _find(self, path: str, depth: int) -> Row | None:
-        row = self.rows.get(path)
+        row = self.rows.get(path) or self.importable.get(path)
         if row is not None:
             return self.owners.get(row["canonical_path"], row) if row["kind"] in _POINTERS else row
         parent, _, name = path.rpartition(".")
@@ -43,7 +106,7 @@ class Index:
         return self._find(f"{above['path']}.{name}", depth + 1) if above and above["path"] != parent else None
 
     def _above(self, parent: str, depth: int) -> Row | None:
-        row = self.rows.get(parent)
+        row = self.rows.get(parent) or self.importable.get(parent)
         if row is not None and row["kind"] not in _POINTERS:
             return row
         return self._find(parent, depth + 1)
@@ -57,7 +120,7 @@ class Index:
         parent = path.rpartition(".")[0]
         while parent:
             row = self.find(parent)
-            if row is not None and (row["kind"] in _UNSEEN or UNPARSED in row["labels"]):
+            if row is not None and (row["kind"] in _UNSEEN or {UNPARSED, OPAQUE} & set(row["labels"])):
                 return True
             parent = parent.rpartition(".")[0]
         return False
@@ -79,11 +142,7 @@ class Index:
 
     def below(self, path: str) -> list[Row]:
         """Return the rows of the public members right below a path."""
-        if self._below is None:
-            self._below = {}
-            for row in self.rows.values():
-                self._below.setdefault(row["path"].rpartition(".")[0], []).append(row)
-        return self._below.get(path, [])
+        return [self.rows[member] for member in sorted(self._below.get(path, ()))]
 
     def alive(self, path: str) -> bool:
         """Return whether the release has a path for certain."""

@@ -2,57 +2,139 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any
 
 from packaging.version import Version
 
-from pipeline.lake import Output, Reject, Row, chains
-from pipeline.lifecycle.compare import Comparison, changes_of, public_paths
+from pipeline.lake import Output, Reject, Row, Update, holds_at, without_collector
+from pipeline.lifecycle.compare import Comparison, changes_of
 from pipeline.lifecycle.index import Index
-from pipeline.lifecycle.missing import is_missing
+from pipeline.lifecycle.lives import Lives
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.terms import ChangeKind, LibEvolutionEvalTag, RejectReason
+from pipeline.surface import identity, in_order
+from pipeline.terms import RejectReason
 
-_MODIFIED = LibEvolutionEvalTag.MODIFIED
 
-
-def lifecycle_stage(releases: Sequence[Row], symbols: Sequence[Row], rules: LifecycleRules) -> Output:
+@without_collector()
+def lifecycle_stage(
+    releases: Sequence[Row],
+    symbols: Sequence[Row],
+    importable: Sequence[Row],
+    rules: LifecycleRules,
+    progress: list[list[Any]] | None = None,
+    lives: Sequence[Row] = (),
+) -> Output:
     """Make the `changes` and `lifecycles` rows of a library out of its interval-coded symbols.
 
     The unit counted is a release. One whose predecessor is not in the lake cannot be compared and is rejected; the
-    first release of all has none to be compared with, and everything is just there.
+    first release of all has none to be compared with, and everything is just there. With the `progress` of an earlier
+    output whose releases are the first of these, and the `lives` it left in the lake, only the later ones are
+    compared; then only rows of symbols that hold in the last of those or later need be given.
     """
-    library = releases[0]["library"] if releases else ""
-    runs = chains(releases)
-    held = _held(runs, symbols)
+    ordered = in_order(releases)
+    library = ordered[0]["library"] if ordered else ""
+    done = len(progress or [])
+    if progress is None or progress != [identity(release) for release in ordered[:done]]:
+        done = 0
+    followed = Lives(library, rules)
     changes: list[Row] = []
-    lives: list[Row] = []
-    for run in runs:
-        indexes = {version: Index(held[version]) for version in run}
-        pairs = list(pairwise(run))
-        steps = [Comparison(indexes[old], indexes[new], rules) for old, new in pairs]
-        of_run = [changes_of(step, library, *pair) for step, pair in zip(steps, pairs, strict=True)]
-        changes += [change for rows in of_run for change in rows]
-        lives += _described(_lives(library, run, indexes[run[0]], steps, changes, rules), run, indexes)
+    known = _unfinished(lives, ordered[:done])
+    if done:
+        followed.resume(deepcopy(known), _index_at(ordered[done - 1]["version"], symbols, importable))
+    for step in _steps(ordered, done, symbols, importable):
+        if step.old is None:
+            followed.gap(step.before)
+            followed.begin(step.new, step.version)
+            continue
+        comparison = Comparison(step.old, step.new, rules, step.changed)
+        made = changes_of(comparison, library, step.before, step.version)
+        stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
+        followed.step(comparison, step.before, step.version, stated)
+        changes += made
     rejects = _without_predecessor(releases)
+    made_lives = [*followed.done, *followed.living.values()]
     return Output(
-        {"changes": changes, "lifecycles": lives},
+        {} if done else {"changes": changes, "lifecycles": made_lives},
         seen=len(releases),
         made=len(releases) - len(rejects),
         rejects=rejects,
+        updates={"changes": Update(changes, {}), "lifecycles": _update(made_lives, known)} if done else {},
+        progress=[identity(release) for release in ordered],
     )
 
 
-def _held(runs: Sequence[Sequence[str]], symbols: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows that hold in each version."""
-    run_of = {version: run for run in runs for version in run}
-    held: dict[str, list[Row]] = {version: [] for version in run_of}
-    for row in symbols:
-        run = run_of[row["first_version"]]
-        for version in run[run.index(row["first_version"]) : run.index(row["last_version"]) + 1]:
-            held[version].append(row)
-    return held
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """From a release to the next; `old` is None where the one before is not in the lake."""
+
+    before: str
+    version: str
+    old: Index | None
+    new: Index
+    changed: frozenset[str]
+
+
+def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable: Sequence[Row]) -> Iterator[_Step]:
+    """Yield the steps after the first `done` releases; an index is made out of the one before and what differs."""
+    begun, ended = _events(symbols)
+    begun_importable, ended_importable = _events(importable)
+    before = ordered[done - 1]["version"] if done else ""
+    index = _index_at(before, symbols, importable) if done else None
+    for release in ordered[done:]:
+        version = release["version"]
+        if index is None or release["predecessor"] != before:
+            index = Index(begun.get(version, ()), begun_importable.get(version, ()))
+            yield _Step(before, version, None, index, frozenset())
+        else:
+            gone = {row["path"] for row in ended.get(before, ())}
+            come = begun.get(version, [])
+            imported: dict[str, Row | None] = {
+                **dict.fromkeys(row["path"] for row in ended_importable.get(before, ())),
+                **{row["path"]: row for row in begun_importable.get(version, ())},
+            }
+            following = index.advance(gone, come, imported)
+            changed = frozenset(gone | {row["path"] for row in come})
+            yield _Step(before, version, index, following, changed)
+            index = following
+        before = version
+
+
+def _events(rows: Iterable[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+    """Group interval-coded rows by the release in which they begin, and by the last in which they hold."""
+    begun: dict[str, list[Row]] = {}
+    ended: dict[str, list[Row]] = {}
+    for row in rows:
+        begun.setdefault(row["first_version"], []).append(row)
+        if row["last_version"] is not None:
+            ended.setdefault(row["last_version"], []).append(row)
+    return begun, ended
+
+
+def _index_at(version: str, symbols: Sequence[Row], importable: Sequence[Row]) -> Index:
+    wanted = Version(version)
+    return Index(
+        (row for row in symbols if holds_at(row, wanted)), (row for row in importable if holds_at(row, wanted))
+    )
+
+
+def _unfinished(lives: Iterable[Row], ordered: Sequence[Row]) -> list[Row]:
+    """Return the lives of the last run of releases without a gap that have not ended."""
+    if not ordered:
+        return []
+    gaps = (n for n in range(len(ordered) - 1, 0, -1) if ordered[n]["predecessor"] != ordered[n - 1]["version"])
+    begin = Version(ordered[next(gaps, 0)]["version"])
+    return [life for life in lives if life["removed_in"] is None and Version(life["first_version"]) >= begin]
+
+
+def _update(made: Sequence[Row], known: Sequence[Row]) -> Update:
+    """Return what became of known lives, and the new ones."""
+    before = {(life["path"], life["first_version"]): life for life in known}
+    after = {(life["path"], life["first_version"]): life for life in made}
+    changed: dict[tuple[str, ...], Row] = {key: life for key, life in after.items() if life != before.get(key, life)}
+    return Update([life for key, life in after.items() if key not in before], changed)
 
 
 def _without_predecessor(releases: Sequence[Row]) -> list[Reject]:
@@ -63,78 +145,6 @@ def _without_predecessor(releases: Sequence[Row]) -> list[Reject]:
             RejectReason.NO_PREDECESSOR,
             f"release {release['predecessor']} comes just before and is not in the lake",
         )
-        for release in sorted(releases, key=lambda row: Version(row["version"]))
+        for release in in_order(releases)
         if release["predecessor"] is not None and release["predecessor"] not in present
     ]
-
-
-def _lives(
-    library: str,
-    run: Sequence[str],
-    first: Index,
-    steps: Sequence[Comparison],
-    changes: Sequence[Row],
-    rules: LifecycleRules,
-) -> list[Row]:
-    """Follow each public path through a run of releases without a gap."""
-    stated = {(c["path"], c["new_version"]): c["replacement"] for c in changes if c["replacement"]}
-    modifying = frozenset(k for k, tags in rules.changes.items() if tags.libevolutioneval == _MODIFIED)
-    living = {path: _born(library, path, run[0], None) for path in public_paths(first)}
-    seen = dict.fromkeys(living, run[0])
-    done: list[Row] = []
-    for step, version in zip(steps, run[1:], strict=True):
-        for path in sorted(path for path in living if is_missing(path, step.old, step.new, rules)):
-            # what went while it was out of sight went nobody knows when
-            known = {"removed_in": version, "replacement": stated.get((path, version))}
-            done.append(living.pop(path) | (known if step.old.alive(path) else {"last_version": seen[path]}))
-        for path in sorted(set(public_paths(step.new)) - living.keys()):
-            # what was not seen to come (its module did not parse before) is just there
-            came = is_missing(path, step.new, step.old, rules)
-            living[path] = _born(library, path, version, version if came else None)
-        seen |= dict.fromkeys((path for path in living if step.new.alive(path)), version)
-        _lived(living, step, version, modifying)
-    return [*done, *living.values()]
-
-
-def _lived(living: Mapping[str, Row], step: Comparison, version: str, modifying: frozenset[ChangeKind]) -> None:
-    """Take the lives on to a version, and note which of them it modified."""
-    for path, life in living.items():
-        life["last_version"] = version
-        if any(difference.kind in modifying for difference in step.differences(path)):
-            life["modified_in"].append(version)
-
-
-def _born(library: str, path: str, version: str, introduced_in: str | None) -> Row:
-    return {
-        "library": library,
-        "path": path,
-        "first_version": version,
-        "last_version": version,
-        "introduced_in": introduced_in,
-        "removed_in": None,
-        "deprecated_in": None,
-        "replacement": None,
-        "modified_in": [],
-    }
-
-
-def _described(lives: Sequence[Row], run: Sequence[str], indexes: Mapping[str, Index]) -> list[Row]:
-    """Fill in what each path was in its last release, and since when it has been marked as deprecated."""
-    for life in lives:
-        versions = run[run.index(life["first_version"]) : run.index(life["last_version"]) + 1]
-        for version in versions:
-            _at(life, version, indexes[version])
-    return sorted(lives, key=lambda life: (life["path"], Version(life["first_version"])))
-
-
-def _at(life: Row, version: str, index: Index) -> None:
-    found = index.find(life["path"])
-    row = index.rows.get(life["path"], found)
-    if row is None:
-        # not seen there: its module does not parse, or a base from outside provides it
-        return
-    mark = row["deprecation"] or (found["deprecation"] if found else None)
-    life["kind"] = row["kind"]
-    life["deprecated_in"] = (life["deprecated_in"] or version) if mark else None
-    if mark and life["replacement"] is None:
-        life["replacement"] = mark["replacement"]

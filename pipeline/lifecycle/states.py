@@ -74,6 +74,12 @@ def _callable(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]
         yield from compare_parameters(old["parameters"], new["parameters"], rules)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
+    if old["overloads"] != new["overloads"] and (old["overloads"] or rules.count_first_annotations):
+        yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
+
+
+def _joined(overloads: list[str]) -> str | None:
+    return "; ".join(overloads) or None
 
 
 def _signature_known(row: Row) -> bool:
@@ -118,7 +124,6 @@ def _all_bases(row: Row, index: Index) -> set[str]:
 
     The classes that a class inherits members from are above it, whatever they are called where it is written.
     """
-    classes = {base_name(r["path"]): r for r in index.rows.values() if r["kind"] == SymbolKind.CLASS}
     inherited = (r for r in index.below(row["path"]) if r["public_because"] == PublicBecause.INHERITED)
     found: set[str] = set()
     waiting = [base_name(base) for base in row["bases"]]
@@ -127,7 +132,7 @@ def _all_bases(row: Row, index: Index) -> set[str]:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting.extend(base_name(base) for base in classes.get(name, row)["bases"])
+            waiting.extend(base_name(base) for base in index.bases.get(name) or ())
     return found
 
 

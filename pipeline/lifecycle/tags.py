@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from packaging.version import Version
 
-from pipeline.lake import Row
+from pipeline.lake import Row, holds_at
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.terms import LibEvolutionEvalTag, VersiCodeTag
 
@@ -24,11 +24,10 @@ class Tags:
     """The lives of a library's public paths, made ready for many questions."""
 
     def __init__(self, lifecycles: Iterable[Row], rules: LifecycleRules) -> None:
-        self._lives: dict[str, list[tuple[Version, Version, Row]]] = {}
+        self._lives: dict[str, list[Row]] = {}
         self._precedence = rules.precedence
         for life in lifecycles:
-            span = Version(life["first_version"]), Version(life["last_version"]), life
-            self._lives.setdefault(life["path"], []).append(span)
+            self._lives.setdefault(life["path"], []).append(life)
 
     def at(self, path: str, version: str) -> Pair | None:
         """Return both tags of a path at a version, or None where the path is not alive.
@@ -49,5 +48,4 @@ class Tags:
         return _VERSICODE[tag], tag
 
     def _life(self, path: str, version: Version) -> Row | None:
-        spans = self._lives.get(path, ())
-        return next((life for first, last, life in spans if first <= version <= last), None)
+        return next((life for life in self._lives.get(path, ()) if holds_at(life, version)), None)

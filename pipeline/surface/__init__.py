@@ -1,10 +1,12 @@
 """The public API of a release, read from its sources by griffe, statically."""
 
+from pipeline.surface.helpers import HelperRules
 from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
-from pipeline.surface.model import SURFACE_VERSION, Surface, read_surface
+from pipeline.surface.model import SURFACE_VERSION, Surface, SurfaceReader, read_surface
+from pipeline.surface.reading import ReadingRules, Records, module_name
 from pipeline.surface.records import UNSEEN_SIGNATURE
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.stage import state_rows, surface_stage
+from pipeline.surface.stage import identity, in_order, surface_stage
 
 __all__ = [
     "DYNAMIC",
@@ -15,9 +17,15 @@ __all__ = [
     "UNPARSED",
     "UNPARSED_MODULE",
     "UNSEEN_SIGNATURE",
+    "HelperRules",
+    "ReadingRules",
+    "Records",
     "Surface",
+    "SurfaceReader",
     "SurfaceRules",
+    "identity",
+    "in_order",
+    "module_name",
     "read_surface",
-    "state_rows",
     "surface_stage",
 ]

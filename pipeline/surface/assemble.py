@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from pipeline.lake import Row, sha256_text
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
 from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
+from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.signatures import class_parameters, method_parameters
+from pipeline.surface.trace import Memory
 from pipeline.terms import PublicBecause, SourceKind, SymbolKind
 
 
@@ -23,19 +27,45 @@ class Rows:
     importable: list[Row]
 
 
-def assemble(distribution: Distribution, root: str) -> Rows:
-    """Make the rows of a release; `root` is what stands before each file inside the artifact."""
-    return _Assembly(distribution, root).rows()
+Part = tuple[list[Row], list[Row]]
+"""Rows of symbols and of documents that were made together."""
+
+
+class Assembler:
+    """Makes the rows of releases one after another: what has the same sources as in the last one is not made again.
+
+    Rows are shared between releases and must not be changed.
+    """
+
+    def __init__(self, rules: SurfaceRules) -> None:
+        self.rules = rules
+        self._forget(frozenset())
+
+    def _forget(self, tops: frozenset[str]) -> None:
+        self._tops = tops
+        self.names = Memory[list[PublicName]]()
+        self.parts = Memory[Part]()
+        self.importable = Memory[list[Row]]()
+
+    def rows(self, modules: Mapping[str, ModuleRecord], root: str) -> Rows:
+        """Make the rows of a release; `root` is what stands before each file inside the artifact."""
+        distribution = Distribution(modules, self.rules)
+        if distribution.tops != self._tops:
+            # every absolute import asks whether its first name is one of ours
+            self._forget(distribution.tops)
+        return _Assembly(distribution, root, self).rows()
 
 
 class _Assembly:
     """Collects the rows of one release."""
 
-    def __init__(self, distribution: Distribution, root: str) -> None:
+    def __init__(self, distribution: Distribution, root: str, memory: Assembler) -> None:
         self.distribution = distribution
+        self.trace = distribution.trace
+        self.facts = _Facts(distribution)
         self.root = root
-        self.symbols: dict[str, Row] = {}
-        self.documents: dict[str, Row] = {}
+        self.memory = memory
+        self.part: Part = [], []
         self.modules: dict[str, ModuleRecord] = {}
         self.preferred: dict[str, str] = {}
         self.expanding: set[str] = set()
@@ -45,11 +75,16 @@ class _Assembly:
         names = self._public()
         self.modules = dict(self.exposed)
         self.preferred = _preferred(names)
-        for public in names:
-            self._name(public)
-        self._modules()
+        self.facts.known |= {_is_at(canonical): path for canonical, path in self.preferred.items()}
+        self.facts.known |= {_exposed(path): module.name for path, module in self.exposed}
+        symbols: dict[str, Row] = {}
+        documents: dict[str, Row] = {}
+        for part in self._parts(names, symbols):
+            symbols |= {row["path"]: row for row in part[0]}
+            documents |= {row["path"]: row for row in part[1]}
         importable = [row for path, module in self.exposed for row in self._importable(path, module)]
-        return Rows(_ordered(self.symbols.values()), _ordered(self.documents.values()), _ordered(importable))
+        importable = [row for row in importable if row["path"] not in symbols]
+        return Rows(_ordered(symbols.values()), _ordered(documents.values()), _ordered(importable))
 
     def _public(self) -> list[PublicName]:
         """Return all public names, and note the modules that are exposed: public ones, and private ones by alias."""
@@ -58,41 +93,73 @@ class _Assembly:
         known = {name for name, _ in self.exposed}
         names: list[PublicName] = []
         for path, module in self.exposed:
-            for public in public_names(module, path, self.distribution):
+            for public in self._names_of(path, module):
                 names.append(public)
                 if public.found.what == "module" and public.found.module and public.found.path not in known:
                     known.add(public.found.path)
                     self.exposed.append((public.path, public.found.module))
         return names
 
+    def _names_of(self, path: str, module: ModuleRecord) -> list[PublicName]:
+        def make() -> list[PublicName]:
+            self.trace.ask(module.name)
+            return public_names(module, path, self.distribution)
+
+        return self.memory.names.get((path, module.name), self.facts, self.trace, make)
+
+    def _parts(self, names: list[PublicName], symbols: Mapping[str, Row]) -> Iterator[Part]:
+        for public in names:
+            found = public.found
+            key = (public.path, public.because, found.what, found.path, found.definition and found.definition.name)
+            yield self.memory.parts.get(key, self.facts, self.trace, partial(self._made, self._name, public))
+        for path, module in self.exposed:
+            # `from .run import run` in a package: the function hides the module of that name
+            if path not in symbols:
+                yield self._made(self._module, path, module)
+
+    def _made(self, make: Callable[..., None], *about: Any) -> Part:
+        self.part = [], []
+        make(*about)
+        return self.part
+
     def _name(self, public: PublicName) -> None:
-        found = public.found
+        found = self._now(public.found)
         if public.lazy:
             self._add(self._bare(public, SymbolKind.LAZY, found.path) | {"deprecation": public.mark})
         elif found.what == "outside":
             self._add(self._bare(public, SymbolKind.EXTERNAL, found.path))
         elif found.what == "module":
+            self.trace.ask(_exposed(public.path))
             if public.path not in self.modules:
                 self._add(self._bare(public, SymbolKind.ALIAS, found.path))
         elif found.definition is None or found.module is None:
             self._add(self._bare(public, SymbolKind.ATTRIBUTE, found.path) | {"labels": [OPAQUE]})
-        elif self.preferred[found.path] != public.path:
+        elif self._preferred_path(found.path) != public.path:
             self._add(self._bare(public, SymbolKind.ALIAS, found.path))
         else:
             self._state(public.path, public.because, found)
 
-    def _modules(self) -> None:
-        for path, module in self.exposed:
-            if path in self.symbols:
-                # `from .run import run` in a package: the function hides the module of that name
-                continue
-            top = path.rpartition(".")[0] not in self.modules
-            labels = module_labels(module, self.distribution, top=top)
-            because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
-            row = _row(path, module.name, SymbolKind.MODULE, because, self.root + module.file, module.source)
-            row |= {"labels": labels, "deprecation": module.deprecation}
-            self._document(row, module.docstring, module.docstring_line)
-            self._add(row)
+    def _now(self, found: Found) -> Found:
+        """Return where a name leads with the state of this release: the names may be known since an earlier one."""
+        if found.module is None or found.definition is None:
+            return found
+        place = _content(found)
+        self.trace.ask(place)
+        return Found(found.what, found.path, self.distribution.modules[found.module.name], self.facts.get(place)[1])
+
+    def _preferred_path(self, canonical: str) -> str | None:
+        """Return the path under which a definition has its state, if it is public at all."""
+        self.trace.ask(_is_at(canonical))
+        return self.preferred.get(canonical)
+
+    def _module(self, path: str, module: ModuleRecord) -> None:
+        top = path.rpartition(".")[0] not in self.modules
+        labels = module_labels(module, self.distribution, top=top)
+        because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
+        row = _row(path, module.name, SymbolKind.MODULE, because, self.root + module.file, module.source)
+        row |= {"labels": labels, "deprecation": module.deprecation}
+        self._document(row, module.docstring, module.docstring_line)
+        self._add(row)
 
     def _state(self, path: str, because: PublicBecause, found: Found) -> None:
         assert found.definition is not None
@@ -101,6 +168,7 @@ class _Assembly:
         row = _row(path, found.path, _kind(definition), because, self.root + found.module.file, found.module.source)
         row |= _facts(definition)
         if definition.kind == "class":
+            self._owners(found)
             row |= class_parameters(found, self.distribution)
             row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
         elif definition.kind == "function":
@@ -114,7 +182,7 @@ class _Assembly:
 
     def _members(self, path: str, class_: Found) -> None:
         """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
-        owners = self.distribution.ancestry(class_)
+        owners = self._owners(class_)
         taken: set[str] = set()
         for owner in owners:
             assert owner.definition is not None
@@ -126,6 +194,13 @@ class _Assembly:
                 self._member(
                     f"{path}.{name}", because, Found("definition", f"{owner.path}.{name}", owner.module, member)
                 )
+
+    def _owners(self, class_: Found) -> list[Found]:
+        """Return a class and its bases inside the distribution; all that they say counts for it."""
+        owners = self.distribution.ancestry(class_)
+        for owner in owners:
+            self.trace.ask(_content(owner))
+        return owners
 
     def _member(self, path: str, because: PublicBecause, found: Found) -> None:
         definition, module = found.definition, found.module
@@ -147,7 +222,7 @@ class _Assembly:
     def _nested(self, path: str, because: PublicBecause, found: Found) -> None:
         """Add a class inside a class: an alias where it is inherited from a public class, which has its state."""
         assert found.module is not None
-        public = found.path.rpartition(".")[0] in self.preferred
+        public = self._preferred_path(found.path.rpartition(".")[0]) is not None
         # a class nested in one that it derives from would inherit itself without end
         if found.path in self.expanding or (because is PublicBecause.INHERITED and public):
             file = self.root + found.module.file
@@ -165,32 +240,77 @@ class _Assembly:
         other = self.distribution.follow(f"{found.path.rpartition('.')[0]}.{value}")
         return other.path if other.definition and other.definition.kind in {"function", "property"} else None
 
-    def _importable(self, path: str, module: ModuleRecord) -> Iterator[Row]:
-        for public in importable_names(module, path, self.distribution):
-            if public.path not in self.symbols:
-                row = self._bare(public, _pointer(public.found, self.preferred), public.found.path)
-                yield row | {"labels": [OPAQUE] if row["kind"] == SymbolKind.ATTRIBUTE else []}
+    def _importable(self, path: str, module: ModuleRecord) -> list[Row]:
+        def make() -> list[Row]:
+            self.trace.ask(module.name)
+            return [self._pointer(public) for public in importable_names(module, path, self.distribution)]
+
+        return self.memory.importable.get((path, module.name), self.facts, self.trace, make)
+
+    def _pointer(self, public: PublicName) -> Row:
+        """Return the row that stands for something that can be imported without being public there."""
+        found = public.found
+        kind = SymbolKind.ATTRIBUTE
+        if found.what == "outside":
+            kind = SymbolKind.EXTERNAL
+        elif found.what == "module" or self._preferred_path(found.path) is not None:
+            # what has no public path of its own cannot be pointed at
+            kind = SymbolKind.ALIAS
+        return self._bare(public, kind, found.path) | {"labels": [OPAQUE] if kind is SymbolKind.ATTRIBUTE else []}
 
     def _bare(self, public: PublicName, kind: SymbolKind, canonical: str) -> Row:
-        module = self.distribution.modules[self._module_of(public.path)]
+        parent = public.path.rpartition(".")[0]
+        self.trace.ask(_exposed(parent))
+        module = self.distribution.modules[self.modules[parent].name]
         return _row(public.path, canonical, kind, public.because, self.root + module.file, module.source)
-
-    def _module_of(self, path: str) -> str:
-        return self.modules[path.rpartition(".")[0]].name
 
     def _document(self, row: Row, docstring: str | None, line: int) -> None:
         if docstring and row["kind"] != SymbolKind.ALIAS:
             row["docstring_sha256"] = sha256_text(docstring)
-            self.documents[row["path"]] = {
-                "path": row["path"],
-                "canonical_path": row["canonical_path"],
-                "docstring": docstring,
-                "file": row["file"],
-                "line": line,
-            }
+            document = {"path": row["path"], "canonical_path": row["canonical_path"], "docstring": docstring}
+            self.part[1].append(document | {"file": row["file"], "line": line})
 
     def _add(self, row: Row) -> None:
-        self.symbols[row["path"]] = row
+        self.part[0].append(row)
+
+
+class _Facts:
+    """What the rows of a release are made from: where names lead, states of definitions, what is public where."""
+
+    def __init__(self, distribution: Distribution) -> None:
+        self.known: dict[str, Any] = {name: module.skeleton for name, module in distribution.modules.items()}
+        self.known |= distribution.facts
+        self.modules = dict(distribution.modules)
+
+    def get(self, name: str, /) -> Any:
+        module, is_definition, place = name.partition("!")
+        if not is_definition:
+            return self.known.get(name)
+        members = self.modules[module].definitions if module in self.modules else {}
+        *parents, last = place.split(".")
+        for parent in parents:
+            above = members.get(parent) or members.get(parent + ALTERNATIVE)
+            members = above.members if above is not None else {}
+        definition = members.get(last)
+        return (self.modules[module].source, definition) if definition is not None else None
+
+
+def _content(found: Found) -> str:
+    """Name the fact what the state of a definition is."""
+    assert found.module is not None
+    assert found.definition is not None
+    inside = found.path.removeprefix(f"{found.module.name}.").rpartition(".")[0]
+    return f"{found.module.name}!{inside}{'.' if inside else ''}{found.definition.name}"
+
+
+def _is_at(canonical: str) -> str:
+    """Name the fact under which path a definition has its state."""
+    return f"={canonical}"
+
+
+def _exposed(path: str) -> str:
+    """Name the fact which module stands at a public path."""
+    return f"@{path}"
 
 
 def _preferred(names: Iterable[PublicName]) -> dict[str, str]:
@@ -212,14 +332,6 @@ def _ordered(rows: Iterable[Row]) -> list[Row]:
     return sorted(rows, key=lambda row: str(row["path"]))
 
 
-def _pointer(found: Found, preferred: dict[str, str]) -> SymbolKind:
-    """Return what kind of row stands for something that can be imported without being public there."""
-    if found.what == "outside":
-        return SymbolKind.EXTERNAL
-    # what has no public path of its own cannot be pointed at
-    return SymbolKind.ALIAS if found.what == "module" or found.path in preferred else SymbolKind.ATTRIBUTE
-
-
 def _kind(definition: Definition, *, member: bool = False) -> SymbolKind:
     if definition.kind == "function":
         return SymbolKind.METHOD if member else SymbolKind.FUNCTION
@@ -234,6 +346,7 @@ def _facts(definition: Definition) -> Row:
         "decorators": definition.decorators,
         "labels": definition.labels,
         "overloads": definition.overloads,
+        "body_sketch": definition.sketch,
         "deprecation": definition.deprecation,
     }
 
@@ -253,6 +366,8 @@ def _row(path: str, canonical: str, kind: SymbolKind, because: PublicBecause, fi
         "labels": [],
         "overloads": [],
         "docstring_sha256": None,
+        "docstring_sketch": [],
+        "body_sketch": [],
         "deprecation": nothing,
         "file": file,
         "source": source,

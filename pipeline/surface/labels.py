@@ -50,10 +50,10 @@ def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool
         labels.add(DYNAMIC)
     if module.binds_more:
         labels.add(STARS + module.name)
-    if distribution.is_unparsed(module):
+    if module.problem is not None:
         labels.add(UNPARSED)
     if top:
-        labels |= {UNPARSED_MODULE + m.name for m in distribution.modules.values() if distribution.is_unparsed(m)}
+        labels |= {UNPARSED_MODULE + name for name in distribution.unparsed}
     return sorted(labels)
 
 
@@ -67,7 +67,7 @@ def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
     while waiting:
         for star in waiting.pop().stars:
             record = distribution.modules.get(star)
-            if record is None or record.binds_more or distribution.is_unparsed(record):
+            if record is None or record.binds_more or record.problem is not None:
                 found |= set() if distribution.standard(star) else {star}
             if record is not None and star not in seen and not distribution.lists_all(record):
                 seen.add(star)

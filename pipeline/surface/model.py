@@ -2,82 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import msgspec
-
 from pipeline.crawl import SourceTree
-from pipeline.lake import Reject, Row
-from pipeline.surface.assemble import assemble
+from pipeline.lake import Reject, Row, without_collector
+from pipeline.surface.assemble import Assembler
+from pipeline.surface.reading import ReadingRules, Records, SourceFile, module_name, sources_in_scope
 from pipeline.surface.records import ModuleRecord
-from pipeline.surface.resolve import Distribution
-from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.visit import UnparsedError, visit_file
+from pipeline.surface.skeleton import skeleton
+from pipeline.surface.stubs import merge_stub
 from pipeline.terms import RejectReason, SourceKind
 
-SURFACE_VERSION = 10
-"""Number of the way in which surfaces are read; a kept surface of another number is read again."""
+SURFACE_VERSION = 11
+"""Number of the way in which surfaces are read; when it changes every release is read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
     """What one release offers.
 
-    `symbols` and `documents` are rows without library, first_version and last_version. `importable` are rows of
-    paths that can be imported but are not public here: another release may have made them public, and then they
+    `symbols` and `documents` are rows without library, first_version and last_version, by path. `importable` are rows
+    of paths that can be imported but are not public here: another release may have made them public, and then they
     have not gone. `modules` counts the files in scope, `problems` names those that do not parse.
     """
 
-    symbols: tuple[Row, ...]
-    documents: tuple[Row, ...]
-    importable: tuple[Row, ...]
+    symbols: Mapping[str, Row]
+    documents: Mapping[str, Row]
+    importable: Mapping[str, Row]
     modules: int
     problems: tuple[Reject, ...]
 
-    def to_bytes(self) -> bytes:
-        """Pack the surface (MessagePack), for keeping beside the artifact that it was read from."""
-        problems = [(p.key, p.detail) for p in self.problems]
-        parts = [self.symbols, self.documents, self.importable, self.modules, problems]
-        return msgspec.msgpack.encode(parts)
 
-    @classmethod
-    def from_bytes(cls, packed: bytes) -> Surface:
-        """Unpack what `to_bytes` packed."""
-        symbols, documents, importable, modules, problems = msgspec.msgpack.decode(packed)
-        rejects = tuple(Reject(key, RejectReason.UNPARSED_SOURCE, detail) for key, detail in problems)
-        return cls(tuple(symbols), tuple(documents), tuple(importable), modules, rejects)
+class SurfaceReader:
+    """Reads the public APIs of releases from their sources, one after another, without running any of them.
 
-
-def read_surface(tree: SourceTree, rules: SurfaceRules) -> Surface:
-    """Read the public API of a release from its sources, without running any of them.
-
-    A file that does not parse is a problem of the surface; its module is then there, but opaque.
+    What two neighbouring releases have in common is parsed once and put together once; rows are shared between the
+    surfaces and must not be changed.
     """
-    modules: dict[str, ModuleRecord] = {}
-    problems: list[Reject] = []
-    for name, path in _files_in_scope(tree, rules):
-        try:
-            modules[name] = visit_file(name, path, tree.files[path], rules)
-        except UnparsedError as error:
-            problems.append(Reject(path, RejectReason.UNPARSED_SOURCE, str(error)))
-            modules[name] = ModuleRecord(name, path, path.endswith("/__init__.py"), SourceKind.PY)
-    unparsed = frozenset(problem.key for problem in problems)
-    rows = assemble(Distribution(modules, rules, unparsed), tree.root)
-    return Surface(tuple(rows.symbols), tuple(rows.documents), tuple(rows.importable), len(modules), tuple(problems))
+
+    def __init__(self, records: Records) -> None:
+        self.records = records
+        self.rules = records.rules.surface
+        self._assembler = Assembler(self.rules)
+        self._loaded: dict[str, ModuleRecord] = {}
+        self._merges: dict[str, ModuleRecord] = {}
+
+    def prepare(self, trees: Iterable[SourceTree], tell: Callable[[int, int], None]) -> None:
+        """Parse what was never parsed of many releases, on all cores; `tell` hears of (done, total) files."""
+        self.records.prepare((file for tree in trees for file in sources_in_scope(tree, self.rules)), tell)
+
+    def read(self, tree: SourceTree) -> Surface:
+        """Read one release.
+
+        A file that does not parse is a problem of the surface; its module is then there, but opaque, and so is a
+        compiled module without a stub.
+        """
+        files = list(sources_in_scope(tree, self.rules))
+        with without_collector():
+            self._load(files)
+            modules = self._modules(files)
+            seen = len(modules)
+            problems = [Reject(m.file, RejectReason.UNPARSED_SOURCE, m.problem) for m in modules.values() if m.problem]
+            for name, path in self._compiled(tree, modules):
+                modules[name] = ModuleRecord(
+                    name, path, False, SourceKind.COMPILED, problem="a compiled module", skeleton=path
+                )
+            rows = self._assembler.rows(modules, tree.root)
+        return Surface(
+            _by_path(rows.symbols), _by_path(rows.documents), _by_path(rows.importable), seen, tuple(problems)
+        )
+
+    def _load(self, files: Sequence[SourceFile]) -> None:
+        """Have the records of these files at hand, and no others than those of the last release."""
+        known = {file.key: self._loaded[file.key] for file in files if file.key in self._loaded}
+        self._loaded = known | self.records.load([file for file in files if file.key not in known])
+
+    def _modules(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
+        """Return the record of each module; a stub is merged into the source beside it."""
+        modules: dict[str, ModuleRecord] = {}
+        sources: dict[str, SourceFile] = {}
+        # of a source and a stub the source comes first: ".py" sorts before ".pyi"
+        for file in files:
+            source = sources.setdefault(file.module, file)
+            record = self._loaded[file.key]
+            if source is not file and record.source is SourceKind.PYI:
+                record = self._merged(f"{source.key}+{file.key}", modules[file.module], record)
+            modules[file.module] = record
+        return modules
+
+    def _merged(self, key: str, source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
+        if key not in self._merges:
+            merged = merge_stub(source, stub)
+            merged.skeleton = skeleton(merged)
+            self._merges[key] = merged
+        return self._merges[key]
+
+    def _compiled(self, tree: SourceTree, modules: Mapping[str, ModuleRecord]) -> list[tuple[str, str]]:
+        """Return name and path of the compiled modules in scope of which there is no source and no stub."""
+        named = ((module_name(path), path) for path in tree.compiled)
+        return [(name, path) for name, path in named if name not in modules and self.rules.in_scope(name)]
 
 
-def _files_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[tuple[str, str]]:
-    """Yield (module, path) of what is in scope; a stub only where there is no source beside it."""
-    for path in sorted(tree.files):
-        stem, _, suffix = path.rpartition(".")
-        if suffix == "pyi" and f"{stem}.py" in tree.files:
-            continue
-        name = stem.replace("/", ".").removesuffix(".__init__")
-        if name.split(".")[0] in tree.import_names and _importable(name) and rules.in_scope(name):
-            yield name, path
+def _by_path(rows: Iterable[Row]) -> dict[str, Row]:
+    return {row["path"]: row for row in rows}
 
 
-def _importable(name: str) -> bool:
-    """Return whether a module can be imported by that name; `__main__` is a program, not a module."""
-    return all(segment.isidentifier() for segment in name.split(".")) and not name.endswith("__main__")
+def read_surface(tree: SourceTree, rules: ReadingRules, contents: Mapping[str, bytes]) -> Surface:
+    """Read the public API of one release whose files' bytes are at hand, by sha256."""
+    return SurfaceReader(Records(None, rules, lambda wanted: {sha: contents[sha] for sha in wanted})).read(tree)

@@ -72,7 +72,8 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
     `__getattr__` answers names that cannot be told; `parts` are the names that a package imports from itself, which
-    bind none but the submodule's.
+    bind none but the submodule's; `problem` says why the file does not parse, and then nothing is known of it;
+    `skeleton` is a hash of what decides where its names lead.
     """
 
     name: str
@@ -90,3 +91,5 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     docstring: str | None = None
     docstring_line: int = 1
     deprecation: Mark | None = None
+    problem: str | None = None
+    skeleton: str = ""

@@ -6,9 +6,11 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.trace import Trace, Traced
 
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
@@ -27,35 +29,40 @@ class Found:
     definition: Definition | None = None
 
 
+def _below(package: str) -> str:
+    return f"{package}._*"
+
+
 class Distribution:
     """The modules of one release, by dotted name; answers what names lead to."""
 
-    def __init__(
-        self, modules: Mapping[str, ModuleRecord], rules: SurfaceRules, unparsed: frozenset[str] = frozenset()
-    ) -> None:
-        self.modules = modules
-        self.unparsed = unparsed
+    def __init__(self, modules: Mapping[str, ModuleRecord], rules: SurfaceRules, trace: Trace | None = None) -> None:
+        self.trace = trace or Trace()
+        self.modules: Mapping[str, ModuleRecord] = Traced(modules, self.trace)
         self.rules = rules
         self.tops = frozenset(name.split(".")[0] for name in modules)
+        self.unparsed = sorted(name for name, module in modules.items() if module.problem is not None)
         self._private: dict[str, set[str]] = {}
         for name in modules:
             parent, _, last = name.rpartition(".")
             if last.startswith("_"):
                 self._private.setdefault(parent, set()).add(last)
-        self._stars: dict[str, list[str]] = {}
-        self._exports: dict[str, tuple[list[str], bool] | None] = {}
+        self._stars: dict[str, tuple[list[str], set[str]]] = {}
+        self._exports: dict[str, tuple[tuple[list[str], bool] | None, set[str]]] = {}
 
     def standard(self, path: str) -> bool:
         """Return whether a path belongs to the standard library, or to what stands in for it."""
         top = path.split(".")[0]
         return top in sys.stdlib_module_names or top in self.rules.like_standard_library
 
-    def is_unparsed(self, module: ModuleRecord) -> bool:
-        """Return whether the file of a module does not parse."""
-        return module.file in self.unparsed
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What of the set of modules itself is asked for: which private ones stand below which package."""
+        return {_below(package): frozenset(names) for package, names in self._private.items()}
 
     def private_parts(self, module: str) -> set[str]:
         """Return the names of the private modules right below a package."""
+        self.trace.ask(_below(module))
         return self._private.get(module, set())
 
     def lists_all(self, module: ModuleRecord) -> bool:
@@ -154,8 +161,12 @@ class Distribution:
         if seen:
             return self._star_names(module, seen)
         if module not in self._stars:
-            self._stars[module] = self._star_names(module, seen)
-        return self._stars[module]
+            with self.trace.noting() as asked:
+                names = self._star_names(module, seen)
+            self._stars[module] = names, asked
+        names, asked = self._stars[module]
+        self.trace.ask_all(asked)
+        return names
 
     def _star_names(self, module: str, seen: frozenset[str]) -> list[str]:
         record = self.modules.get(module)
@@ -174,9 +185,13 @@ class Distribution:
     def exports(self, record: ModuleRecord) -> tuple[list[str], bool] | None:
         """Return the names of a module's `__all__` and whether all of it was understood; None without one."""
         if record.name not in self._exports:
-            self._exports[record.name] = None
-            self._exports[record.name] = self._read_exports(record)
-        return self._exports[record.name]
+            self._exports[record.name] = None, set()
+            with self.trace.noting() as asked:
+                read = self._read_exports(record)
+            self._exports[record.name] = read, asked
+        read, asked = self._exports[record.name]
+        self.trace.ask_all(asked)
+        return read
 
     def _read_exports(self, record: ModuleRecord) -> tuple[list[str], bool] | None:
         if record.exports is None:

@@ -1,63 +1,112 @@
-"""The surfaces of a library's releases as tables: `symbols` and `documents`, interval coded."""
+"""The surfaces of a library's releases as tables: `symbols`, `importable` and `documents`, interval coded."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from pipeline.lake import Output, Reject, Row, chains, encode, sha256_json
+from packaging.version import Version
+
+from pipeline.lake import Intervals, Output, Reject, Row, Update, without_collector
 from pipeline.surface.model import Surface
-from pipeline.terms import SymbolKind
+from pipeline.terms import RejectReason
 
-# Where something stands does not belong to its state: in an sdist the folder's name has the version in it.
-_PLACE = frozenset({"file", "line", "library"})
+TABLES = ("symbols", "importable", "documents")
+
+# Where something stands and what its body is like do not belong to its state: in an sdist the folder's name has the
+# version in it, and a body changes more often than what a caller sees of it.
+_PLACE = frozenset({"file", "line", "body_sketch", "docstring_sketch"})
+
+Since = Callable[[str], Mapping[str, str]]
+"""Gives, for a table, the first version of each row that still holds in the lake, by path."""
 
 
-def surface_stage(releases: Sequence[Row], surface_of: Callable[[Row], Surface]) -> Output:
-    """Make the `symbols` and `documents` rows of a library out of the surfaces of its releases.
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How far a library's surfaces were read: a line for each release, in order."""
 
-    The unit counted is a module of a release; a module whose file does not parse is rejected under
-    "version file".
+    lines: list[list[Any]]
+
+    @classmethod
+    def of(cls, progress: list[list[Any]] | None, releases: Sequence[Row]) -> Done:
+        """Take over the lines of an earlier run if its releases are the first of these, else none."""
+        lines = progress or []
+        same = [line[:3] for line in lines] == [identity(release) for release in releases[: len(lines)]]
+        return cls(list(lines) if same else [])
+
+    def add(self, release: Row, surface: Surface) -> None:
+        """Note a release."""
+        problems = [[problem.key, problem.detail] for problem in surface.problems]
+        self.lines.append([*identity(release), surface.modules, problems])
+
+
+def identity(release: Row) -> list[Any]:
+    """Return what makes a release the same one as before: version, predecessor, and the file it is read from."""
+    return [release["version"], release["predecessor"], release["sha256"]]
+
+
+def in_order(releases: Sequence[Row]) -> list[Row]:
+    """Return releases in PEP 440 order."""
+    return sorted(releases, key=lambda release: Version(release["version"]))
+
+
+@without_collector()
+def surface_stage(
+    releases: Sequence[Row],
+    surface_of: Callable[[Row], Surface],
+    progress: list[list[Any]] | None = None,
+    since: Since = lambda _: {},
+) -> Output:
+    """Make the `symbols`, `importable` and `documents` rows of a library out of the surfaces of its releases.
+
+    The unit counted is a module of a release; a module whose file does not parse is rejected under "version file".
+    With the `progress` of an earlier output whose releases are the first of these, only the later ones are read.
     """
-    surfaces = {release["version"]: surface_of(release) for release in releases}
-    library = releases[0]["library"] if releases else ""
-    runs = chains(releases)
-    symbols = {version: _by_path(rows, library) for version, rows in state_rows(surfaces).items()}
-    documents = {version: _by_path(surface.documents, library) for version, surface in surfaces.items()}
+    ordered = in_order(releases)
+    done = Done.of(progress, ordered)
+    tables = {name: Intervals(_same) for name in TABLES}
+    library = ordered[0]["library"] if ordered else ""
+    resumed = bool(done.lines)
+    last = ordered[len(done.lines) - 1] if resumed else None
+    if last is not None:
+        for name, states in _states(surface_of(last)).items():
+            tables[name].resume(last["version"], states, since(name))
+    for release in ordered[len(done.lines) :]:
+        surface = surface_of(release)
+        for name, states in _states(surface).items():
+            if last is not None and release["predecessor"] != last["version"]:
+                tables[name].gap()
+            tables[name].advance(release["version"], states)
+        done.add(release, surface)
+        last = release
+    return _output(tables, done, library, resumed=resumed)
+
+
+def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:
+    return {"symbols": surface.symbols, "importable": surface.importable, "documents": surface.documents}
+
+
+def _same(one: Row, other: Row) -> bool:
+    return one == other or all(one[name] == other[name] for name in one if name not in _PLACE)
+
+
+def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resumed: bool) -> Output:
     rejects = [
-        Reject(f"{version} {problem.key}", problem.reason, problem.detail)
-        for version, surface in surfaces.items()
-        for problem in surface.problems
+        Reject(f"{line[0]} {file}", RejectReason.UNPARSED_SOURCE, detail)
+        for line in done.lines
+        for file, detail in line[4]
     ]
-    seen = sum(surface.modules for surface in surfaces.values())
-    tables = {"symbols": encode(runs, symbols, _state), "documents": encode(runs, documents, _state)}
-    return Output(tables, seen=seen, made=seen - len(rejects), rejects=rejects)
-
-
-def state_rows(surfaces: Mapping[str, Surface]) -> dict[str, list[Row]]:
-    """Return the symbol rows of each version, with the paths that are public in another version only.
-
-    A path that a later release merely imports, without making it public, still works for those who used it: it is
-    a row there too (PublicBecause.IMPORTED), so that it does not look removed.
-    """
-    public = {row["path"] for surface in surfaces.values() for row in surface.symbols}
-    states: dict[str, list[Row]] = {}
-    for version, surface in surfaces.items():
-        wanted = public | _under_own_name(public, surface)
-        rows = [*surface.symbols, *(row for row in surface.importable if row["path"] in wanted)]
-        states[version] = sorted(rows, key=lambda row: str(row["path"]))
-    return states
-
-
-def _under_own_name(paths: Set[str], surface: Surface) -> set[str]:
-    """Return what paths below a second name of a module are below its own name, as numpy.core.defchararray."""
-    own = {row["path"]: row["canonical_path"] for row in surface.symbols if row["kind"] == SymbolKind.ALIAS}
-    split = (path.rpartition(".") for path in paths)
-    return {f"{own[parent]}.{name}" for parent, _, name in split if parent in own}
-
-
-def _by_path(rows: Sequence[Row], library: str) -> dict[str, Row]:
-    return {row["path"]: {"library": library, **row} for row in rows}
-
-
-def _state(row: Row) -> str:
-    return sha256_json({key: value for key, value in row.items() if key not in _PLACE})
+    seen = sum(line[3] for line in done.lines)
+    rows = {name: [{"library": library, **row} for row in table.rows] for name, table in tables.items()}
+    changed: dict[str, dict[tuple[str, ...], Row]] = {
+        name: {key: {"last_version": last} for key, last in table.ended.items()} for name, table in tables.items()
+    }
+    return Output(
+        {} if resumed else rows,
+        seen=seen,
+        made=seen - len(rejects),
+        rejects=rejects,
+        updates={name: Update(rows[name], changed[name]) for name in rows} if resumed else {},
+        progress=done.lines,
+    )

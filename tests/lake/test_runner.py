@@ -22,7 +22,7 @@ def reject_row(key: str) -> Row:
 
 
 def stage(run: Callable[[Lake, str], Output], *, depends: Any = None, reads: tuple[str, ...] = ("snippets",)) -> Stage:
-    return Stage("made", 1, reads, ("flags",), lambda: depends, run)
+    return Stage("made", 1, reads, ("flags",), lambda: depends, lambda lake, library, _: run(lake, library))
 
 
 def flags(count: int, *, rejects: int = 0, reason: RejectReason = RejectReason.YANKED) -> Output:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 from pipeline.lake import Output, Row
-from pipeline.lifecycle import LifecycleRules, compare, lifecycle_stage
+from pipeline.lifecycle import Index, LifecycleRules, compare, lifecycle_stage
 from pipeline.rules import RULES, load
-from pipeline.surface import state_rows, surface_stage
+from pipeline.surface import surface_stage
 from tests.surface.trees import surface
 
 TAGGING = load(RULES / "tags.yaml", LifecycleRules)
@@ -15,8 +15,13 @@ Files = Mapping[str, str] | str
 
 def changes(old: Files, new: Files) -> list[Row]:
     """Compare two releases, 1.0 and 1.1, of `pkg`."""
-    states = state_rows({"1.0": surface(old), "1.1": surface(new)})
-    return compare(states["1.0"], states["1.1"], library="pkg", old_version="1.0", new_version="1.1", rules=TAGGING)
+    return compare(index(old), index(new), library="pkg", old_version="1.0", new_version="1.1", rules=TAGGING)
+
+
+def index(files: Files) -> Index:
+    """Return the index of a release of these files."""
+    read = surface(files)
+    return Index(read.symbols.values(), read.importable.values())
 
 
 def told(rows: Sequence[Row]) -> list[str]:
@@ -40,9 +45,14 @@ def history(*sources: Files, predecessor: str | None = None, gap_before: str | N
     """Run both stages over releases 1.0, 1.1, … of `pkg`; before `gap_before` one is missing."""
     versions = [f"1.{number}" for number in range(len(sources))]
     releases = [
-        {"library": "pkg", "version": version, "predecessor": "missing" if version == gap_before else before}
+        {
+            "library": "pkg",
+            "version": version,
+            "predecessor": "missing" if version == gap_before else before,
+            "sha256": version,
+        }
         for version, before in zip(versions, [predecessor, *versions], strict=False)
     ]
     surfaces = {version: surface(source) for version, source in zip(versions, sources, strict=True)}
     read = surface_stage(releases, lambda row: surfaces[row["version"]])
-    return read, lifecycle_stage(releases, read.tables["symbols"], TAGGING)
+    return read, lifecycle_stage(releases, read.tables["symbols"], read.tables["importable"], TAGGING)

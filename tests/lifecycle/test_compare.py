@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from pipeline.lake import table
 from pipeline.lifecycle import compare
-from tests.lifecycle.releases import TAGGING, Files, changes, told
-from tests.surface.trees import surface
+from tests.lifecycle.releases import TAGGING, Files, changes, index, told
 
 LONG = "def f(alpha, beta):\n    'The same words.'\n"
 CLASS = "class C:\n    def one(self): ...\n    def two(self): ...\n    def three(self): ...\n"
@@ -308,7 +307,7 @@ sources = st.lists(st.sampled_from(LINES), max_size=6).map("\n".join)
 @settings(max_examples=60, deadline=None)
 @given(sources, sources)
 def test_a_release_does_not_differ_from_itself_and_rows_are_deterministic(old, new):
-    same = surface({"pkg/__init__.py": old, "pkg/_p.py": "def h(): ...\n"}).symbols
+    same = index({"pkg/__init__.py": old, "pkg/_p.py": "def h(): ...\n"})
     versions = {"old_version": "1.0", "new_version": "1.1"}
     assert compare(same, same, library="pkg", rules=TAGGING, **versions) == []
     assert changes(old, new) == changes(old, new)

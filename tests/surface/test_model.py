@@ -2,11 +2,10 @@
 
 import pytest
 
-from pipeline.crawl import SourceTree
 from pipeline.lake import table
 from pipeline.rules import RULES, RuleError, load
-from pipeline.surface import Surface, SurfaceRules, read_surface
-from tests.surface.trees import SURFACE_RULES, surface
+from pipeline.surface import SurfaceRules
+from tests.surface.trees import surface
 
 FILES = {
     "pkg/__init__.py": "from .good import f\nfrom .bad import g\n__all__ = ['f', 'g']\n",
@@ -20,7 +19,7 @@ def test_a_file_that_does_not_parse_is_a_problem_with_its_line_and_its_module_st
     assert [(p.key, str(p.reason)) for p in read.problems] == [("pkg/bad.py", "unparsed_source")]
     assert read.problems[0].detail.startswith("line 2: Missing parentheses in call to 'print'")
     assert read.modules == 3
-    labels = {row["path"]: row["labels"] for row in read.symbols}
+    labels = {path: row["labels"] for path, row in read.symbols.items()}
     assert (labels["pkg.bad"], labels["pkg.g"], labels["pkg.good"]) == (["unparsed"], ["opaque"], [])
 
 
@@ -33,31 +32,27 @@ def test_a_file_that_does_not_parse_is_a_problem_with_its_line_and_its_module_st
     ],
 )
 def test_a_file_that_is_no_text_is_a_problem(content, words):
-    read = read_surface(SourceTree({"pkg.py": content}, "", ("pkg",)), SURFACE_RULES)
+    read = surface({"pkg.py": content})
     assert [words in problem.detail for problem in read.problems] == [True]
 
 
 def test_a_declared_encoding_is_kept_to():
     content = "# -*- coding: latin-1 -*-\nNAME = 'é'\n".encode("latin-1")
-    read = read_surface(SourceTree({"pkg.py": content}, "", ("pkg",)), SURFACE_RULES)
-    assert [row["value"] for row in read.symbols if row["path"] == "pkg.NAME"] == ["'é'"]
+    read = surface({"pkg.py": content})
+    assert read.symbols["pkg.NAME"]["value"] == "'é'"
 
 
-def test_bytes_and_back():
-    read = surface(FILES)
-    assert Surface.from_bytes(read.to_bytes()) == read
-
-
-def test_equal_sources_in_any_order_give_equal_bytes():
-    backwards = dict(reversed(FILES.items()))
-    assert surface(FILES).to_bytes() == surface(backwards).to_bytes()
+def test_equal_sources_in_any_order_give_equal_rows_in_equal_order():
+    one, other = surface(FILES), surface(dict(reversed(FILES.items())))
+    assert one == other
+    assert [list(one.symbols), list(one.documents)] == [list(other.symbols), list(other.documents)]
 
 
 def test_rows_fit_the_declared_tables():
     read = surface(FILES)
     coded = {"library": "pkg", "first_version": "1", "last_version": "1"}
-    for name, rows in (("symbols", read.symbols), ("documents", read.documents)):
-        for row in rows:
+    for name in ("symbols", "importable", "documents"):
+        for row in getattr(read, name).values():
             table(name).check(row | coded)
     assert (len(read.symbols), len(read.documents)) == (6, 1)
 
@@ -70,8 +65,7 @@ def test_modules_that_import_each_other_come_to_an_end():
             "pkg/b.py": "from .a import *\nfrom .a import x\nclass B(A): ...\n",
         }
     )
-    paths = {row["path"] for row in read.symbols}
-    assert {"pkg.A", "pkg.B"} <= paths
+    assert {"pkg.A", "pkg.B"} <= read.symbols.keys()
 
 
 def test_a_rule_whose_example_does_not_hold_is_refused(tmp_path):

@@ -1,12 +1,14 @@
 """The tables over all releases: what holds at a version is what was read from it."""
 
+from collections.abc import Iterable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.lake import Row, holding_at
-from pipeline.surface import surface_stage
-from tests.surface.trees import surface
+from pipeline.lake import Lake, Row, holding_at
+from pipeline.surface import Records, SurfaceReader, read_surface, surface_stage
+from tests.surface.trees import READING_RULES, surface, tree
 
 SOURCES = (
     "def f(a): ...\n",
@@ -20,7 +22,7 @@ PARTS = ("def g(): ...\n", "def g():\n    'Other.'\n", "def g(:\n")
 
 
 def release(version: str, predecessor: str | None) -> Row:
-    return {"library": "pkg", "version": version, "predecessor": predecessor}
+    return {"library": "pkg", "version": version, "predecessor": predecessor, "sha256": f"sha of {version}"}
 
 
 @st.composite
@@ -36,21 +38,87 @@ def histories(draw):
     return releases, surfaces
 
 
+PLACE = ("library", "first_version", "last_version", "file", "line", "body_sketch", "docstring_sketch")
+
+
+def bare(rows: Iterable[Row]) -> list[Row]:
+    return [{k: v for k, v in row.items() if k not in PLACE} for row in sorted(rows, key=lambda row: row["path"])]
+
+
 @settings(max_examples=40, deadline=None)
 @given(histories())
 def test_what_holds_at_a_version_is_what_was_read_from_it(history):
     releases, surfaces = history
     output = surface_stage(releases, lambda row: surfaces[row["version"]])
-    place = ("library", "first_version", "last_version", "file", "line")
     for version, read in surfaces.items():
-        for name, rows in (("symbols", read.symbols), ("documents", read.documents)):
+        for name in ("symbols", "importable", "documents"):
             held = holding_at(output.tables[name], version)
-            bare = [
-                {k: v for k, v in r.items() if k not in place} for r in held if r.get("public_because") != "imported"
-            ]
-            assert sorted(bare, key=lambda row: row["path"]) == [
-                {k: v for k, v in row.items() if k not in place} for row in rows
-            ]
+            assert bare(held) == bare(getattr(read, name).values())
+
+
+@settings(max_examples=30, deadline=None)
+@given(histories(), st.data())
+def test_a_reader_that_goes_from_release_to_release_reads_what_a_fresh_one_reads(history, data):
+    releases, _ = history
+    sources = [data.draw(st.fixed_dictionaries({f: st.sampled_from(FILES[f]) for f in FILES})) for _ in releases]
+    contents: dict[str, bytes] = {}
+    trees = []
+    for files in sources:
+        read, held = tree(files)
+        contents |= held
+        trees.append(read)
+    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    for read in trees:
+        assert reader.read(read) == read_surface(read, READING_RULES, contents)
+
+
+FILES = {
+    "pkg/__init__.py": [
+        "from .part import *\n",
+        "from .part import g as h, K\n",
+        "from . import part\nK = part.K\n",
+        "",
+    ],
+    "pkg/part.py": [
+        "from .base import B\ndef g(): ...\nclass K(B):\n    x = 1\n",
+        "from .base import *\n__all__ = ['g', 'K']\ndef g(a): ...\nclass K(B): ...\n",
+        "def __getattr__(name):\n    if name == 'g':\n        return 1\n",
+        "def g(:\n",
+    ],
+    "pkg/base.py": [
+        "class A:\n    def m(self): ...\nclass B(A): ...\n",
+        "class A:\n    def m(self, a): ...\nclass B(A):\n    def n(self): ...\n",
+        "from .gone import B\n",
+        "class B:\n    def __init__(self, x): self.x = x\n    class In:\n        y = 2\n",
+    ],
+    "pkg/_hidden.py": ["", "B = 1\n"],
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(histories(), st.data())
+def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(tmp_path_factory, history, data):
+    releases, surfaces = history
+    done = data.draw(st.integers(1, len(releases)))
+    lake = Lake(tmp_path_factory.mktemp("lake"))
+    whole = surface_stage(releases, lambda row: surfaces[row["version"]])
+    first = surface_stage(releases[:done], lambda row: surfaces[row["version"]])
+    for name, rows in first.tables.items():
+        lake.write(name, "pkg", rows)
+
+    def since(name):
+        return {row["path"]: row["first_version"] for row in lake.read(name, "pkg") if row["last_version"] is None}
+
+    then = surface_stage(releases, lambda row: surfaces[row["version"]], first.progress, since)
+    for name, update in then.updates.items():
+        lake.update(name, "pkg", update)
+    fresh = Lake(tmp_path_factory.mktemp("fresh"))
+    for name, rows in whole.tables.items():
+        fresh.write(name, "pkg", rows)
+        assert [path.name for path in lake.parts(name, "pkg")] == [path.name for path in fresh.parts(name, "pkg")]
+        for one, other in zip(lake.parts(name, "pkg"), fresh.parts(name, "pkg"), strict=True):
+            assert one.read_bytes() == other.read_bytes()
+    assert (then.progress, then.seen, then.rejects) == (whole.progress, whole.seen, whole.rejects)
 
 
 def test_counts_and_rejects():
@@ -64,16 +132,30 @@ def test_a_state_that_holds_is_one_row_though_the_folder_of_the_sdist_changes_it
     surfaces = {v: surface("def f():\n    'Doc.'\n", root=f"pkg-{v}/") for v in ("1.0", "1.1")}
     output = surface_stage([release("1.0", None), release("1.1", "1.0")], lambda row: surfaces[row["version"]])
     spans = [(r["path"], r["first_version"], r["last_version"], r["file"]) for r in output.tables["symbols"]]
-    assert ("pkg.f", "1.0", "1.1", "pkg-1.0/pkg/__init__.py") in spans
+    assert ("pkg.f", "1.0", None, "pkg-1.0/pkg/__init__.py") in spans
     assert len(output.tables["documents"]) == 1
 
 
 @pytest.mark.parametrize("later", ["from ._impl import f\n", "import sys\nfrom ._impl import f\n__all__ = []\n"])
-def test_what_a_later_release_still_imports_stays_a_row(later):
-    surfaces = {
-        "1.0": surface({"pkg/__init__.py": "", "pkg/m.py": "def f(): ...\n"}),
-        "1.1": surface({"pkg/__init__.py": "", "pkg/m.py": later, "pkg/_impl.py": "def f(): ...\n"}),
-    }
-    output = surface_stage([release("1.0", None), release("1.1", "1.0")], lambda row: surfaces[row["version"]])
-    of_f = [(r["first_version"], str(r["public_because"])) for r in output.tables["symbols"] if r["path"] == "pkg.m.f"]
-    assert of_f == [("1.0", "name"), ("1.1", "imported")]
+def test_what_a_release_imports_without_making_it_public_can_be_imported(later):
+    read = surface({"pkg/__init__.py": "", "pkg/m.py": later, "pkg/_impl.py": "def f(): ...\n"})
+    assert "pkg.m.f" not in read.symbols
+    assert str(read.importable["pkg.m.f"]["public_because"]) == "imported"
+
+
+def test_another_release_rewrites_only_the_parts_that_it_changes(tmp_path):
+    sources = {"1.0": "def f(): ...\ndef g(): ...\n", "1.1": "def f(): ...\ndef g(a): ...\n", "2.0": "def f(): ...\n"}
+    releases = [release("1.0", None), release("1.1", "1.0"), release("2.0", "1.1")]
+    read = {version: surface(source) for version, source in sources.items()}
+    lake = Lake(tmp_path)
+    first = surface_stage(releases[:2], lambda row: read[row["version"]])
+    for name, rows in first.tables.items():
+        lake.write(name, "pkg", rows)
+    before = {path.name: path.stat().st_mtime_ns for path in lake.parts("symbols", "pkg")}
+    since = {row["path"]: row["first_version"] for row in lake.read("symbols", "pkg") if row["last_version"] is None}
+    then = surface_stage(
+        releases, lambda row: read[row["version"]], first.progress, lambda name: since if name == "symbols" else {}
+    )
+    lake.update("symbols", "pkg", then.updates["symbols"])
+    after = {path.name: path.stat().st_mtime_ns for path in lake.parts("symbols", "pkg")}
+    assert {name for name in after if after[name] != before.get(name)} == {"1.1.parquet"}

@@ -188,12 +188,11 @@ def test_documents_have_the_text_its_file_and_its_first_line():
         {"pkg/__init__.py": '"""Top."""\n\n\ndef f():\n    """\n    First.\n\n        Indented.\n    """\n'},
         root="pkg-1.0/src/",
     )
-    assert [(d["path"], d["docstring"], d["file"], d["line"]) for d in read.documents] == [
+    assert [(d["path"], d["docstring"], d["file"], d["line"]) for d in read.documents.values()] == [
         ("pkg", "Top.", "pkg-1.0/src/pkg/__init__.py", 1),
         ("pkg.f", "First.\n\n    Indented.", "pkg-1.0/src/pkg/__init__.py", 6),
     ]
-    hashes = {row["path"]: row["docstring_sha256"] for row in read.symbols}
-    assert hashes["pkg.f"] == sha256_text("First.\n\n    Indented.")
+    assert read.symbols["pkg.f"]["docstring_sha256"] == sha256_text("First.\n\n    Indented.")
 
 
 def test_labels_tell_what_cannot_be_seen():

@@ -1,30 +1,38 @@
 """Small packages written in the test, read as a release is read."""
 
 from collections.abc import Mapping
+from hashlib import sha256
 from textwrap import dedent
 
 from pipeline.crawl import SourceTree
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
-from pipeline.surface import Surface, SurfaceRules, read_surface
+from pipeline.surface import HelperRules, ReadingRules, Surface, SurfaceRules, read_surface
 
+Contents = Mapping[str, bytes]
 SURFACE_RULES = load(RULES / "surface.yaml", SurfaceRules)
+READING_RULES = ReadingRules(SURFACE_RULES, load(RULES / "helpers.yaml", HelperRules))
 
 
-def tree(files: Mapping[str, str], root: str = "") -> SourceTree:
-    sources = {path: dedent(text).encode() for path, text in files.items()}
-    tops = sorted({path.split("/")[0].removesuffix(".py").removesuffix(".pyi") for path in files})
-    return SourceTree(sources, root, tuple(tops))
+def tree(files: Mapping[str, str | bytes], root: str = "") -> tuple[SourceTree, Contents]:
+    """Return the tree of a release of these files, and what gives their bytes by sha256; `.so` and `.pyd` are compiled."""
+    sources = {path: text if isinstance(text, bytes) else dedent(text).encode() for path, text in files.items()}
+    compiled = tuple(path for path in sources if path.endswith((".so", ".pyd")))
+    hashes = {path: sha256(content).hexdigest() for path, content in sources.items() if path not in compiled}
+    contents = {sha256(content).hexdigest(): content for content in sources.values()}
+    tops = sorted({path.split("/")[0].split(".")[0] for path in files})
+    return SourceTree(hashes, root, tuple(tops), compiled), contents
 
 
-def surface(files: Mapping[str, str] | str, root: str = "") -> Surface:
+def surface(files: Mapping[str, str | bytes] | str, root: str = "") -> Surface:
     if isinstance(files, str):
         files = {"pkg/__init__.py": files}
-    return read_surface(tree(files, root), SURFACE_RULES)
+    sources, contents = tree(files, root)
+    return read_surface(sources, READING_RULES, contents)
 
 
 def rows(files: Mapping[str, str] | str) -> dict[str, Row]:
-    return {row["path"]: row for row in surface(files).symbols}
+    return dict(surface(files).symbols)
 
 
 def kinds(files: Mapping[str, str] | str) -> dict[str, str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from pipeline.crawl import SourceTree
 from pipeline.lake import Output, Row
-from pipeline.rules import RULES, load
-from pipeline.surface import SurfaceRules, read_surface, surface_stage
+from pipeline.surface import surface_stage
+from tests.surface.trees import surface
 
 LIB = {
     "lib/__init__.py": '''
@@ -60,16 +59,9 @@ def helper(x): ...
 }
 
 
-def tree_of(files: Mapping[str, str]) -> SourceTree:
-    """Make the source tree of a release from file contents."""
-    names = tuple(sorted({path.partition("/")[0].removesuffix(".py") for path in files}))
-    return SourceTree({path: text.encode() for path, text in files.items()}, "", names)
-
-
 def symbols_of(files: Mapping[str, str]) -> dict[str, Row]:
     """Return the symbols of one release by path, as they are at any version."""
-    surface = read_surface(tree_of(files), load(RULES / "surface.yaml", SurfaceRules))
-    return {row["path"]: row for row in surface.symbols}
+    return dict(surface(files).symbols)
 
 
 def release(version: str, predecessor: str | None = None, import_names: tuple[str, ...] = ("lib",)) -> Row:
@@ -97,5 +89,4 @@ def surfaces(files_of: Mapping[str, Mapping[str, str]]) -> tuple[list[Row], Outp
     """Return the releases and the surface tables of a library's history: version to its files."""
     versions = list(files_of)
     releases = [release(v, versions[i - 1] if i else None) for i, v in enumerate(versions)]
-    rules = load(RULES / "surface.yaml", SurfaceRules)
-    return releases, surface_stage(releases, lambda row: read_surface(tree_of(files_of[row["version"]]), rules))
+    return releases, surface_stage(releases, lambda row: surface(files_of[row["version"]]))

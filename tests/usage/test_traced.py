@@ -14,23 +14,23 @@ from typing import Any
 
 import pytest
 
-from pipeline.crawl import SourceTree
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
 from pipeline.snippets import SnippetRules, snippets_stage, source_of
-from pipeline.surface import SurfaceRules, read_surface, surface_stage
+from pipeline.surface import Surface, surface_stage
 from pipeline.terms import UsageForm
 from pipeline.usage import UsageRules, usage_stage
+from tests.surface.trees import surface
 from tests.usage.rows import release
 
 
-def installed(name: str) -> SourceTree:
+def installed(name: str) -> Surface:
     spec = importlib.util.find_spec(name)
     assert spec
     assert spec.origin
     folder = Path(spec.origin).parent
     files = {f"{name}/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*.py")}
-    return SourceTree(files, "", (name,))
+    return surface(files)
 
 
 def ran(source: str, name: str) -> tuple[set[str], set[str]]:
@@ -63,10 +63,9 @@ def ran(source: str, name: str) -> tuple[set[str], set[str]]:
 def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     """Yield each example that states no exception, with its uses and the names that are public."""
     rows = [release("1", None, (name,))]
-    rules = load(RULES / "surface.yaml", SurfaceRules)
-    surface = surface_stage(rows, lambda _: read_surface(installed(name), rules)).tables
-    symbols = surface["symbols"]
-    made = snippets_stage(rows, surface["documents"], symbols, load(RULES / "snippets.yaml", SnippetRules))
+    read = surface_stage(rows, lambda _: installed(name)).tables
+    symbols = read["symbols"]
+    made = snippets_stage(rows, read["documents"], symbols, load(RULES / "snippets.yaml", SnippetRules))
     snippets = made.tables["snippets"]
     usages = usage_stage(rows, snippets, symbols, load(RULES / "usage.yaml", UsageRules)).tables["usages"]
     public = {row["path"].rpartition(".")[2] for row in symbols}

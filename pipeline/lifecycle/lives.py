@@ -1,0 +1,109 @@
+"""The life of each public path: followed from release to release, looking only at what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pipeline.lake import Row
+from pipeline.lifecycle.compare import Comparison
+from pipeline.lifecycle.index import Index
+from pipeline.lifecycle.missing import is_missing
+from pipeline.lifecycle.rules import LifecycleRules
+from pipeline.terms import LibEvolutionEvalTag
+
+
+class Lives:
+    """The lives of a library's public paths through a run of releases without a gap.
+
+    `living` are `lifecycles` rows by path, and `done` those of what is gone. While something lives that the newest
+    release shows, its last_version is None; of what is out of sight it is the last release that showed it.
+    """
+
+    def __init__(self, library: str, rules: LifecycleRules) -> None:
+        self.library, self.rules = library, rules
+        self.living: dict[str, Row] = {}
+        self.done: list[Row] = []
+        self._offstage: set[str] = set()
+        modified = LibEvolutionEvalTag.MODIFIED
+        self._modifying = frozenset(k for k, tags in rules.changes.items() if tags.libevolutioneval == modified)
+
+    def begin(self, index: Index, version: str) -> None:
+        """Start with a release of which the one before is not known: everything is just there."""
+        for path in index.rows:
+            self._born(path, version, None)
+            self._note(path, version, index)
+
+    def resume(self, lives: Iterable[Row], index: Index) -> None:
+        """Go on with the lives that an earlier run of the stage left unfinished at the release of this index."""
+        self.living = {row["path"]: row for row in lives}
+        self._offstage = self.living.keys() - index.rows.keys()
+
+    def step(self, step: Comparison, before: str, version: str, stated: Mapping[str, str]) -> None:
+        """Go on to the next release; `stated` gives replacements by the path that went."""
+        for path in sorted((self._offstage | (step.old.rows.keys() & step.changed)) - step.new.rows.keys()):
+            if path in self.living:
+                self._unseen(path, step, before, version, stated.get(path))
+        for path in sorted(step.changed & step.new.rows.keys()):
+            if path not in self.living:
+                # what was not seen to come (its module did not parse before) is just there
+                came = is_missing(path, step.new, step.old, self.rules)
+                self._born(path, version, version if came else None)
+            elif self.living[path]["last_version"] is not None:
+                self.living[path]["last_version"] = None
+        self._offstage = {path for path in self._offstage if path in self.living} - step.new.rows.keys()
+        for path in sorted((step.touched | self._offstage) & self.living.keys()):
+            if any(difference.kind in self._modifying for difference in step.differences(path)):
+                self.living[path]["modified_in"].append(version)
+            self._note(path, version, step.new)
+
+    def gap(self, last: str) -> None:
+        """End the run: what comes next is not the successor of the last release."""
+        for life in self.living.values():
+            life["last_version"] = life["last_version"] or last
+        self.done += self.living.values()
+        self.living = {}
+        self._offstage = set()
+
+    def _unseen(self, path: str, step: Comparison, before: str, version: str, replacement: str | None) -> None:
+        """Settle what became of a path that has no row in the new release."""
+        life = self.living[path]
+        if is_missing(path, step.old, step.new, self.rules):
+            # what went while it was out of sight went nobody knows when
+            seen = step.old.alive(path)
+            known: Row = {"last_version": before, "removed_in": version} if seen else {}
+            self.done.append(self.living.pop(path))
+            life |= known | ({"replacement": replacement} if seen and replacement else {})
+            return
+        self._offstage.add(path)
+        if step.new.alive(path):
+            life["last_version"] = None
+        elif life["last_version"] is None:
+            life["last_version"] = before
+
+    def _born(self, path: str, version: str, introduced_in: str | None) -> None:
+        self.living[path] = {
+            "library": self.library,
+            "path": path,
+            "kind": None,
+            "first_version": version,
+            "last_version": None,
+            "introduced_in": introduced_in,
+            "removed_in": None,
+            "deprecated_in": None,
+            "replacement": None,
+            "modified_in": [],
+        }
+
+    def _note(self, path: str, version: str, index: Index) -> None:
+        """Note what a path is in a release, and since when it has been marked as deprecated."""
+        found = index.find(path)
+        row = index.rows.get(path, found)
+        if row is None:
+            # not seen there: its module does not parse, or a base from outside provides it
+            return
+        life = self.living[path]
+        mark = row["deprecation"] or (found["deprecation"] if found else None)
+        life["kind"] = row["kind"]
+        life["deprecated_in"] = (life["deprecated_in"] or version) if mark else None
+        if mark and life["replacement"] is None:
+            life["replacement"] = mark["replacement"]

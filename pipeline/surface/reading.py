@@ -1,0 +1,225 @@
+"""From the files of a release to the records of its modules: equal files are parsed once in the life of the cache."""
+
+from __future__ import annotations
+
+import gc
+import importlib.util
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+import pyarrow as pa
+
+from pipeline.crawl import SourceTree
+from pipeline.lake import without_collector
+from pipeline.surface.helpers import HelperRules
+from pipeline.surface.python2 import modernise
+from pipeline.surface.records import ModuleRecord
+from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.skeleton import skeleton
+from pipeline.surface.visit import UnparsedError, visit_file
+from pipeline.terms import SourceKind
+
+Value = TypeVar("Value")
+Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
+"""Gives the bytes of files by their sha256."""
+
+BATCH = 32
+"""Files that a worker reads in one go; garbage of the parser is collected after each."""
+
+_SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file of a release: the module that it is, its path from the import root, and the sha256 of its bytes."""
+
+    module: str
+    path: str
+    sha256: str
+
+    @property
+    def key(self) -> str:
+        """What the record of the file depends on: its bytes, and the module that they are."""
+        return f"{self.sha256}:{self.path}"
+
+
+def sources_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[SourceFile]:
+    """Yield the files of a release that hold modules in scope, sources and stubs, in order of path."""
+    for path in sorted(tree.files):
+        name = module_name(path)
+        if name.split(".")[0] in tree.import_names and _importable(name) and rules.in_scope(name):
+            yield SourceFile(name, path, tree.files[path])
+
+
+def module_name(path: str) -> str:
+    """Return the dotted name of the module that a path from the import root is, whatever its suffixes."""
+    folder, _, file = path.rpartition("/")
+    stem = file.split(".")[0]
+    parts = [*folder.split("/"), stem] if folder else [stem]
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def _importable(name: str) -> bool:
+    """Return whether a module can be imported by that name; `__main__` is a program, not a module."""
+    return all(segment.isidentifier() for segment in name.split(".")) and not name.endswith("__main__")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingRules:
+    """What decides how a file is read."""
+
+    surface: SurfaceRules
+    helpers: HelperRules
+
+
+class Records:
+    """The records of source files, kept in a database under `path`, or in memory only without one.
+
+    `contents` gives the bytes of files that are not there yet; they are read by as many processes as `workers` says.
+    """
+
+    def __init__(self, path: Path | None, rules: ReadingRules, contents: Contents, workers: int = 1) -> None:
+        self.path = path
+        self.rules = rules
+        self.contents = contents
+        self.workers = workers
+        self._memory: dict[str, bytes] = {}
+
+    def prepare(self, files: Iterable[SourceFile], tell: Callable[[int, int], None]) -> None:
+        """Read the files that were never read, on all cores; `tell` hears how many of how many are read."""
+        wanted = {file.key: file for file in files}
+        missing = [wanted[key] for key in sorted(wanted.keys() - self._known(wanted))]
+        # neighbours by path are versions of one file: they cost alike
+        done = 0
+        for packed in self._read(missing):
+            self._keep(packed)
+            done += len(packed)
+            tell(done, len(missing))
+
+    def load(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
+        """Return the records of files by their keys, reading those that were never read."""
+        found = self._select([file.key for file in files])
+        lacking = [file for file in files if file.key not in found]
+        for packed in self._read(lacking):
+            self._keep(packed)
+            found |= packed
+        return {key: _unpack(packed) for key, packed in found.items()}
+
+    def _read(self, files: Sequence[SourceFile]) -> Iterator[dict[str, bytes]]:
+        batches = _batches(files, BATCH)
+        if self.workers == 1 or len(batches) < 2:
+            for batch in batches:
+                yield _read_batch(batch, self.contents, self.rules)
+            return
+        context = get_context("fork")
+        with ProcessPoolExecutor(self.workers, context, _start, (self.contents, self.rules)) as pool:
+            yield from pool.map(_read_here, batches)
+
+    def _keep(self, packed: Mapping[str, bytes]) -> None:
+        if self.path is None:
+            self._memory |= packed
+            return
+        with closing(self._connect()) as database, database:
+            database.executemany("INSERT OR IGNORE INTO records VALUES (?, ?)", packed.items())
+
+    def _known(self, keys: Iterable[str]) -> set[str]:
+        if self.path is None:
+            return set(keys) & self._memory.keys()
+        with closing(self._connect()) as database:
+            found: set[str] = set()
+            for some in _batches(list(keys), 500):
+                marks = ",".join("?" * len(some))
+                found |= {key for (key,) in database.execute(f"SELECT key FROM records WHERE key IN ({marks})", some)}  # noqa: S608
+            return found
+
+    def _select(self, keys: Sequence[str]) -> dict[str, bytes]:
+        if self.path is None:
+            return {key: self._memory[key] for key in keys if key in self._memory}
+        with closing(self._connect()) as database:
+            found: dict[str, bytes] = {}
+            for some in _batches(list(keys), 500):
+                marks = ",".join("?" * len(some))
+                found |= dict(database.execute(f"SELECT key, record FROM records WHERE key IN ({marks})", some))  # noqa: S608
+            return found
+
+    def _connect(self) -> sqlite3.Connection:
+        assert self.path is not None
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(self.path, timeout=120)
+        database.execute("PRAGMA journal_mode=WAL")
+        database.execute("PRAGMA synchronous=NORMAL")
+        database.execute(_SCHEMA)
+        return database
+
+
+def _batches(values: Sequence[Value], size: int) -> list[Sequence[Value]]:
+    return [values[start : start + size] for start in range(0, len(values), size)]
+
+
+_worker: tuple[Contents, ReadingRules] | None = None
+
+
+def _start(contents: Contents, rules: ReadingRules) -> None:
+    """Make a worker ready: what it inherited is never garbage."""
+    global _worker
+    _worker = contents, rules
+    gc.freeze()
+
+
+def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
+    assert _worker is not None
+    return _read_batch(batch, *_worker)
+
+
+def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules) -> dict[str, bytes]:
+    texts = contents([file.sha256 for file in batch])
+    gc.collect()
+    with without_collector():
+        return {file.key: _pack(read_file(file, texts[file.sha256], rules)) for file in batch}
+
+
+def read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRecord:
+    """Read one file; one that does not parse gives a record that says why."""
+    record = _read_file(file, content, rules)
+    record.skeleton = skeleton(record)
+    return record
+
+
+def _read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRecord:
+    try:
+        return visit_file(file.module, file.path, content, rules.surface, rules.helpers)
+    except UnparsedError as error:
+        return _read_python2(file, content, rules, str(error))
+
+
+def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, problem: str) -> ModuleRecord:
+    """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
+    try:
+        text = modernise(importlib.util.decode_source(content))
+        record = visit_file(file.module, file.path, text.encode(), rules.surface, rules.helpers)
+    except (UnparsedError, ValueError, SyntaxError, RecursionError):
+        package = file.path.endswith("/__init__.py")
+        return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)
+    record.source = SourceKind.PY2
+    return record
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(ModuleRecord).decode
+
+
+def _pack(record: ModuleRecord) -> bytes:
+    plain = _encode(record)
+    return len(plain).to_bytes(4) + pa.compress(plain, codec="zstd", asbytes=True)
+
+
+def _unpack(packed: bytes) -> ModuleRecord:
+    size = int.from_bytes(packed[:4])
+    return _decode(pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True))

@@ -1,0 +1,43 @@
+"""What of a module decides where names lead: its bindings, without the states of what they are bound to.
+
+Most changes of a file are in bodies, signatures and docstrings; what other modules import from it stays the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from pipeline.surface.records import Definition, ModuleRecord
+
+_encode = msgspec.msgpack.Encoder().encode
+
+
+def skeleton(record: ModuleRecord) -> str:
+    """Return a hash of all that resolving names looks at in a module, and labels that follow from it."""
+    parts: list[Any] = [
+        [record.name, record.is_package, record.source, record.stars, record.parts, record.exports],
+        [record.dynamic, record.binds_more, record.answers_any, record.lazy, record.problem],
+        _bindings(record.definitions.values()),
+    ]
+    return hashlib.blake2b(_encode(parts), digest_size=16).hexdigest()
+
+
+def _bindings(definitions: Iterable[Definition]) -> list[Any]:
+    return [_binding(definition) for definition in definitions]
+
+
+def _binding(definition: Definition) -> list[Any]:
+    kind = definition.kind
+    if kind == "import":
+        return [definition.name, kind, definition.target, definition.runtime, definition.plain_import]
+    if kind == "attribute":
+        # `name = other` may be a second name of something; a docstring or annotation tells that it is not
+        typed = [definition.returns, definition.docstring is not None]
+        return [definition.name, kind, definition.runtime, definition.value, typed]
+    if kind == "class":
+        return [definition.name, kind, definition.runtime, definition.bases, _bindings(definition.members.values())]
+    return [definition.name, kind, definition.runtime]
