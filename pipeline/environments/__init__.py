@@ -2,6 +2,14 @@
 
 from pipeline.environments.diagnosis import Finding, diagnose
 from pipeline.environments.environment import Environment, bare_environment
+from pipeline.environments.inspect import Answer, Description, ask
+from pipeline.environments.inspect_store import (
+    OPAQUE,
+    compiled_modules,
+    environment_row,
+    inspect_modules,
+    inspect_release,
+)
 from pipeline.environments.interpreters import Interpreter, discover, pick
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
 from pipeline.environments.resolver import IndexUnreachable, StepFailed
@@ -12,7 +20,10 @@ from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Finished, Limits
 
 __all__ = [
+    "OPAQUE",
+    "Answer",
     "Bubblewrap",
+    "Description",
     "Environment",
     "EnvironmentRules",
     "EnvironmentStore",
@@ -25,11 +36,16 @@ __all__ = [
     "Sandbox",
     "SandboxUnavailable",
     "StepFailed",
+    "ask",
     "bare_environment",
+    "compiled_modules",
     "diagnose",
     "discover",
+    "environment_row",
     "environment_rules",
     "environments_stage",
     "find_sandbox",
+    "inspect_modules",
+    "inspect_release",
     "pick",
 ]

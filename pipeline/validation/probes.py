@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from pipeline.environments import Environment, Sandbox
-from pipeline.environments.inspect import Answer, ask
+from pipeline.environments import Answer, Environment, Sandbox, ask
 from pipeline.terms import Outcome
 from pipeline.validation.cases import Result
 from pipeline.validation.details import clean
@@ -23,6 +22,13 @@ def probe(
     """
     answers = ask(environment, paths, "path", sandbox, rules.probe_limits(len(paths)))
     return {path: _result(answer, environment) for path, answer in answers.items()}
+
+
+def without_value(seen: str | None) -> str | None:
+    """Return a description without the value of an attribute: one that is made at import is another in each run."""
+    described = json.loads(seen or "{}")
+    described.pop("value", None)
+    return json.dumps(described, sort_keys=True) if seen else None
 
 
 def _result(answer: Answer, environment: Environment) -> Result:

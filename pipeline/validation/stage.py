@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from pipeline.environments import EnvironmentStore, Sandbox
 from pipeline.lake import Output, Reject, Row, content_id
-from pipeline.terms import EnvironmentOutcome, RejectReason, VerdictRole
+from pipeline.terms import ChangeKind, EnvironmentOutcome, RejectReason, VerdictRole
 from pipeline.validation.cases import Case, Result, run_cases
-from pipeline.validation.probes import probe
+from pipeline.validation.probes import probe, without_value
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.runs import Run, plan_runs
 
@@ -40,14 +40,15 @@ def validation_stage(
     snippets: Iterable[Row],
     completions: Iterable[Row],
     migrations: Iterable[Row],
-    changes: Iterable[Row],
+    changes: Sequence[Row],
     symbols: Iterable[Row],
     environments: Iterable[Row],
     runner: Runner,
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
-    A run in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version".
+    A run in a version without an environment is a reject NO_ENVIRONMENT under the key "subject version". The value of
+    an attribute is told only where a change is about it, whose sources then show that it is always the same.
 
     Errors: those of `EnvironmentStore.open`.
     """
@@ -56,10 +57,13 @@ def validation_stage(
     built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
     runs = plan_runs(by_id.values(), completions, migrations, changes, symbols)
     ready = [run for run in runs if run.version in built and run.version in by_version]
+    valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts = []
     for version, group in _by_version(ready).items():
         results = runner.run(built[version], group, by_version[version], by_id)
         verdicts += [_verdict(run, result, built[version]) for run, result in zip(group, results, strict=True)]
+    for row in verdicts:
+        row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])
     rejects = [_reject(run) for run in runs if run not in set(ready)]
     return Output({"verdicts": verdicts}, seen=len(runs), made=len(verdicts), rejects=rejects)
 

@@ -11,18 +11,16 @@ from typing import Any
 import pytest
 
 from pipeline.environments import (
+    OPAQUE,
     Environment,
     EnvironmentStore,
     Interpreter,
     Sandbox,
     bare_environment,
-    discover,
-    environment_rules,
-)
-from pipeline.environments.inspect_store import (
-    OPAQUE,
     compiled_modules,
+    discover,
     environment_row,
+    environment_rules,
     inspect_modules,
     inspect_release,
 )

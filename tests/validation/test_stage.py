@@ -11,7 +11,11 @@ from pipeline.validation import Runner, ValidationRules, validation_stage, wante
 from tests.index_server import Index
 from tests.validation.conftest import check
 
-SOURCES = {"1.0": "def old(): return 1\n", "2.0": "def new(): return 1\n", "3.0": "1 / 0\n"}
+SOURCES = {
+    "1.0": "import time\nSTARTED, LIMIT = time.time(), 1\ndef old(): return 1\n",
+    "2.0": "LIMIT = 2\ndef new(): return 1\n",
+    "3.0": "1 / 0\n",
+}
 
 
 def release(version: str) -> Row:
@@ -28,17 +32,31 @@ def snippet(name: str, version: str, function: str) -> Row:
 
 def tables() -> dict[str, list[Row]]:
     migration = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
-    change = {"kind": "removed", "path": "lib.old", "old_version": "1.0", "new_version": "2.0", "new": None}
-    symbol: Row = {"path": "lib.old", "kind": "function", "first_version": "1.0", "last_version": "1.0"}
-    symbol |= {"labels": [], "value": None, "canonical_path": "lib.old", "parameters": []}
     return {
         "releases": [release(version) for version in SOURCES],
         "snippets": [snippet("a", "1.0", "old"), snippet("b", "2.0", "new"), snippet("c", "3.0", "new")],
         "completions": [],
         "migrations": [migration],
-        "changes": [change],
-        "symbols": [symbol],
+        "changes": [
+            change("removed", "lib.old"),
+            change("removed", "lib.STARTED"),
+            change("attribute_value", "lib.LIMIT"),
+        ],
+        "symbols": [
+            symbol("lib.old", "function"),
+            symbol("lib.STARTED", "attribute"),
+            symbol("lib.LIMIT", "attribute", last="2.0"),
+        ],
     }
+
+
+def change(kind: str, path: str) -> Row:
+    return {"kind": kind, "path": path, "old_version": "1.0", "new_version": "2.0", "new": None, "parameter": None}
+
+
+def symbol(path: str, kind: str, last: str = "1.0") -> Row:
+    row: Row = {"path": path, "kind": kind, "first_version": "1.0", "last_version": last}
+    return row | {"labels": [], "value": None, "canonical_path": path, "parameters": []}
 
 
 def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) -> Any:
@@ -69,11 +87,21 @@ def test_everything_planned_is_run_or_rejected(
         ("b", "2.0", VerdictRole.REFERENCE, Outcome.PASSED),
         ("lib.old", "1.0", VerdictRole.PROBE, Outcome.PASSED),
         ("lib.old", "2.0", VerdictRole.PROBE, Outcome.API_MISSING),
+        ("lib.STARTED", "1.0", VerdictRole.PROBE, Outcome.PASSED),
+        ("lib.STARTED", "2.0", VerdictRole.PROBE, Outcome.API_MISSING),
+        ("lib.LIMIT", "1.0", VerdictRole.PROBE, Outcome.PASSED),
+        ("lib.LIMIT", "2.0", VerdictRole.PROBE, Outcome.PASSED),
     }
     described = {row["seen"] for row in output.tables["verdicts"] if row["role"] == VerdictRole.PROBE}
-    assert described == {'{"kind": "function", "signature": []}', None}
+    assert described == {
+        '{"kind": "function", "signature": []}',
+        '{"kind": "attribute", "type": "builtins.float"}',
+        '{"kind": "attribute", "type": "builtins.int", "value": "1"}',
+        '{"kind": "attribute", "type": "builtins.int", "value": "2"}',
+        None,
+    }
     assert output.rejects == [Reject("c 3.0", RejectReason.NO_ENVIRONMENT, "as reference: not built")]
-    assert (output.seen, output.made) == (7, 6)
+    assert (output.seen, output.made) == (11, 10)
 
 
 def test_the_same_input_gives_the_same_rows(
