@@ -20,8 +20,8 @@ from pipeline.surface import bodies as module
 from pipeline.surface import visit
 from pipeline.surface.bodies import Bodies, without_bodies
 from pipeline.surface.syntax import functions
-from pipeline.surface.visit import visit_file
-from tests.surface.trees import SURFACE_RULES, rows, surface
+from pipeline.surface.visit import UnparsedError, visit_file
+from tests.surface.trees import SURFACE_RULES, rows
 
 SOURCE = '''
 def one(a={1: 2}): return a
@@ -117,13 +117,13 @@ def test_any_body_is_read_back(statements, documented, indentation):
     ["print 'two'", "try:\n        x\n    except E, e:\n        pass", "raise E, 'x'", "exec 'x' in d"],
 )
 def test_python_2_inside_a_function_is_seen(body):
-    read = surface({"pkg/__init__.py": f"def f():\n    {body}\n"})
-    assert [problem.key for problem in read.problems] == ["pkg/__init__.py"]
+    with pytest.raises(UnparsedError, match="line 2|line 4"):
+        visit_file("pkg", "pkg/__init__.py", f"def f():\n    {body}\n".encode(), SURFACE_RULES)
 
 
 def test_a_file_whose_rest_does_not_parse_is_reported_where_it_is_wrong():
-    problems = surface({"pkg/__init__.py": "def f():\n    return 1\n\nx = = 1\n"}).problems
-    assert [problem.detail for problem in problems] == ["line 4: invalid syntax"]
+    with pytest.raises(UnparsedError, match="line 4: invalid syntax"):
+        visit_file("pkg", "pkg/__init__.py", b"def f():\n    return 1\n\nx = = 1\n", SURFACE_RULES)
 
 
 def test_warnings_are_found_in_bodies_that_were_left_out():
