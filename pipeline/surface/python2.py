@@ -20,7 +20,7 @@ Edit = tuple[int, int, bytes]
 _TOKENS = re.compile(
     r"""
     (?P<comment>\#[^\n]*)
-    |(?P<string>(?<!\w)(?P<prefix>[uUbBrR]{0,2})(?:
+    |(?P<string>(?:(?<!\w)(?P<prefix>[uUbBrRfF]{1,2}))?(?:
         \"{3}[^"\\]*+(?:(?:\\.|"(?!""))[^"\\]*+)*+\"{3}|'{3}[^'\\]*+(?:(?:\\.|'(?!''))[^'\\]*+)*+'{3}
         |"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+'))
     |(?P<constant>^[ \t]*\(?(?:True|False|None)\b(?:[ \t]*,[ \t]*(?:True|False|None)\b)*[ \t]*\)?[ \t]*=(?!=))
@@ -106,7 +106,8 @@ def _as_name(found: re.Match[str]) -> str:
 
 def _string(found: re.Match[str], unicode: bool) -> str:
     """Return a string literal with the meaning that it has in Python 2."""
-    prefix, body = found["prefix"].lower(), found[0][len(found["prefix"]) :]
+    prefix = (found["prefix"] or "").lower()
+    body = found[0][len(prefix) :]
     if prefix == "ur":
         return "r" + body
     if "b" in prefix and not body.isascii():

@@ -21,6 +21,8 @@ def signatures(text: str) -> list[str]:
         ("print >>f, 'x' % y; z = 1", "pass\nz = 1"),
         ("if x: print 'b'\nelse: print 'c'", "if x:\n    pass\nelse:\n    pass"),
         ("print('a'), b", "(print('a'), b)"),
+        ("print'`a`'; x = '`b`'", "pass\nx = '`b`'"),
+        ("x = f'`{a}`' + rb'`'; print x", "x = f'`{a}`' + b'`'\npass"),
         ("exec code", "exec(code)"),
         ("exec 'import %s' % name in scope, local", "exec('import %s' % name in scope, local)"),
         ("exec code.read()\nx = 1", "exec(code.read())\nx = 1"),
