@@ -51,7 +51,8 @@ def modernise(text: str) -> str:
     """Return Python 2 source as source that Python 3.11 parses, with every line in its place.
 
     A name that is a keyword by now is written in letters that Unicode takes for the same (NFKC, PEP 3131), so that
-    the parser reads the very name; a tuple among the parameters becomes `b_c`, as in 2to3.
+    the parser reads the very name. A tuple among the parameters, `(b, c)`, which has no name that a caller could use,
+    becomes `b_c`, as 2to3 does it in lambdas.
     Errors: ValueError with the line where the result does not parse.
     """
     made = _structure(_tokens(text))
