@@ -25,7 +25,7 @@ from pipeline.environments import (
 )
 from pipeline.instances import MaskingRules, instances_stage
 from pipeline.lake import Lake, Output, Row, Stage, sha256_json
-from pipeline.lifecycle import LifecycleRules, lifecycle_stage
+from pipeline.lifecycle import DirectiveRules, LifecycleRules, directives_stage, document_changes, lifecycle_stage
 from pipeline.publish import QualityRules, gate_stage
 from pipeline.review import FlagRules, flags_stage
 from pipeline.rules import Profile, load, plain
@@ -50,6 +50,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "prove": (
         "surface",
         "lifecycle",
+        "directives",
         "snippets",
         "usage",
         "instances",
@@ -75,6 +76,7 @@ class CurationRules:
     surface: SurfaceRules
     helpers: HelperRules
     lifecycle: LifecycleRules
+    directives: DirectiveRules
     snippets: SnippetRules
     usage: UsageRules
     masking: MaskingRules
@@ -102,6 +104,7 @@ class CurationRules:
             surface=load(folder / "surface.yaml", SurfaceRules),
             helpers=load(folder / "helpers.yaml", HelperRules),
             lifecycle=load(folder / "tags.yaml", LifecycleRules),
+            directives=load(folder / "directives.yaml", DirectiveRules),
             snippets=load(folder / "snippets.yaml", SnippetRules),
             usage=load(folder / "usage.yaml", UsageRules),
             masking=load(folder / "masking.yaml", MaskingRules),
@@ -233,6 +236,13 @@ class House:
             self.follow_lives,
         )
         yield _stage(
+            "directives",
+            reads="releases documents symbols lifecycles changes",
+            writes="directives",
+            depends=lambda: rules.directives,
+            run=lambda **tables: directives_stage(**tables, rules=rules.directives),
+        )
+        yield _stage(
             "snippets",
             reads="releases documents symbols",
             writes="snippets",
@@ -279,17 +289,19 @@ class House:
         )
         yield _stage(
             "review",
-            reads="completions migrations drafts releases changes verdicts snippets",
+            reads="completions migrations drafts releases changes verdicts snippets directives",
             writes="flags",
             depends=lambda: rules.flags,
             run=lambda **tables: flags_stage(**tables, rules=rules.flags),
         )
         yield _stage(
             "gate",
-            reads="completions migrations drafts flags snippets releases verdicts environments changes",
+            reads="completions migrations drafts flags snippets releases verdicts environments changes directives",
             writes="published_changes published_completions published_migrations",
-            depends=lambda: rules.quality,
-            run=lambda **tables: gate_stage(**tables, rules=rules.quality),
+            depends=lambda: [rules.quality, rules.directives],
+            run=lambda changes, directives, **tables: gate_stage(
+                **tables, changes=document_changes(changes, directives, rules.directives), rules=rules.quality
+            ),
         )
 
 

@@ -1,6 +1,8 @@
 """What changed between releases, when each API came and went, and what the benchmarks call it."""
 
 from pipeline.lifecycle.compare import compare
+from pipeline.lifecycle.directive_rules import DirectiveRules
+from pipeline.lifecycle.documented import directives_stage, document_changes
 from pipeline.lifecycle.history import History, history_of
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.rules import LifecycleRules
@@ -9,12 +11,15 @@ from pipeline.lifecycle.states import describe_state
 from pipeline.lifecycle.tags import Tags
 
 __all__ = [
+    "DirectiveRules",
     "History",
     "Index",
     "LifecycleRules",
     "Tags",
     "compare",
     "describe_state",
+    "directives_stage",
+    "document_changes",
     "history_of",
     "lifecycle_stage",
 ]

@@ -13,7 +13,9 @@ from pipeline.surface.public import PublicName, importable_names, public_modules
 from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.signatures import class_parameters, method_parameters
+from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.trace import Memory
 from pipeline.terms import PublicBecause, SourceKind, SymbolKind
 
@@ -114,7 +116,8 @@ class _Assembly:
             yield self.memory.parts.get(key, self.facts, self.trace, partial(self._made, self._name, public))
         for path, module in self.exposed:
             # `from .run import run` in a package: the function hides the module of that name
-            if path not in symbols:
+            # but a name that its package's `__getattr__` answers too is the module itself
+            if path not in symbols or symbols[path]["kind"] == SymbolKind.LAZY:
                 yield self._made(self._module, path, module)
 
     def _made(self, make: Callable[..., None], *about: Any) -> Part:
@@ -184,10 +187,13 @@ class _Assembly:
         """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
         owners = self._owners(class_)
         taken: set[str] = set()
-        for owner in owners:
+        for place, owner in enumerate(owners):
             assert owner.definition is not None
             for name, member in owner.definition.members.items():
                 if name in taken or name.startswith("_") or ALTERNATIVE in name:
+                    continue
+                if SET_OUTSIDE_INIT in member.labels and _defines(owners[place + 1 :], name):
+                    # what a method sets on an instance does not replace what the class inherits
                     continue
                 taken.add(name)
                 because = PublicBecause.NAME if owner is owners[0] else PublicBecause.INHERITED
@@ -267,11 +273,16 @@ class _Assembly:
     def _document(self, row: Row, docstring: str | None, line: int) -> None:
         if docstring and row["kind"] != SymbolKind.ALIAS:
             row["docstring_sha256"] = sha256_text(docstring)
+            row["docstring_sketch"] = sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
             document = {"path": row["path"], "canonical_path": row["canonical_path"], "docstring": docstring}
             self.part[1].append(document | {"file": row["file"], "line": line})
 
     def _add(self, row: Row) -> None:
         self.part[0].append(row)
+
+
+def _defines(owners: Iterable[Found], name: str) -> bool:
+    return any(owner.definition is not None and name in owner.definition.members for owner in owners)
 
 
 class _Facts:

@@ -14,7 +14,7 @@ from pipeline.surface.skeleton import skeleton
 from pipeline.surface.stubs import merge_stub
 from pipeline.terms import RejectReason, SourceKind
 
-SURFACE_VERSION = 11
+SURFACE_VERSION = 12
 """Number of the way in which surfaces are read; when it changes every release is read again."""
 
 

@@ -130,6 +130,8 @@ def symbol(path: str, first: str, last: str | None = None, canonical: str | None
         "overloads": [],
         "labels": [],
         "docstring_sha256": None,
+        "docstring_sketch": [],
+        "body_sketch": [],
         "deprecation": None,
         "file": "lib/core.py",
         "source": SourceKind.PY,

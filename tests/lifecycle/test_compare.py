@@ -199,11 +199,11 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
     ),
     "a module that does not parse": (
         {"pkg/__init__.py": "from .m import C\n", "pkg/m.py": CLASS + "def f(): ...\n"},
-        {"pkg/__init__.py": "from .m import C\n", "pkg/m.py": "print 'two'\n"},
+        {"pkg/__init__.py": "from .m import C\n", "pkg/m.py": "print('two'\n"},
     ),
     "the package itself does not parse": (
         {"pkg/__init__.py": "from .m import C\nX = 1\n", "pkg/m.py": CLASS},
-        {"pkg/__init__.py": "print 'two'\n", "pkg/m.py": CLASS},
+        {"pkg/__init__.py": "print('two'\n", "pkg/m.py": CLASS},
     ),
     "for type checkers only": (
         "def f(x): ...\n",

@@ -4,7 +4,7 @@ import pytest
 
 from tests.lifecycle.releases import Files, changes, history, told
 
-TWO = "print 'two'\n"
+TWO = "print('two'\n"
 BODY = "def f(x): ...\nclass C:\n    def m(self): ...\n"
 
 OUT_OF_SIGHT: dict[str, tuple[Files, Files]] = {

@@ -84,7 +84,7 @@ MEMBER = "class C:\n    def m(self, a): ...\n"
     "middle",
     [
         {"pkg/__init__.py": "from .a import C\n", "pkg/a.py": MEMBER},
-        {"pkg/__init__.py": "print 'two'\n", "pkg/a.py": MEMBER},
+        {"pkg/__init__.py": "print('two'\n", "pkg/a.py": MEMBER},
         {"pkg/__init__.py": "from other import C\n"},
     ],
     ids=["an alias of its class", "a module that does not parse", "a class of another distribution"],

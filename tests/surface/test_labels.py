@@ -4,7 +4,7 @@ import pytest
 
 from tests.surface.trees import rows
 
-TWO = "print 'two'\n"
+TWO = "print('two'\n"
 
 CASES = {
     "modules that do not parse, private ones too, are named at the top": (

@@ -10,7 +10,7 @@ from tests.surface.trees import surface
 FILES = {
     "pkg/__init__.py": "from .good import f\nfrom .bad import g\n__all__ = ['f', 'g']\n",
     "pkg/good.py": "def f(a: int = 1) -> int:\n    'Doc.'\n",
-    "pkg/bad.py": "def g():\n    print 'two'\n",
+    "pkg/bad.py": "def g():\n    print('two'\n",
 }
 
 
