@@ -181,8 +181,10 @@ class _Writer:
 
     def differs(self, path: str, difference: Difference) -> Row:
         row = self._row(path, self.comparison.new, difference.kind, difference)
-        row["replacement"] = self._replacement(path, difference.replacement)
-        if difference.kind == ChangeKind.PARAMETER_RENAMED:
+        # the replacement of a parameter is the name of another one
+        stated = difference.replacement
+        row["replacement"] = stated if difference.parameter else self._replacement(path, stated)
+        if difference.kind == ChangeKind.PARAMETER_RENAMED and not stated:
             row["confidence"] = self.rules.confidence_parameter_renamed
         return row
 

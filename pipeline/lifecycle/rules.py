@@ -37,6 +37,31 @@ class KindTags(Rule):
         return value
 
 
+class Weight(Rule):
+    """What one thing that two states may have in common says, in log odds: `alike` if all of it, `unlike` if none.
+
+    `full` is the amount (lines, parameters, members) from which on it says so in full.
+    """
+
+    unlike: float = Field(le=0)
+    alike: float = Field(ge=0)
+    full: float = Field(default=1, ge=1)
+
+
+class LikenessRules(Rule):
+    """How sure a rename or a move is that nobody stated, and how sure it must be."""
+
+    renamed: float
+    moved: float
+    name: Weight
+    signature: Weight
+    members: Weight
+    body: Weight
+    docstring: Weight
+    fewest_body_lines: int = Field(ge=1)
+    sure_enough: Share
+
+
 class LifecycleRules(Rule):
     """The rules of `curation_rules/tags.yaml`."""
 
@@ -47,11 +72,7 @@ class LifecycleRules(Rule):
     count_first_annotations: bool
     values_of_every_release: Regex
     known_bases: tuple[str, ...]
-    similar_names: Share
-    similar_members: Share
-    confidence_same_docstring: Share
-    confidence_same_members: Share
-    confidence_similar_name: Share
+    likeness: LikenessRules
     confidence_outside_base: Share
     similar_parameter_names: Share
     confidence_parameter_renamed: Share

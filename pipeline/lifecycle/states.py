@@ -8,7 +8,7 @@ from pipeline.lake import Row
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.parameters import Difference, annotations_differ, compare_parameters, show
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.lifecycle.written import base_name, literal, same_value
+from pipeline.lifecycle.written import base_names, literal, same_value
 from pipeline.surface import EXTENDS, OPAQUE, UNPARSED, UNSEEN_SIGNATURE
 from pipeline.terms import ChangeKind, PublicBecause, SymbolKind
 
@@ -107,8 +107,8 @@ def _attribute(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference
 
 
 def _bases(old: Row, new: Row, new_index: Index) -> Iterator[Difference]:
-    was = {base_name(base) for base in old["bases"]} - {"object"}
-    is_ = {base_name(base) for base in new["bases"]} - {"object"}
+    was = {*base_names(old["bases"])} - {"object"}
+    is_ = {*base_names(new["bases"])} - {"object"}
     if was == is_:
         return
     above = _all_bases(new, new_index)
@@ -126,13 +126,13 @@ def _all_bases(row: Row, index: Index) -> set[str]:
     """
     inherited = (r for r in index.below(row["path"]) if r["public_because"] == PublicBecause.INHERITED)
     found: set[str] = set()
-    waiting = [base_name(base) for base in row["bases"]]
-    waiting += [base_name(r["canonical_path"].rpartition(".")[0]) for r in inherited]
+    waiting = base_names(row["bases"])
+    waiting += [r["canonical_path"].split(".")[-2] for r in inherited]
     while waiting:
         name = waiting.pop()
         if name not in found:
             found.add(name)
-            waiting.extend(base_name(base) for base in index.bases.get(name) or ())
+            waiting += base_names(index.bases.get(name) or ())
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
+from collections.abc import Iterable
 from typing import Any
 
 _BUILTIN = frozenset({"List", "Dict", "Tuple", "Set", "FrozenSet", "Type"})
@@ -91,6 +92,17 @@ def literal(text: str | None) -> tuple[Any] | None:
         return None
 
 
-def base_name(base: str) -> str:
-    """Return the last name of a base as written: the same class is imported in many ways."""
-    return base.split("[")[0].rpartition(".")[2]
+def base_names(bases: Iterable[str]) -> list[str]:
+    """Return the last names of bases as written: the same class is imported in many ways.
+
+    `with_metaclass(Meta, Base)` of six and others derives from `Base`, and a named tuple, however made, from `tuple`.
+    """
+    return [name for base in bases for name in _base_names(base)]
+
+
+def _base_names(base: str) -> list[str]:
+    called, bracket, arguments = base.partition("(")
+    name = called.split("[")[0].rpartition(".")[2]
+    if bracket and name == "with_metaclass":
+        return base_names(part.strip() for part in arguments.rstrip(")").split(",")[1:] if part.strip())
+    return ["tuple" if name in {"namedtuple", "NamedTuple"} else name]

@@ -10,14 +10,14 @@ from tests.surface.trees import surface
 FILES = {
     "pkg/__init__.py": "from .good import f\nfrom .bad import g\n__all__ = ['f', 'g']\n",
     "pkg/good.py": "def f(a: int = 1) -> int:\n    'Doc.'\n",
-    "pkg/bad.py": "def g():\n    print('two'\n",
+    "pkg/bad.py": "x = 1\ndef g(:\n",
 }
 
 
 def test_a_file_that_does_not_parse_is_a_problem_with_its_line_and_its_module_stays():
     read = surface(FILES)
     assert [(p.key, str(p.reason)) for p in read.problems] == [("pkg/bad.py", "unparsed_source")]
-    assert read.problems[0].detail.startswith("line 2: Missing parentheses in call to 'print'")
+    assert read.problems[0].detail.startswith("line 2: invalid syntax")
     assert read.modules == 3
     labels = {path: row["labels"] for path, row in read.symbols.items()}
     assert (labels["pkg.bad"], labels["pkg.g"], labels["pkg.good"]) == (["unparsed"], ["opaque"], [])

@@ -280,7 +280,7 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         {"pkg/__init__.py": "from ._speed import fast\n"},
         {"pkg.fast": "attribute"},
     ),
-    "stubs stand for compiled modules only": (
+    "stubs stand for compiled modules, and add to sources": (
         {
             "pkg/__init__.py": "",
             "pkg/a.py": "def f(): ...\n",
@@ -288,7 +288,13 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg/b.pyi": "from typing import overload\n@overload\ndef g(x: int) -> int: ...\n@overload\n"
             "def g(x: str) -> str: ...\n",
         },
-        {"pkg.a": "module", "pkg.a.f": "function", "pkg.b": "module", "pkg.b.g": "function"},
+        {
+            "pkg.a": "module",
+            "pkg.a.f": "function",
+            "pkg.a.only_in_stub": "function",
+            "pkg.b": "module",
+            "pkg.b.g": "function",
+        },
     ),
     "attributes that are put into a class below it": (
         "class C:\n    class D: ...\nC.x = 1\nC.D.y = C\nif PY_3:\n    setattr(C, 'z', 1)\n",
