@@ -15,7 +15,7 @@ from pipeline.lake import Row
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.rules import LikenessRules
 from pipeline.surface.sketches import SIZE, similarity
-from pipeline.terms import ParameterKind, SymbolKind
+from pipeline.terms import ParameterKind, PublicBecause, SymbolKind
 
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
 _CONTAINERS = frozenset({SymbolKind.CLASS, SymbolKind.MODULE})
@@ -105,6 +105,6 @@ def _bodies(pairs: Sequence[tuple[Row, Row]], fewest: int) -> Common | None:
 
 
 def _members(path: str, index: Index) -> dict[str, Row]:
-    """Return the public members of a class or module, by name, with the states that they have."""
-    rows = index.below(path)
+    """Return the public members of a class or module, by name; what a base gives says nothing of the class."""
+    rows = [row for row in index.below(path) if row["public_because"] != PublicBecause.INHERITED]
     return {row["path"].rpartition(".")[2]: index.owners.get(row["canonical_path"], row) for row in rows}

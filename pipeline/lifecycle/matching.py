@@ -1,18 +1,19 @@
-"""Renames and moves: which of the APIs that went lives on as which of those that came."""
+"""Renames and moves: which of the APIs that went lives on as which of those that came.
+
+What is certain comes first: another path of the same definition that remains, and what the library itself says in its
+mark of deprecation, wherever that leads. Of the others the surest pairs are taken, if they are sure enough.
+"""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.lake import Row
 from pipeline.lifecycle.index import Index
+from pipeline.lifecycle.likeness import confidence, likeness
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.terms import ChangeKind, Evidence, PublicBecause, SymbolKind
-
-_CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
-_CONTAINERS = frozenset({SymbolKind.CLASS, SymbolKind.MODULE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,22 +29,15 @@ class Match:
 
 def match(gone: Sequence[str], come: Sequence[str], old: Index, new: Index, rules: LifecycleRules) -> dict[str, Match]:
     """Pair paths that went with paths that came or remained, each at most once, the surest pairs first."""
-    pairs = [pair for path in gone if (pair := _still_there(path, old, new))]
-    found = {pair.old: pair for pair in pairs}
-    taken = {pair.new for pair in pairs}
-    candidates = sorted(
-        _candidates([p for p in gone if p not in found], come, old, new, rules),
-        key=lambda pair: (-pair.confidence, -_similarity(pair), pair.old, pair.new),
-    )
-    for pair in candidates:
+    certain = [pair for path in gone if (pair := _still_there(path, old, new))]
+    found = {pair.old: pair for pair in certain}
+    taken = {pair.new for pair in certain}
+    candidates = [*_stated(gone, come, old, new), *_candidates(gone, come, old, new, rules)]
+    for pair in sorted(candidates, key=lambda pair: (-pair.confidence, pair.old, pair.new)):
         if pair.old not in found and pair.new not in taken:
             found[pair.old] = pair
             taken.add(pair.new)
     return found
-
-
-def _similarity(pair: Match) -> float:
-    return difflib.SequenceMatcher(None, pair.old, pair.new).ratio()
 
 
 def _still_there(path: str, old: Index, new: Index) -> Match | None:
@@ -51,12 +45,11 @@ def _still_there(path: str, old: Index, new: Index) -> Match | None:
     before = old.find(path)
     if before is None or before["kind"] == SymbolKind.MODULE:
         return None
-    if old.rows[path]["public_because"] == PublicBecause.INHERITED:
+    if _inherited(path, old):
         # the class lost a base; that the base still has the member is no place to find the class's in
         return None
     after = new.owners.get(before["canonical_path"]) or _shortened(before, old, new)
-    same_name = after is not None and after["path"].rpartition(".")[2] == path.rpartition(".")[2]
-    if after is None or not same_name or after["path"] == path:
+    if after is None or _name(after["path"]) != _name(path) or after["path"] == path:
         return None
     return Match(path, after["path"], ChangeKind.MOVED, 1.0, Evidence.STATIC)
 
@@ -67,78 +60,80 @@ def _shortened(before: Row, old: Index, new: Index) -> Row | None:
     return new.find(owner["path"]) if owner is not None else None
 
 
+def _stated(gone: Iterable[str], come: Sequence[str], old: Index, new: Index) -> Iterator[Match]:
+    """Yield what the library itself says: the mark of deprecation names an API that came."""
+    arrived = set(come)
+    for path in gone:
+        before = old.find(path)
+        mark = old.rows[path]["deprecation"] or (before["deprecation"] if before else None)
+        if mark is None or not mark["replacement"]:
+            continue
+        for other in _places(path, mark["replacement"]):
+            if other in arrived or (_parent(other) == _parent(path) and other in _new_members(path, old, new)):
+                kind = ChangeKind.MOVED if _name(other) == _name(path) else ChangeKind.RENAMED
+                yield Match(path, other, kind, 1.0, Evidence.DOCUMENTED)
+                break
+
+
+def _places(path: str, stated: str) -> list[str]:
+    """Return the paths that a stated name can mean: beside the API, in each package around it, or as it stands."""
+    around = []
+    place = _parent(path)
+    while place:
+        around.append(f"{place}.{stated}")
+        place = _parent(place)
+    return [*around, stated, f"{_parent(path)}.{_name(stated)}"]
+
+
 def _candidates(
     gone: Iterable[str], come: Sequence[str], old: Index, new: Index, rules: LifecycleRules
 ) -> Iterator[Match]:
-    by_parent: dict[str, list[str]] = {}
-    by_name: dict[str, list[str]] = {}
+    """Yield the pairs in one place, and those of one name, that are sure enough to be one API."""
+    beside: dict[str, list[str]] = {}
+    named: dict[str, list[str]] = {}
     for path in come:
-        parent, _, name = path.rpartition(".")
-        by_parent.setdefault(parent, []).append(path)
-        by_name.setdefault(name, []).append(path)
+        beside.setdefault(_parent(path), []).append(path)
+        named.setdefault(_name(path), []).append(path)
     for path in gone:
-        parent, _, name = path.rpartition(".")
-        for other in {*by_parent.get(parent, ()), *_new_members(parent, old, new)}:
-            if pair := _renamed(path, other, old, new, rules):
-                yield pair
-        for other in by_name.get(name, ()):
-            if pair := _moved(path, other, old, new, rules):
-                yield pair
+        for other in {*beside.get(_parent(path), ()), *_new_members(path, old, new)}:
+            yield from _likely(path, other, ChangeKind.RENAMED, old, new, rules)
+        for other in named.get(_name(path), ()):
+            yield from _likely(path, other, ChangeKind.MOVED, old, new, rules)
 
 
-def _new_members(parent: str, old: Index, new: Index) -> list[str]:
+def _likely(
+    path: str, other: str, kind: ChangeKind, old: Index, new: Index, rules: LifecycleRules
+) -> Iterator[Match]:
+    before, after = old.find(path), new.find(other)
+    if before is None or after is None or before["kind"] != after["kind"]:
+        return
+    if _inherited(path, old) or _inherited(other, new):
+        # what a class has from its bases came or went with them
+        return
+    weights = rules.likeness
+    prior = weights.renamed if kind == ChangeKind.RENAMED else weights.moved
+    sure = round(confidence(likeness(before, after, old, new, weights), prior, weights), 2)
+    if sure >= weights.sure_enough:
+        yield Match(path, other, kind, sure, Evidence.STATIC)
+
+
+def _new_members(path: str, old: Index, new: Index) -> list[str]:
     """Return the members that a class came to have, also where the class itself stands under a new name."""
+    parent = _parent(path)
     owner = new.find(parent)
     if owner is None or owner["path"] == parent:
         return []
-    paths = [f"{parent}.{row['path'].rpartition('.')[2]}" for row in new.below(owner["path"])]
+    paths = [f"{parent}.{_name(row['path'])}" for row in new.below(owner["path"])]
     return [path for path in paths if not old.alive(path)]
 
 
-def _renamed(path: str, other: str, old: Index, new: Index, rules: LifecycleRules) -> Match | None:
-    before, after = old.find(path), new.find(other)
-    if before is None or after is None or before["kind"] != after["kind"]:
-        return None
-    mark = before["deprecation"]
-    name = other.rpartition(".")[2]
-    if mark and (mark["replacement"] or "").rpartition(".")[2] == name:
-        return Match(path, other, ChangeKind.RENAMED, 1.0, Evidence.DOCUMENTED)
-    confidence = _sameness(before, after, old, new, rules)
-    ratio = difflib.SequenceMatcher(None, path.rpartition(".")[2], name).ratio()
-    if confidence is None and ratio >= rules.similar_names and _parameters_agree(before, after):
-        confidence = rules.confidence_similar_name
-    return Match(path, other, ChangeKind.RENAMED, confidence, Evidence.STATIC) if confidence else None
+def _inherited(path: str, index: Index) -> bool:
+    return path in index.rows and index.rows[path]["public_because"] == PublicBecause.INHERITED
 
 
-def _moved(path: str, other: str, old: Index, new: Index, rules: LifecycleRules) -> Match | None:
-    before, after = old.find(path), new.find(other)
-    if before is None or after is None or before["kind"] != after["kind"]:
-        return None
-    confidence = _sameness(before, after, old, new, rules)
-    return Match(path, other, ChangeKind.MOVED, confidence, Evidence.STATIC) if confidence else None
+def _parent(path: str) -> str:
+    return path.rpartition(".")[0]
 
 
-def _sameness(before: Row, after: Row, old: Index, new: Index, rules: LifecycleRules) -> float | None:
-    """Return how sure it is that two states are of the same definition, or None."""
-    names = [p["name"] for p in before["parameters"]], [p["name"] for p in after["parameters"]]
-    documented = before["docstring_sha256"] is not None and before["docstring_sha256"] == after["docstring_sha256"]
-    if names[0] == names[1] and documented and before["kind"] != SymbolKind.MODULE:
-        return rules.confidence_same_docstring
-    if before["kind"] in _CONTAINERS:
-        left, right = _members(before["path"], old), _members(after["path"], new)
-        if len(left | right) > 1 and len(left & right) / len(left | right) >= rules.similar_members:
-            return rules.confidence_same_members
-    return None
-
-
-def _parameters_agree(before: Row, after: Row) -> bool:
-    """Return whether two callables have the same parameters, and at least one to tell them by."""
-    left, right = before["parameters"], after["parameters"]
-    callable_ = before["kind"] in _CALLABLE
-    return (
-        callable_ and bool(left) and [(p["name"], p["kind"]) for p in left] == [(p["name"], p["kind"]) for p in right]
-    )
-
-
-def _members(path: str, index: Index) -> frozenset[str]:
-    return frozenset(row["path"].rpartition(".")[2] for row in index.below(path))
+def _name(path: str) -> str:
+    return path.rpartition(".")[2]

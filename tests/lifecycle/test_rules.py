@@ -34,8 +34,8 @@ def test_tags(kind, expected):
         ("  moved:", "  # moved:", "no line for moved"),
         ("precedence: [introduced, ", "precedence: [", "introduced is missing"),
         ("griffe: Parameter was removed}", "griffe: Parameter went}", "Parameter went"),
-        ("similar_names: 0.75", "similar_names: 1.5", "less than or equal to 1"),
-        ("similar_names:", "similiar_names:", "unknown key"),
+        ("sure_enough: 0.75", "sure_enough: 1.5", "less than or equal to 1"),
+        ("sure_enough:", "sure_enogh:", "unknown key"),
     ],
 )
 def test_a_file_with_a_mistake_is_refused(tmp_path, old, new, words):
