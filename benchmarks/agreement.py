@@ -22,13 +22,13 @@ from rich.table import Table
 
 from pipeline.crawl import Period, finals_of, project
 from pipeline.lake import Row, run_stage
-from pipeline.lifecycle.directive_rules import DirectiveRules
-from pipeline.lifecycle.directives import read_version
 from pipeline.lifecycle.documented import directives_stage
 from pipeline.lifecycle.occurrences import Timeline
 from pipeline.rules import LibraryRule, Profile, load
 from pipeline.settings import index_url, settings
 from pipeline.stages import House
+from pipeline.surface.directive_rules import DirectiveRules
+from pipeline.surface.directives import read_version
 from pipeline.terms import Agreement, DirectiveKind, DirectiveOwner
 
 LIBRARIES = ("scikit-learn", "pandas", "scipy", "matplotlib")

@@ -25,7 +25,7 @@ from pipeline.environments import (
 )
 from pipeline.instances import MaskingRules, instances_stage
 from pipeline.lake import Lake, Output, Row, Stage, sha256_json
-from pipeline.lifecycle import DirectiveRules, LifecycleRules, directives_stage, document_changes, lifecycle_stage
+from pipeline.lifecycle import LifecycleRules, directives_stage, document_changes, lifecycle_stage
 from pipeline.publish import QualityRules, gate_stage
 from pipeline.review import FlagRules, flags_stage
 from pipeline.rules import Profile, load, plain
@@ -33,6 +33,7 @@ from pipeline.settings import Settings, index_url, settings
 from pipeline.snippets import SnippetRules, snippets_stage
 from pipeline.surface import (
     SURFACE_VERSION,
+    DirectiveRules,
     HelperRules,
     ReadingRules,
     Records,
@@ -89,7 +90,7 @@ class CurationRules:
     @property
     def of_surfaces(self) -> list[Any]:
         """What decides what a release's surface is."""
-        return [SURFACE_VERSION, self.surface, self.helpers]
+        return [SURFACE_VERSION, self.surface, self.helpers, self.directives]
 
     @classmethod
     def read(cls) -> CurationRules:
@@ -149,7 +150,7 @@ class House:
     @cached_property
     def surfaces(self) -> SurfaceReader:
         """What reads surfaces; the records of files that were parsed once are in the cache."""
-        rules = ReadingRules(self.rules.surface, self.rules.helpers)
+        rules = ReadingRules(self.rules.surface, self.rules.helpers, self.rules.directives)
         name = sha256_json(plain(self.rules.of_surfaces))[:16]
         path = self.settings.cache / "records" / f"{name}.sqlite"
         return SurfaceReader(Records(path, rules, self.artifacts.contents, self.settings.workers))

@@ -1,7 +1,6 @@
 """What changed between releases, when each API came and went, and what the benchmarks call it."""
 
 from pipeline.lifecycle.compare import compare
-from pipeline.lifecycle.directive_rules import DirectiveRules
 from pipeline.lifecycle.documented import directives_stage, document_changes
 from pipeline.lifecycle.history import History, history_of
 from pipeline.lifecycle.index import Index
@@ -11,7 +10,6 @@ from pipeline.lifecycle.states import describe_state
 from pipeline.lifecycle.tags import Tags
 
 __all__ = [
-    "DirectiveRules",
     "History",
     "Index",
     "LifecycleRules",

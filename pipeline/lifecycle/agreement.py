@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from pipeline.lake import Row
-from pipeline.lifecycle.directive_rules import DirectiveRules
-from pipeline.lifecycle.directives import Directive
 from pipeline.lifecycle.occurrences import Occurrence, Occurrences, is_seen
+from pipeline.surface.directive_rules import DirectiveRules
+from pipeline.surface.directives import Directive
 from pipeline.terms import (
     Agreement,
     ChangeKind,

@@ -8,9 +8,9 @@ from packaging.version import Version
 
 from pipeline.lake import Output, Row, content_id
 from pipeline.lifecycle.agreement import Statement, Verdict, judge
-from pipeline.lifecycle.directive_rules import DirectiveRules
-from pipeline.lifecycle.directives import Directive, name_parameters, read_directives, tell_arrivals
 from pipeline.lifecycle.occurrences import Occurrences, Timeline
+from pipeline.surface.directive_rules import DirectiveRules
+from pipeline.surface.directives import Directive, name_parameters, read_directives, tell_arrivals
 from pipeline.terms import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, Evidence
 
 _ADDED = frozenset({ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED})

@@ -1,5 +1,6 @@
 """The public API of a release, read from its sources by griffe, statically."""
 
+from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.surface.model import SURFACE_VERSION, Surface, SurfaceReader, read_surface
@@ -17,6 +18,7 @@ __all__ = [
     "UNPARSED",
     "UNPARSED_MODULE",
     "UNSEEN_SIGNATURE",
+    "DirectiveRules",
     "HelperRules",
     "ReadingRules",
     "Records",

@@ -107,7 +107,7 @@ class Bodies:
         if not self.mentions(node, words):
             return False
         start, end = self.span(node)
-        found = self.search(node, _call_of(words))
+        found = self.search(node, call_of(words))
         first = _INDENTATION.search(self.text, start - 1, end) if found else None
         if first is None or first[1] in found:
             return bool(found)
@@ -146,7 +146,8 @@ class Bodies:
 
 
 @functools.lru_cache(maxsize=16)
-def _call_of(words: tuple[str, ...]) -> re.Pattern[str]:
+def call_of(words: tuple[str, ...]) -> re.Pattern[str]:
+    """Return a pattern of a line that begins with a call of what has one of the words in its name."""
     return re.compile(rf"\n([ \t]*)[\w.]*(?:{'|'.join(words)})[\w.]*\(")
 
 

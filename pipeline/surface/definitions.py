@@ -13,9 +13,11 @@ from pipeline.surface.attributes import add_attributes
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.conditional import CONDITIONAL
 from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of
+from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.helpers import HelperRules, apply_helpers
 from pipeline.surface.kwargs import hidden_parameters
+from pipeline.surface.parameter_marks import mark_by_code, mark_told
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, Mark, Parameter
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.sketches import line_hashes, sketch
@@ -42,6 +44,7 @@ class Visited:
     helpers: HelperRules | None
     bodies: Bodies
     hashes: list[int]
+    directives: DirectiveRules | None = None
     nodes: dict[int, ast.AST] = field(default_factory=dict)
     plain_imports: set[int] = field(default_factory=set)
     conditional: set[int] = field(default_factory=set)
@@ -159,12 +162,17 @@ def _fill_class(
     if found.docstring and isinstance(made, Function) and not found.members["__init__"].docstring:
         # the parameters of a constructor are as a rule described in the docstring of its class
         _add_hidden(found.members["__init__"], found.docstring, made, file)
+    for name in ("__init__", "__new__"):
+        if name in found.members:
+            _mark_told(found.members[name], found.docstring, file)
 
 
 def _fill_function(found: Definition, docstring: str | None, node: Function, file: Visited) -> None:
     if file.helpers is not None and node.decorator_list:
         found.called = apply_helpers(node.decorator_list, found.called, file.helpers)
     _add_hidden(found, docstring, node, file)
+    found.called = mark_by_code(found.called, node, file.bodies, file.rules)
+    _mark_told(found, docstring, file)
     first, last = file.bodies.first_line(node), node.end_lineno or node.lineno
     start, end = file.bodies.span(node)
     if first < last:
@@ -178,6 +186,11 @@ def _add_hidden(found: Definition, docstring: str | None, node: Function, file: 
         known = {parameter["name"] for parameter in found.called}
         # before the `**kwargs`, which is the last
         found.called[-1:-1] = hidden_parameters(node, file.bodies, docstring, known)
+
+
+def _mark_told(found: Definition, docstring: str | None, file: Visited) -> None:
+    if file.directives is not None:
+        found.called = mark_told(found.called, docstring, file.rules, file.directives)
 
 
 def _is_property(found: Definition, rules: SurfaceRules) -> bool:

@@ -18,6 +18,7 @@ import pyarrow as pa
 
 from pipeline.crawl import SourceTree
 from pipeline.lake import without_collector
+from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.python2 import modernise
 from pipeline.surface.records import ModuleRecord
@@ -77,6 +78,7 @@ class ReadingRules:
 
     surface: SurfaceRules
     helpers: HelperRules
+    directives: DirectiveRules
 
 
 class Records:
@@ -194,7 +196,7 @@ def read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRe
 
 def _read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRecord:
     try:
-        return visit_file(file.module, file.path, content, rules.surface, rules.helpers)
+        return visit_file(file.module, file.path, content, rules.surface, rules.helpers, rules.directives)
     except UnparsedError as error:
         return _read_python2(file, content, rules, str(error))
 
@@ -203,7 +205,7 @@ def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, problem
     """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
     try:
         text = modernise(importlib.util.decode_source(content))
-        record = visit_file(file.module, file.path, text.encode(), rules.surface, rules.helpers)
+        record = visit_file(file.module, file.path, text.encode(), rules.surface, rules.helpers, rules.directives)
     except (UnparsedError, ValueError, SyntaxError, RecursionError):
         package = file.path.endswith("/__init__.py")
         return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)

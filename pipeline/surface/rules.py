@@ -61,6 +61,7 @@ def clean_name(text: str) -> str:
 class Deprecations(Rule):
     """How marks of deprecation are recognised, in code and in words."""
 
+    defaults: Regex
     decorators: Regex
     not_decorators: Regex
     warning_calls: Regex

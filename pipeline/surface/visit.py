@@ -16,6 +16,7 @@ from pipeline.surface.branches import settle_branches
 from pipeline.surface.conditional import conditional_statements
 from pipeline.surface.definitions import Visited, read_docstring, read_members
 from pipeline.surface.deprecations import directive_mark, warning_mark
+from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.exports import (
     answers_unseen,
     binds_dynamically,
@@ -99,11 +100,17 @@ def _stands_for(node: ast.FunctionDef, bodies: Bodies) -> str | None:
 
 
 def visit_file(
-    name: str, path: str, content: bytes, rules: SurfaceRules, helpers: HelperRules | None = None
+    name: str,
+    path: str,
+    content: bytes,
+    rules: SurfaceRules,
+    helpers: HelperRules | None = None,
+    directives: DirectiveRules | None = None,
 ) -> ModuleRecord:
     """Visit one file as the module of that dotted name; `path` is its place from the import root.
 
-    With `helpers` the decorators that they mean change what a function can be called with.
+    With `helpers` the decorators that they mean change what a function can be called with; with `directives` a
+    parameter is deprecated if the docstring says so under it.
 
     Errors: UnparsedError if the file is not Python 3, or not in the encoding it declares (PEP 263).
     """
@@ -112,7 +119,8 @@ def visit_file(
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
-            return _record(name, path, text, Visited(rules, helpers, Bodies(text), line_hashes(content)))
+            file = Visited(rules, helpers, Bodies(text), line_hashes(content), directives)
+            return _record(name, path, text, file)
     except SyntaxError as error:
         raise UnparsedError(f"line {error.lineno or 0}: {error.msg}") from None
     except (UnicodeDecodeError, ValueError, RecursionError) as error:

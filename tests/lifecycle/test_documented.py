@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pipeline.lake import Output, Row, table
-from pipeline.lifecycle.directive_rules import DirectiveRules
 from pipeline.lifecycle.documented import contradiction_of, directives_stage, document_changes
 from pipeline.rules import RULES, load
+from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.terms import Agreement, Disagreement, Evidence
 from tests.lifecycle.releases import Files, history
 

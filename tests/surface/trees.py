@@ -7,11 +7,13 @@ from textwrap import dedent
 from pipeline.crawl import SourceTree
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
-from pipeline.surface import HelperRules, ReadingRules, Surface, SurfaceRules, read_surface
+from pipeline.surface import DirectiveRules, HelperRules, ReadingRules, Surface, SurfaceRules, read_surface
 
 Contents = Mapping[str, bytes]
 SURFACE_RULES = load(RULES / "surface.yaml", SurfaceRules)
-READING_RULES = ReadingRules(SURFACE_RULES, load(RULES / "helpers.yaml", HelperRules))
+READING_RULES = ReadingRules(
+    SURFACE_RULES, load(RULES / "helpers.yaml", HelperRules), load(RULES / "directives.yaml", DirectiveRules)
+)
 
 
 def tree(files: Mapping[str, str | bytes], root: str = "") -> tuple[SourceTree, Contents]:

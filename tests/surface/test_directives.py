@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
-from pipeline.lifecycle.directive_rules import DirectiveRules
-from pipeline.lifecycle.directives import Directive, name_parameters, read_directives, read_version, tell_arrivals
 from pipeline.rules import RULES, RuleError, load
+from pipeline.surface.directive_rules import DirectiveRules
+from pipeline.surface.directives import Directive, name_parameters, read_directives, read_version, tell_arrivals
 from pipeline.terms import ChangeKind, DirectiveKind, DirectiveOwner
 
 DIRECTIVES = load(RULES / "directives.yaml", DirectiveRules)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from packaging.version import InvalidVersion, Version
 
-from pipeline.lifecycle.directive_rules import DirectiveRules
+from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.terms import DirectiveKind, DirectiveOwner
 
 _KINDS = {
