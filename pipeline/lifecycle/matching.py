@@ -111,7 +111,7 @@ def _likely(
         # what a class has from its bases came or went with them
         return
     weights = rules.likeness
-    prior = weights.renamed if kind == ChangeKind.RENAMED else weights.moved
+    prior = weights.prior_renamed if kind == ChangeKind.RENAMED else weights.prior_moved
     sure = round(confidence(likeness(before, after, old, new, weights), prior, weights), 2)
     if sure >= weights.sure_enough:
         yield Match(path, other, kind, sure, Evidence.STATIC)

@@ -51,8 +51,8 @@ class Weight(Rule):
 class LikenessRules(Rule):
     """How sure a rename or a move is that nobody stated, and how sure it must be."""
 
-    renamed: float
-    moved: float
+    prior_renamed: float
+    prior_moved: float
     name: Weight
     signature: Weight
     members: Weight
