@@ -53,7 +53,8 @@ def _listed(module: ModuleRecord, path: str, name: str, distribution: Distributi
 def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     """Yield what is public without `__all__`: what the module defines, and what a package's `__init__` imports.
 
-    Of imports from other distributions only `from x import name` in a top-level package counts.
+    A star import from inside passes on all that it brings, in plain modules too (typing specification, "Library
+    interface"). Of imports from other distributions only `from x import name` in a top-level package counts.
     """
     for name, definition in module.definitions.items():
         if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
@@ -65,7 +66,7 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
             yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
     if module.is_package:
         yield from _unseen_parts(module, path, distribution)
-        yield from _starred(module, path, distribution)
+    yield from _starred(module, path, distribution)
 
 
 def _borrowed(module: ModuleRecord, definition: Definition, distribution: Distribution) -> bool:

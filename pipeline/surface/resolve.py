@@ -151,8 +151,13 @@ class Distribution:
         """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
         if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
             return True
-        unseen = any(star not in self.modules or self.modules[star].dynamic for star in module.stars)
+        unseen = any(self._brings_unseen(star) for star in module.stars)
         return unseen or self.lookup(module, name).what != "missing"
+
+    def _brings_unseen(self, star: str) -> bool:
+        """Return whether a star import may bring names that we do not see: not where `__all__` says which."""
+        record = self.modules.get(star)
+        return record is None or (record.dynamic and not self.lists_all(record))
 
     def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """Return the names that `from module import *` binds: its `__all__`, else those without underscore."""
@@ -175,7 +180,13 @@ class Distribution:
         exports = self.exports(record)
         if exports is not None and exports[1]:
             return exports[0]
-        names = [n for n, d in record.definitions.items() if not n.startswith("_") and d.runtime and "%" not in n]
+        # a module that lists what it offers lists its own: an `__all__` that is made as it runs is of definitions
+        own_only = exports is not None and not record.is_package
+        names = [
+            name
+            for name, definition in record.definitions.items()
+            if definition.runtime and ALTERNATIVE not in name and not (own_only and definition.kind == "import")
+        ]
         names.extend(record.parts)
         for star in record.stars:
             names.extend(self.star_names(star, seen | {module}))

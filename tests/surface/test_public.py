@@ -320,6 +320,35 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg.extend_all": "function",
         },
     ),
+    "a plain module passes on what it star-imports from inside (attrs.validators, scipy.stats.mstats)": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/facade.py": "from ._impl import *\nfrom ._impl import _hidden, other\nfrom json import *\n",
+            "pkg/_impl.py": "import os\ndef f(): ...\ndef other(): ...\ndef _hidden(): ...\n",
+        },
+        {"pkg.facade": "module", "pkg.facade.f": "function"},
+    ),
+    "of an __all__ that is made as it runs, imports are no part (scipy.stats._continuous_distns)": (
+        {
+            "pkg/__init__.py": "from ._impl import *\n",
+            "pkg/_impl.py": """
+                from . import _special as special
+                from ._special import helper
+                def f(): ...
+                __all__ = names_of(globals()) + ['g']
+                def g(): ...
+            """,
+            "pkg/_special.py": "def helper(): ...\n",
+        },
+        {"pkg.f": "function", "pkg.g": "function"},
+    ),
+    "a star import brings no more than the __all__ of a module that has one (pydantic.v1.v1)": (
+        {
+            "pkg/__init__.py": "__all__ = ['f']\ndef f(): ...\ndef __getattr__(name):\n    return load(name)\n",
+            "pkg/later.py": "from pkg import *\n__all__ = ['f', 'gone']\n",
+        },
+        {"pkg.f": "function", "pkg.later": "module", "pkg.later.f": "alias"},
+    ),
 }
 
 
