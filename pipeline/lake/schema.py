@@ -43,7 +43,7 @@ class Column:
     references: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """One declared table; `types` holds the structs that its columns use.
 
@@ -77,30 +77,52 @@ class Table:
             raise SchemaError(f"table {self.name}: {name!r} is no type, struct or vocabulary of pipeline.terms")
         return _SCALARS[name]
 
+    @functools.cached_property
+    def _shapes(self) -> dict[str, _Shape]:
+        """What rows and structs must look like, by the name of the struct; that of the rows has none."""
+        return {name: _Shape.of(columns, self.types) for name, columns in [("", self.columns), *self.types.items()]}
+
     def check(self, row: Row) -> None:
         """Raise SchemaError where the row has an undeclared, missing or misplaced value."""
-        self._check(row, self.columns, self.name)
+        self._check(row, self._shapes[""], self.name)
 
-    def _check(self, row: Row, columns: tuple[Column, ...], where: str) -> None:
-        declared = {column.name for column in columns}
-        if unknown := sorted(set(row) - declared):
-            raise SchemaError(f"{where}: undeclared columns {unknown}")
-        for column in columns:
-            value = row.get(column.name)
-            if value is None:
-                if not column.nullable:
-                    raise SchemaError(f"{where}: column {column.name} has no value in {_short(row)}")
-            else:
-                self._check_value(value, column.type, f"{where}.{column.name}")
+    def _check(self, row: Row, shape: _Shape, where: str) -> None:
+        if not row.keys() <= shape.declared:
+            raise SchemaError(f"{where}: undeclared columns {sorted(row.keys() - shape.declared)}")
+        for name in shape.required:
+            if row.get(name) is None:
+                raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
+        for name, is_list, inner in shape.closer:
+            value = row.get(name)
+            if value:
+                for item in value if is_list else (value,):
+                    self._check_value(item, inner, f"{where}.{name}")
 
     def _check_value(self, value: Any, type_name: str, where: str) -> None:
-        if type_name.startswith("list["):
-            for item in value:
-                self._check_value(item, type_name[5:-1], where)
-        elif type_name in self.types:
-            self._check(value, self.types[type_name], where)
+        if shape := self._shapes.get(type_name):
+            self._check(value, shape, where)
         elif (enum := enum_of(type_name)) and value not in _values(enum):
             raise SchemaError(f"{where}: {value!r} is not one of {', '.join(enum)}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The columns of a row or struct: all, those that need a value, (name, is a list, type) of those to look into."""
+
+    declared: frozenset[str]
+    required: tuple[str, ...]
+    closer: tuple[tuple[str, bool, str], ...]
+
+    @classmethod
+    def of(cls, columns: tuple[Column, ...], types: dict[str, tuple[Column, ...]]) -> _Shape:
+        closer = []
+        for column in columns:
+            is_list = column.type.startswith("list[")
+            inner = column.type[5:-1] if is_list else column.type
+            if inner in types or enum_of(inner):
+                closer.append((column.name, is_list, inner))
+        required = tuple(column.name for column in columns if not column.nullable)
+        return cls(frozenset(column.name for column in columns), required, tuple(closer))
 
 
 @functools.cache

@@ -61,6 +61,7 @@ class Comparison:
         self.reported_come = _reported(self.come, new, old)
         self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
         self._known: dict[tuple[str, str], list[Difference]] = {}
+        self._states: dict[str, tuple[Row | None, Row | None]] = {}
 
     @cached_property
     def touched(self) -> frozenset[str]:
@@ -72,9 +73,16 @@ class Comparison:
         named = (index.named(canonical) for index in both for canonical in canonicals)
         return frozenset(self.changed).union(*named)
 
+    def states(self, path: str) -> tuple[Row | None, Row | None]:
+        """Return what a path leads to in both releases."""
+        known = self._states.get(path)
+        if known is None:
+            known = self._states[path] = self.old.find(path), self.new.find(path)
+        return known
+
     def differences(self, path: str) -> list[Difference]:
         """Return what differs at a path that both releases have, wherever its definition stands."""
-        before, after = self.old.find(path), self.new.find(path)
+        before, after = self.states(path)
         if before is after or before is None or after is None:
             return []
         if self.old.unknown(path) or self.new.unknown(path):
@@ -88,7 +96,7 @@ class Comparison:
         """Yield what differs, each pair of definitions once, at its preferred path."""
         best: dict[tuple[str, str], str] = {}
         for path in self.touched & self.old.rows.keys():
-            before, after = self.old.find(path), self.new.find(path)
+            before, after = self.states(path)
             if before is not None and after is not None and self.differences(path):
                 pair = before["canonical_path"], after["canonical_path"]
                 if pair not in best or _rank(path, self.new) < _rank(best[pair], self.new):

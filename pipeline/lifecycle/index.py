@@ -12,6 +12,7 @@ from pipeline.surface import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED
 from pipeline.terms import PublicBecause, SymbolKind
 
 _POINTERS = frozenset({SymbolKind.ALIAS})
+_HIDDEN = frozenset({UNPARSED, OPAQUE})
 _UNSEEN = frozenset({SymbolKind.EXTERNAL, SymbolKind.LAZY, SymbolKind.ATTRIBUTE})
 
 
@@ -28,6 +29,8 @@ class Index:
         self.unparsed: frozenset[str] = frozenset()
         self._named: dict[str, frozenset[str]] = {}
         self._below: dict[str, frozenset[str]] = {}
+        self._unknown: dict[str, bool] = {}
+        self._sources: dict[str, frozenset[str]] = {}
         self._change((), rows)
 
     def advance(self, gone: Iterable[str], come: Iterable[Row], importable: dict[str, Row | None]) -> Index:
@@ -118,12 +121,13 @@ class Index:
         made (`ns = IntEnum("ns", names)`).
         """
         parent = path.rpartition(".")[0]
-        while parent:
+        if not parent:
+            return False
+        if parent not in self._unknown:
             row = self.find(parent)
-            if row is not None and (row["kind"] in _UNSEEN or {UNPARSED, OPAQUE} & set(row["labels"])):
-                return True
-            parent = parent.rpartition(".")[0]
-        return False
+            unseen = row is not None and (row["kind"] in _UNSEEN or not _HIDDEN.isdisjoint(row["labels"]))
+            self._unknown[parent] = unseen or self.unknown(parent)
+        return self._unknown[parent]
 
     def in_unparsed(self, canonical: str) -> bool:
         """Return whether a canonical path is that of a module whose file does not parse, or below one."""
@@ -135,10 +139,12 @@ class Index:
 
         So may the modules that it star-imports, and a `__getattr__` of its own that does not tell its names.
         """
-        module = self.find(path)
-        if module is None or module["kind"] != SymbolKind.MODULE:
-            return frozenset()
-        return frozenset([*_labelled(module, STARS), *(label for label in module["labels"] if label == DYNAMIC)])
+        if path not in self._sources:
+            module = self.find(path)
+            labels = module["labels"] if module is not None and module["kind"] == SymbolKind.MODULE else ()
+            named = (label.removeprefix(STARS) for label in labels if label.startswith(STARS) or label == DYNAMIC)
+            self._sources[path] = frozenset(named)
+        return self._sources[path]
 
     def below(self, path: str) -> list[Row]:
         """Return the rows of the public members right below a path."""

@@ -5,7 +5,7 @@ from pipeline.surface.helpers import HelperRules
 from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.surface.model import SURFACE_VERSION, Surface, SurfaceReader, read_surface
 from pipeline.surface.reading import ReadingRules, Records, module_name
-from pipeline.surface.records import UNSEEN_SIGNATURE
+from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.stage import identity, in_order, surface_stage
 
@@ -17,6 +17,7 @@ __all__ = [
     "SURFACE_VERSION",
     "UNPARSED",
     "UNPARSED_MODULE",
+    "UNSEEN_MEMBERS",
     "UNSEEN_SIGNATURE",
     "DirectiveRules",
     "HelperRules",

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from pipeline.lake import Row, sha256_text
+from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
 from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.signatures import class_parameters, method_parameters
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.trace import Memory
@@ -48,6 +48,15 @@ class Assembler:
         self.names = Memory[list[PublicName]]()
         self.parts = Memory[Part]()
         self.importable = Memory[list[Row]]()
+        self._texts: dict[str, tuple[str, list[int]]] = {}
+
+    def text(self, docstring: str) -> tuple[str, list[int]]:
+        """Return hash and sketch of a docstring; many classes inherit the same one."""
+        known = self._texts.get(docstring)
+        if known is None:
+            known = sha256_text(docstring), sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
+            self._texts[docstring] = known
+        return known
 
     def rows(self, modules: Mapping[str, ModuleRecord], root: str) -> Rows:
         """Make the rows of a release; `root` is what stands before each file inside the artifact."""
@@ -86,7 +95,7 @@ class _Assembly:
             documents |= {row["path"]: row for row in part[1]}
         importable = [row for path, module in self.exposed for row in self._importable(path, module)]
         importable = [row for row in importable if row["path"] not in symbols]
-        return Rows(_ordered(symbols.values()), _ordered(documents.values()), _ordered(importable))
+        return Rows(list(symbols.values()), list(documents.values()), importable)
 
     def _public(self) -> list[PublicName]:
         """Return all public names, and note the modules that are exposed: public ones, and private ones by alias."""
@@ -112,7 +121,8 @@ class _Assembly:
     def _parts(self, names: list[PublicName], symbols: Mapping[str, Row]) -> Iterator[Part]:
         for public in names:
             found = public.found
-            key = (public.path, public.because, found.what, found.path, found.definition and found.definition.name)
+            mark = tuple((public.mark or {}).values())
+            key = (public.path, public.because, mark, found.what, found.path, found.definition and found.definition.name)
             yield self.memory.parts.get(key, self.facts, self.trace, partial(self._made, self._name, public))
         for path, module in self.exposed:
             # `from .run import run` in a package: the function hides the module of that name
@@ -148,7 +158,7 @@ class _Assembly:
             return found
         place = _content(found)
         self.trace.ask(place)
-        return Found(found.what, found.path, self.distribution.modules[found.module.name], self.facts.get(place)[1])
+        return Found(found.what, found.path, self.facts.modules[found.module.name], self.facts.get(place)[1])
 
     def _preferred_path(self, canonical: str) -> str | None:
         """Return the path under which a definition has its state, if it is public at all."""
@@ -267,13 +277,12 @@ class _Assembly:
     def _bare(self, public: PublicName, kind: SymbolKind, canonical: str) -> Row:
         parent = public.path.rpartition(".")[0]
         self.trace.ask(_exposed(parent))
-        module = self.distribution.modules[self.modules[parent].name]
+        module = self.facts.modules[self.modules[parent].name]
         return _row(public.path, canonical, kind, public.because, self.root + module.file, module.source)
 
     def _document(self, row: Row, docstring: str | None, line: int) -> None:
         if docstring and row["kind"] != SymbolKind.ALIAS:
-            row["docstring_sha256"] = sha256_text(docstring)
-            row["docstring_sketch"] = sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
+            row["docstring_sha256"], row["docstring_sketch"] = self.memory.text(docstring)
             document = {"path": row["path"], "canonical_path": row["canonical_path"], "docstring": docstring}
             self.part[1].append(document | {"file": row["file"], "line": line})
 
@@ -337,10 +346,6 @@ def _preferred(names: Iterable[PublicName]) -> dict[str, str]:
 
 def _rank(path: str, canonical: str) -> tuple[int, bool, str]:
     return path.count("."), path != canonical, path
-
-
-def _ordered(rows: Iterable[Row]) -> list[Row]:
-    return sorted(rows, key=lambda row: str(row["path"]))
 
 
 def _kind(definition: Definition, *, member: bool = False) -> SymbolKind:

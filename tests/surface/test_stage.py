@@ -83,6 +83,7 @@ FILES = {
         "from .base import B\ndef g(): ...\nclass K(B):\n    x = 1\n",
         "from .base import *\n__all__ = ['g', 'K']\ndef g(a): ...\nclass K(B): ...\n",
         "def __getattr__(name):\n    if name == 'g':\n        return 1\n",
+        "def __getattr__(name):\n    if name == 'g':\n        warn('g is old', DeprecationWarning)\n        return 1\n",
         "def g(:\n",
     ],
     "pkg/base.py": [
