@@ -1,7 +1,8 @@
 """Whether a path of one release is missing in another, or only out of sight there: a false removal is the worst error.
 
 Out of sight is what stands in a file that does not parse, what a star import may bring from a module that no source
-shows, and what a class may have from its `__getattr__` or from a base outside the distribution.
+shows, and what a class may have from its `__getattr__`, from code that gives it members as it runs, or from a base
+outside the distribution.
 """
 
 from __future__ import annotations
@@ -9,15 +10,22 @@ from __future__ import annotations
 from pipeline.lake import Row
 from pipeline.lifecycle.index import Index, standard_members
 from pipeline.lifecycle.rules import LifecycleRules
+from pipeline.surface import UNSEEN_MEMBERS
 from pipeline.terms import SymbolKind
 
 
 def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
     """Return whether a path of one release is certainly missing in another, not just out of sight there."""
-    if there.alive(path) or there.unknown(path) or _unread(path, here, there):
+    if there.alive(path) or there.unknown(path) or _unread(path, here, there) or _given_unseen(path, there):
         return False
     moved_in = _newly_open(path, here, there, rules) or _from_unseen_source(path, here, there)
     return not moved_in and not _provided(path, here, there, rules)
+
+
+def _given_unseen(path: str, there: Index) -> bool:
+    """Return whether the class that a path stands in is given members whose names only running tells."""
+    class_ = there.find(path.rpartition(".")[0])
+    return class_ is not None and class_["kind"] == SymbolKind.CLASS and UNSEEN_MEMBERS in class_["labels"]
 
 
 def _newly_open(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:

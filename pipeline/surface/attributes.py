@@ -17,6 +17,9 @@ SET_OUTSIDE_INIT = "set-outside-init"
 _IMPLICIT_CLASSMETHODS = frozenset({"__init_subclass__", "__class_getitem__"})
 
 _BEFORE = (", ", "= ", ": ")
+_CLOSED = (") = ", "] = ")
+# targets over several lines end in one that may have more of them: `parents, self.n_leaves_) = …`
+_LAST_OF_MANY = re.compile(r"\n[ \t]+(?:[A-Za-z_][\w., \t]*)?[)\]] =")
 
 
 def add_attributes(node: ast.ClassDef, found: Definition, bodies: Bodies) -> None:
@@ -56,10 +59,9 @@ def _created(method: Function, bodies: Bodies) -> set[str]:
 def _assignment(owner: str) -> re.Pattern[str]:
     """Return a pattern of lines that may set attributes; its group is the name where one is set plainly."""
     one = rf"{owner}\.([A-Za-z]\w*)[ \t]*=(?!=)"
-    first_of_many = rf"[(\[]?{owner}\.[A-Za-z]\w*[ \t]*,.*=(?!=)"
-    last_of_many = r"[)\]][ \t]*=(?!=)"
+    first_of_many = rf"[(\[]?{owner}\.[A-Za-z]\w*[ \t]*,.*(?:=(?!=)|\\\n)"
     annotated = rf"{owner}\.[A-Za-z]\w*[ \t]*:[ \t]*\w"
-    return re.compile(rf"\n[ \t]+(?:{one}|{first_of_many}|{last_of_many}|{annotated})")
+    return re.compile(rf"\n[ \t]+(?:{one}|{first_of_many}|{annotated})")
 
 
 @functools.lru_cache(maxsize=256)
@@ -80,6 +82,8 @@ def _add(method: Function, owner: str, label: str, found: Definition, bodies: Bo
     for pattern, before in zip(_later_target(owner), _BEFORE, strict=True):
         if bodies.mentions(method, (f"{before}{owner}.",)) and bodies.search(method, pattern):
             names.append("")
+    if bodies.mentions(method, _CLOSED) and bodies.search(method, _LAST_OF_MANY):
+        names.append("")
     if not names:
         return
     set_here: Iterable[tuple[str, str | None]] = ((name, None) for name in names)

@@ -23,6 +23,7 @@ _OTHERS_OF_PYTHON_2 = (
     re.compile(r"""raise [\w.]+ ?, ?["'\w]"""),
     re.compile(r"""exec [\w"']+ in """),
 )
+_EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
 
 
@@ -50,6 +51,7 @@ class Bodies:
         self._words: dict[str, bool] = {}
         self._spans: dict[int, tuple[int, int]] = {}
         self._read: dict[int, list[ast.stmt]] = {}
+        self._extended: frozenset[str] | None = None
 
     def first_line(self, node: Function) -> int:
         """Return the number (from 0) of the line where a body begins, after the docstring.
@@ -98,6 +100,12 @@ class Bodies:
         if word not in self._words:
             self._words[word] = word in self.text
         return self._words[word]
+
+    def extended(self) -> frozenset[str]:
+        """Return the names of the classes that the file sets attributes on whose names it makes as it runs."""
+        if self._extended is None:
+            self._extended = frozenset(_EXTENDS.findall(self.text) if self.has("setattr(") else ())
+        return self._extended
 
     def calls(self, node: Function, words: tuple[str, ...]) -> bool:
         """Return whether a statement of a body, or one inside `with` or `try`, may call something named so.

@@ -41,12 +41,10 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
 
 
 def _set_attribute(body: Body, call: ast.Call) -> None:
-    """Do as `setattr(Class, name, value)` does; a class whose names are made as it runs gets a `__getattr__`."""
+    """Do as `setattr(Class, "name", value)` does."""
     match call:
         case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), value]):
             _put_into_class(body, written(owner).split("."), name, value, call)
-        case ast.Call(func=ast.Name(id="setattr"), args=[owner, _, value]):
-            _put_into_class(body, written(owner).split("."), "__getattr__", value, call)
 
 
 def _put_into_class(body: Body, owner: list[str], name: str, value: ast.expr, at: ast.AST) -> None:

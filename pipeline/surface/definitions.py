@@ -18,7 +18,7 @@ from pipeline.surface.fields import add_named_fields, named_fields, read_fields,
 from pipeline.surface.helpers import HelperRules, apply_helpers
 from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.parameter_marks import mark_by_code, mark_told
-from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, Mark, Parameter
+from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark, Parameter
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.syntax import Function, written
@@ -153,6 +153,8 @@ def _fill_class(
     found.kind = "class"
     found.bases = [str(base) for base in member.bases]
     found.members = read_members(member, file, imports)
+    if found.name in file.bodies.extended() or any(map(file.rules.member_decorators.search, found.decorators)):
+        found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
     if isinstance(node, ast.ClassDef):
         read_slots(node, found)
         read_fields(node, found, imports, file.rules)

@@ -28,6 +28,7 @@ _KINDS = {
 _DIRECTIVE = re.compile(
     r"\.\.\s*(?P<name>version-?(?:added|changed|removed|deprecated)|deprecated(?:-removed)?)\s*::?\s*(?P<rest>.*)"
 )
+_DIGIT = re.compile(r"\d")
 _UNDERLINE = re.compile(r"\s*(-{3,}|={3,})\s*")
 _GOOGLE = re.compile(r"([A-Z][\w ]*):")
 _FIELD = re.compile(r":(?P<field>\w+)(?:\s+(?:[^:]*\s)?\\?\*{0,2}(?P<name>\w+))?:(?:\s.*)?")
@@ -147,6 +148,8 @@ def _directive(lines: Sequence[str], number: int) -> tuple[list[_Statement], int
 def _sentence(line: str, rules: DirectiveRules) -> list[_Statement]:
     """Return what a line such as `New in version 1.2: …` states."""
     text = line.strip()
+    if not _DIGIT.search(text):
+        return []
     for sentence in rules.sentences:
         if stated := sentence.find(text):
             return [(sentence.directive, _bare(stated), text)]

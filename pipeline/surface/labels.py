@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pipeline.surface.records import ModuleRecord
+from pipeline.surface.records import UNSEEN_MEMBERS, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 
 OPAQUE = "opaque"
@@ -31,6 +31,8 @@ def class_labels(class_: Found, distribution: Distribution) -> Iterator[str]:
     for owner in distribution.ancestry(class_):
         if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
             yield DYNAMIC
+        if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
+            yield UNSEEN_MEMBERS
         for base in distribution.bases(owner):
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
             if base.definition is None and not plain:

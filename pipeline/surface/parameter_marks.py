@@ -22,7 +22,8 @@ from pipeline.terms import DirectiveKind, DirectiveOwner, ParameterDeprecation, 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 # what is said of a parameter is indented under it
 _BELOW_A_NAME = re.compile(r"^[ \t]+.*eprecated", re.M)
-_WORDS = ("eprecat", "Warning")
+_WARN_WORDS = ("eprecat", "Warning")
+_WORDS = (*_WARN_WORDS, "DEPRECAT")
 
 
 def mark_told(
@@ -38,10 +39,12 @@ def mark_by_code(
     parameters: Sequence[Parameter], node: Function, bodies: Bodies, rules: SurfaceRules
 ) -> list[Parameter]:
     """Return the parameters, those marked whose default says so, or that the body warns of whenever they are given."""
+    if not any(map(bodies.has, _WORDS)):
+        return list(parameters)
     found = rules.deprecations.defaults
     named = [p for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None]
     by_default = {p["name"]: _mark(None, None, None) for p in named if found.search(p["default"])}
-    if named and bodies.mentions(node, _WORDS) and bodies.search(node, call_of(rules.deprecations.call_words)):
+    if named and bodies.mentions(node, _WARN_WORDS) and bodies.search(node, call_of(rules.deprecations.call_words)):
         defaults = {p["name"]: p["default"] for p in named}
         parameters = _marked(parameters, dict(_warned(bodies.statements(node), defaults, rules)))
     return _marked(parameters, by_default) if by_default else list(parameters)

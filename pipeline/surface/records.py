@@ -14,6 +14,9 @@ ALTERNATIVE = "%otherwise"
 UNSEEN_SIGNATURE = "unseen_signature"
 """Label of a function that another one takes the place of, which is not in the same file."""
 
+UNSEEN_MEMBERS = "unseen_members"
+"""Label of a class that is given members whose names only running tells: by `setattr` below it, or by a decorator."""
+
 Parameter = dict[str, Any]
 Mark = dict[str, Any]
 

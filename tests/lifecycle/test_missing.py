@@ -51,6 +51,38 @@ OUT_OF_SIGHT: dict[str, tuple[Files, Files]] = {
         {"pkg/__init__.py": "from ._m import f\n", "pkg/_m.py": "@deprecated('gone soon')\ndef f(x): ...\n"},
         {"pkg/__init__.py": "from ._m import f\n", "pkg/_m.py": TWO},
     ),
+    "a compiled class that had a stub": (
+        {"pkg/__init__.py": "from ._m import C, f\n", "pkg/_m.so": "", "pkg/_m.pyi": BODY},
+        {"pkg/__init__.py": "from ._m import C, f\n", "pkg/_m.so": ""},
+    ),
+    "star-imported from a compiled module that had a stub": (
+        {"pkg/__init__.py": "from ._m import *\n", "pkg/_m.so": "", "pkg/_m.pyi": BODY},
+        {"pkg/__init__.py": "from ._m import *\n", "pkg/_m.so": ""},
+    ),
+    "inherited from a compiled class that had a stub": (
+        {"pkg/__init__.py": "from ._m import C as _C\nclass D(_C): ...\n", "pkg/_m.so": "", "pkg/_m.pyi": BODY},
+        {"pkg/__init__.py": "from ._m import C as _C\nclass D(_C): ...\n", "pkg/_m.so": ""},
+    ),
+    "a compiled module that had a stub": (
+        {"pkg/__init__.py": "", "pkg/m.so": "", "pkg/m.pyi": BODY},
+        {"pkg/__init__.py": "", "pkg/m.so": ""},
+    ),
+    "given by a class decorator (pandas 1.5, SeriesGroupBy)": (
+        {"pkg/__init__.py": "class C:\n    def __getattr__(self, name): ...\n    def m(self): ...\n"},
+        {"pkg/__init__.py": "@pin_allowlisted_properties(S, names)\nclass C:\n    def __getattr__(self, name): ...\n"},
+    ),
+    "given by a loop": (
+        {"pkg/__init__.py": "class C:\n    def m(self): ...\n"},
+        {"pkg/__init__.py": "class C: ...\nfor name in NAMES:\n    setattr(C, name, make(name))\n"},
+    ),
+    "given by a function (pandas 1.5, Resampler)": (
+        {"pkg/__init__.py": "class C:\n    def m(self): ...\n"},
+        {"pkg/__init__.py": "class C: ...\ndef _add(name):\n    setattr(C, name, make(name))\n_add('m')\n"},
+    ),
+    "inherited from what a loop gives to": (
+        {"pkg/__init__.py": "class C:\n    def m(self): ...\n"},
+        {"pkg/__init__.py": "class _B: ...\nfor name in NAMES:\n    setattr(_B, name, 1)\nclass C(_B): ...\n"},
+    ),
 }
 
 

@@ -23,6 +23,21 @@ CASES: dict[str, tuple[str, dict[str, list[str]]]] = {
         """,
         dict.fromkeys(["coef_", "n_iter_", *"abcdefgh"], OF_OBJECT),
     ),
+    "targets over several lines (scikit-learn 0.24.2, AgglomerativeClustering.fit)": (
+        """
+        def fit(self, X):
+            (self.a,
+             self.b,
+             parents) = X
+            (parents,
+             self.c, n) = X
+            self.d, self.e, \\
+                self.f = X
+            [x,
+             self.g] = X
+        """,
+        dict.fromkeys("abcdefg", OF_OBJECT),
+    ),
     "inside other statements": (
         """
         async def m(this, x):
