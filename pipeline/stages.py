@@ -6,45 +6,43 @@ This is the one place where stages meet the outside world: the index, the cache,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
-from pipeline.crawl import ArtifactStore, CrawlRules, Fetcher, LicenceRules, Period, Wanted, releases_stage
-from pipeline.drafting import DraftingRules, drafting_stage
+from pipeline.crawl import ArtifactStore, Fetcher, Period, Wanted, releases_stage
+from pipeline.curation import CurationRules
+from pipeline.drafting import drafting_stage
 from pipeline.environments import (
-    EnvironmentRules,
+    NOT_INSPECTED,
     EnvironmentStore,
     discover,
-    environment_rules,
     environments_stage,
     find_sandbox,
+    inspect_release,
 )
-from pipeline.instances import MaskingRules, instances_stage
+from pipeline.instances import instances_stage
 from pipeline.lake import Lake, Output, Row, Stage, sha256_json
-from pipeline.lifecycle import LifecycleRules, directives_stage, document_changes, lifecycle_stage
-from pipeline.publish import QualityRules, gate_stage
-from pipeline.review import FlagRules, flags_stage
-from pipeline.rules import Profile, load, plain
-from pipeline.settings import Settings, index_url, settings
-from pipeline.snippets import SnippetRules, snippets_stage
+from pipeline.lifecycle import directives_stage, document_changes, lifecycle_stage
+from pipeline.publish import gate_stage
+from pipeline.review import flags_stage
+from pipeline.rules import Profile, plain
+from pipeline.settings import Settings, index_url
+from pipeline.snippets import snippets_stage
 from pipeline.surface import (
-    SURFACE_VERSION,
-    DirectiveRules,
-    HelperRules,
+    ModuleRecord,
     ReadingRules,
     Records,
     Surface,
     SurfaceReader,
-    SurfaceRules,
     module_name,
+    record_of,
     surface_stage,
 )
-from pipeline.usage import UsageRules, usage_stage
-from pipeline.validation import Runner, ValidationRules, validation_stage, wanted_versions
+from pipeline.usage import usage_stage
+from pipeline.validation import Runner, validation_stage, wanted_versions
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "crawl": ("crawl",),
@@ -66,55 +64,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 A task costs more than a second before it does any work, so the short stages of analysis have none of their own.
 """
-
-
-@dataclass(frozen=True)
-class CurationRules:
-    """Every rule file that a stage reads."""
-
-    crawl: CrawlRules
-    licences: LicenceRules
-    surface: SurfaceRules
-    helpers: HelperRules
-    lifecycle: LifecycleRules
-    directives: DirectiveRules
-    snippets: SnippetRules
-    usage: UsageRules
-    masking: MaskingRules
-    drafting: DraftingRules
-    environments: EnvironmentRules
-    validation: ValidationRules
-    flags: FlagRules
-    quality: QualityRules
-
-    @property
-    def of_surfaces(self) -> list[Any]:
-        """What decides what a release's surface is."""
-        return [SURFACE_VERSION, self.surface, self.helpers, self.directives]
-
-    @classmethod
-    def read(cls) -> CurationRules:
-        """Read the rule files that ship in `curation_rules/`, or those of the folder DRIFTLINE_RULES.
-
-        Errors: RuleError with file and line of what is wrong.
-        """
-        folder = settings().rules
-        return cls(
-            crawl=load(folder / "crawl.yaml", CrawlRules),
-            licences=load(folder / "licences.yaml", LicenceRules),
-            surface=load(folder / "surface.yaml", SurfaceRules),
-            helpers=load(folder / "helpers.yaml", HelperRules),
-            lifecycle=load(folder / "tags.yaml", LifecycleRules),
-            directives=load(folder / "directives.yaml", DirectiveRules),
-            snippets=load(folder / "snippets.yaml", SnippetRules),
-            usage=load(folder / "usage.yaml", UsageRules),
-            masking=load(folder / "masking.yaml", MaskingRules),
-            drafting=load(folder / "drafting.yaml", DraftingRules),
-            environments=environment_rules(folder),
-            validation=load(folder / "validation.yaml", ValidationRules),
-            flags=load(folder / "flags.yaml", FlagRules),
-            quality=load(folder / "quality.yaml", QualityRules),
-        )
 
 
 class House:
@@ -165,7 +114,15 @@ class House:
 
     def surface_of(self, release: Row) -> Surface:
         """Read a release's surface."""
-        return self.surfaces.read(self.artifacts.tree(release, self.wanted_sources))
+        return self.surfaces.read(self.artifacts.tree(release, self.wanted_sources), partial(self._inspect, release))
+
+    def _inspect(self, release: Row, compiled: Mapping[str, str]) -> dict[str, ModuleRecord]:
+        """Look into the compiled modules of a release by importing them, where the rules ask for it."""
+        if release["library"] not in self.rules.inspection.libraries:
+            return {}
+        cache = self.settings.cache / "inspections"
+        seen = inspect_release(release, list(compiled), self.environments, cache)
+        return {name: record_of(name, compiled[name], told) for name, told in seen.items() if NOT_INSPECTED not in told}
 
     def read_surfaces(self, lake: Lake, library: str, progress: Any) -> Output:
         """Run the surface stage for a library, going on from an earlier run where the releases follow its own."""
@@ -225,7 +182,7 @@ class House:
             2,
             ("releases",),
             ("symbols", "importable", "documents"),
-            lambda: plain(rules.of_surfaces),
+            lambda: plain(rules.of_lives),
             self.read_surfaces,
         )
         yield Stage(
@@ -233,7 +190,7 @@ class House:
             2,
             ("releases", "symbols", "importable"),
             ("changes", "lifecycles"),
-            lambda: plain([rules.of_surfaces, rules.lifecycle]),
+            lambda: plain([rules.of_lives, rules.lifecycle]),
             self.follow_lives,
         )
         yield _stage(

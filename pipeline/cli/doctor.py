@@ -12,7 +12,7 @@ from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
 from pipeline.environments import Finding, diagnose
 from pipeline.rules import RuleError, load_profile, profile_names
 from pipeline.settings import index_url, settings
-from pipeline.stages import CurationRules
+from pipeline.curation import CurationRules
 
 
 def doctor(json: Json = False) -> None:

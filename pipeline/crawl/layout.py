@@ -26,7 +26,7 @@ def source_tree(
     found = [
         (root, names)
         for root in _roots(manifest)
-        if (names := _import_names(_below(root, manifest.files), announced, library, rules))
+        if (names := _import_names(root, manifest, announced, library, rules))
     ]
     if not found:
         return SourceTree({}, "", ())
@@ -52,11 +52,14 @@ def _below(root: str, names: Iterable[str]) -> list[str]:
     return [name[len(root) :] for name in names if name.startswith(root)]
 
 
-def _import_names(files: Iterable[str], announced: frozenset[str], library: str, rules: CrawlRules) -> list[str]:
-    """Return the packages (folders with an __init__) and modules at the root that belong to the library."""
-    split = [name.partition("/") for name in files]
+def _import_names(
+    root: str, manifest: Manifest, announced: frozenset[str], library: str, rules: CrawlRules
+) -> list[str]:
+    """Return the packages (folders with an __init__) and modules, compiled ones too, at the root of the library."""
+    split = [name.partition("/") for name in _below(root, manifest.files)]
     tops = {top for top, _, rest in split if rest in PACKAGE_FILES}
     tops |= {stem for name, slash, _ in split if not slash and (stem := name.rpartition(".")[0]).isidentifier()}
+    tops |= {_top(name) for name in _below(root, manifest.compiled) if "/" not in name}
     kept = {top for top in tops if not top.startswith("_")} - (rules.not_the_library - {library})
     return sorted(kept & announced or kept)
 

@@ -4,7 +4,7 @@ from pipeline.environments.diagnosis import Finding, diagnose
 from pipeline.environments.environment import Environment, bare_environment
 from pipeline.environments.inspect import Answer, Description, ask
 from pipeline.environments.inspect_store import (
-    OPAQUE,
+    NOT_INSPECTED,
     compiled_modules,
     environment_row,
     inspect_modules,
@@ -13,14 +13,14 @@ from pipeline.environments.inspect_store import (
 from pipeline.environments.interpreters import Interpreter, discover, pick
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
 from pipeline.environments.resolver import IndexUnreachable, StepFailed
-from pipeline.environments.rules import EnvironmentRules, environment_rules
+from pipeline.environments.rules import EnvironmentRules, InspectionRules, environment_rules
 from pipeline.environments.sandbox import Bubblewrap, NoSandbox, Sandbox
 from pipeline.environments.stage import environments_stage
 from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Finished, Limits
 
 __all__ = [
-    "OPAQUE",
+    "NOT_INSPECTED",
     "Answer",
     "Bubblewrap",
     "Description",
@@ -30,6 +30,7 @@ __all__ = [
     "Finding",
     "Finished",
     "IndexUnreachable",
+    "InspectionRules",
     "Interpreter",
     "Limits",
     "NoSandbox",

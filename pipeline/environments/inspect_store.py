@@ -16,7 +16,7 @@ from pipeline.lake import Row, content_id, replacing
 from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
 
-OPAQUE = "opaque"
+NOT_INSPECTED = "not inspected"
 """The one key of the description of a module that cannot be described; its value says why."""
 
 _SUFFIXES = (".so", ".pyd")
@@ -43,12 +43,12 @@ def inspect_modules(
 ) -> dict[str, Description]:
     """Describe each module by importing it in the sandbox: its public names, and those of its classes.
 
-    Nothing is called. One that cannot be imported, or that ends the process, is {OPAQUE: reason}.
+    Nothing is called. One that cannot be imported, or that ends the process, is {NOT_INSPECTED: reason}.
     """
     limits = Limits(time_s=rules.import_timeout_s, output_bytes=_OUTPUT_BYTES)
     answers = ask(environment, modules, "module", sandbox, limits)
     return {
-        name: answer.seen if answer.seen is not None else {OPAQUE: _reason(answer.message, environment)}
+        name: answer.seen if answer.seen is not None else {NOT_INSPECTED: _reason(answer.message, environment)}
         for name, answer in answers.items()
     }
 
@@ -59,7 +59,7 @@ def inspect_release(
     """Describe compiled modules of a release, from the cache or by building or opening its environment.
 
     Kept by the artifact's sha256, Python, lock and modules, so that each is inspected once in the life of the cache.
-    Where there is no environment, every module is {OPAQUE: reason}, and it is tried again the next time.
+    Where there is no environment, every module is {NOT_INSPECTED: reason}, and it is tried again the next time.
 
     Errors: those of `EnvironmentStore.build` and `open`.
     """
@@ -67,7 +67,7 @@ def inspect_release(
     if row["outcome"] != EnvironmentOutcome.BUILT:
         last = (row["detail"] or "").strip().splitlines()[-1:]
         reason = ": ".join(["no environment", row["outcome"], *last])
-        return {name: {OPAQUE: reason} for name in modules}
+        return {name: {NOT_INSPECTED: reason} for name in modules}
     key = content_id(release["sha256"], row["python"], row["lock_id"], sorted(modules), PROGRAM.decode())
     path = cache / "descriptions" / f"{key}.json"
     if not path.is_file():

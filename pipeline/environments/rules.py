@@ -67,3 +67,9 @@ def environment_rules(folder: Path | None = None) -> EnvironmentRules:
 
 def _midnight(day: date) -> datetime:
     return datetime.combine(day, time(), UTC)
+
+
+class InspectionRules(Rule):
+    """The rules of `curation_rules/inspection.yaml`: whose compiled modules are imported to see what is in them."""
+
+    libraries: frozenset[str]

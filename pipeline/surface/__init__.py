@@ -2,10 +2,11 @@
 
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.inspected import record_of
 from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.surface.model import SURFACE_VERSION, Surface, SurfaceReader, read_surface
 from pipeline.surface.reading import ReadingRules, Records, module_name
-from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE
+from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.stage import identity, in_order, surface_stage
 
@@ -21,6 +22,7 @@ __all__ = [
     "UNSEEN_SIGNATURE",
     "DirectiveRules",
     "HelperRules",
+    "ModuleRecord",
     "ReadingRules",
     "Records",
     "Surface",
@@ -30,5 +32,6 @@ __all__ = [
     "in_order",
     "module_name",
     "read_surface",
+    "record_of",
     "surface_stage",
 ]

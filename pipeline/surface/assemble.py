@@ -11,13 +11,13 @@ from pipeline.lake import Row, sha256_text
 from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
-from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
+from pipeline.surface.records import ALTERNATIVE, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.signatures import class_parameters, method_parameters
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.trace import Memory
-from pipeline.terms import PublicBecause, SourceKind, SymbolKind
+from pipeline.terms import PublicBecause, SymbolKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class _Assembly:
     def __init__(self, distribution: Distribution, root: str, memory: Assembler) -> None:
         self.distribution = distribution
         self.trace = distribution.trace
-        self.facts = _Facts(distribution)
+        self.facts = ReleaseFacts(distribution)
         self.root = root
         self.memory = memory
         self.part: Part = [], []
@@ -85,9 +85,9 @@ class _Assembly:
     def rows(self) -> Rows:
         names = self._public()
         self.modules = dict(self.exposed)
-        self.preferred = _preferred(names)
-        self.facts.known |= {_is_at(canonical): path for canonical, path in self.preferred.items()}
-        self.facts.known |= {_exposed(path): module.name for path, module in self.exposed}
+        self.preferred = preferred_paths(names)
+        self.facts.known |= {place_fact(canonical): path for canonical, path in self.preferred.items()}
+        self.facts.known |= {exposed_fact(path): module.name for path, module in self.exposed}
         symbols: dict[str, Row] = {}
         documents: dict[str, Row] = {}
         for part in self._parts(names, symbols):
@@ -122,7 +122,14 @@ class _Assembly:
         for public in names:
             found = public.found
             mark = tuple((public.mark or {}).values())
-            key = (public.path, public.because, mark, found.what, found.path, found.definition and found.definition.name)
+            key = (
+                public.path,
+                public.because,
+                mark,
+                found.what,
+                found.path,
+                found.definition and found.definition.name,
+            )
             yield self.memory.parts.get(key, self.facts, self.trace, partial(self._made, self._name, public))
         for path, module in self.exposed:
             # `from .run import run` in a package: the function hides the module of that name
@@ -142,7 +149,7 @@ class _Assembly:
         elif found.what == "outside":
             self._add(self._bare(public, SymbolKind.EXTERNAL, found.path))
         elif found.what == "module":
-            self.trace.ask(_exposed(public.path))
+            self.trace.ask(exposed_fact(public.path))
             if public.path not in self.modules:
                 self._add(self._bare(public, SymbolKind.ALIAS, found.path))
         elif found.definition is None or found.module is None:
@@ -156,20 +163,20 @@ class _Assembly:
         """Return where a name leads with the state of this release: the names may be known since an earlier one."""
         if found.module is None or found.definition is None:
             return found
-        place = _content(found)
+        place = content_fact(found)
         self.trace.ask(place)
         return Found(found.what, found.path, self.facts.modules[found.module.name], self.facts.get(place)[1])
 
     def _preferred_path(self, canonical: str) -> str | None:
         """Return the path under which a definition has its state, if it is public at all."""
-        self.trace.ask(_is_at(canonical))
+        self.trace.ask(place_fact(canonical))
         return self.preferred.get(canonical)
 
     def _module(self, path: str, module: ModuleRecord) -> None:
         top = path.rpartition(".")[0] not in self.modules
         labels = module_labels(module, self.distribution, top=top)
         because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
-        row = _row(path, module.name, SymbolKind.MODULE, because, self.root + module.file, module.source)
+        row = bare_row(path, module.name, SymbolKind.MODULE, because, self.root + module.file, module.source)
         row |= {"labels": labels, "deprecation": module.deprecation}
         self._document(row, module.docstring, module.docstring_line)
         self._add(row)
@@ -178,8 +185,10 @@ class _Assembly:
         assert found.definition is not None
         assert found.module is not None
         definition = found.definition
-        row = _row(path, found.path, _kind(definition), because, self.root + found.module.file, found.module.source)
-        row |= _facts(definition)
+        row = bare_row(
+            path, found.path, kind_of(definition), because, self.root + found.module.file, found.module.source
+        )
+        row |= stated(definition)
         if definition.kind == "class":
             self._owners(found)
             row |= class_parameters(found, self.distribution)
@@ -215,7 +224,7 @@ class _Assembly:
         """Return a class and its bases inside the distribution; all that they say counts for it."""
         owners = self.distribution.ancestry(class_)
         for owner in owners:
-            self.trace.ask(_content(owner))
+            self.trace.ask(content_fact(owner))
         return owners
 
     def _member(self, path: str, because: PublicBecause, found: Found) -> None:
@@ -227,8 +236,10 @@ class _Assembly:
         if definition.kind == "class":
             self._nested(path, because, found)
             return
-        row = _row(path, found.path, _kind(definition, member=True), because, self.root + module.file, module.source)
-        row |= _facts(definition)
+        row = bare_row(
+            path, found.path, kind_of(definition, member=True), because, self.root + module.file, module.source
+        )
+        row |= stated(definition)
         row["parameters"] = method_parameters(definition)
         if same := self._same_member(found):
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
@@ -242,7 +253,7 @@ class _Assembly:
         # a class nested in one that it derives from would inherit itself without end
         if found.path in self.expanding or (because is PublicBecause.INHERITED and public):
             file = self.root + found.module.file
-            self._add(_row(path, found.path, SymbolKind.ALIAS, because, file, found.module.source))
+            self._add(bare_row(path, found.path, SymbolKind.ALIAS, because, file, found.module.source))
         else:
             self._state(path, because, found)
 
@@ -276,9 +287,9 @@ class _Assembly:
 
     def _bare(self, public: PublicName, kind: SymbolKind, canonical: str) -> Row:
         parent = public.path.rpartition(".")[0]
-        self.trace.ask(_exposed(parent))
+        self.trace.ask(exposed_fact(parent))
         module = self.facts.modules[self.modules[parent].name]
-        return _row(public.path, canonical, kind, public.because, self.root + module.file, module.source)
+        return bare_row(public.path, canonical, kind, public.because, self.root + module.file, module.source)
 
     def _document(self, row: Row, docstring: str | None, line: int) -> None:
         if docstring and row["kind"] != SymbolKind.ALIAS:
@@ -292,99 +303,3 @@ class _Assembly:
 
 def _defines(owners: Iterable[Found], name: str) -> bool:
     return any(owner.definition is not None and name in owner.definition.members for owner in owners)
-
-
-class _Facts:
-    """What the rows of a release are made from: where names lead, states of definitions, what is public where."""
-
-    def __init__(self, distribution: Distribution) -> None:
-        self.known: dict[str, Any] = {name: module.skeleton for name, module in distribution.modules.items()}
-        self.known |= distribution.facts
-        self.modules = dict(distribution.modules)
-
-    def get(self, name: str, /) -> Any:
-        module, is_definition, place = name.partition("!")
-        if not is_definition:
-            return self.known.get(name)
-        members = self.modules[module].definitions if module in self.modules else {}
-        *parents, last = place.split(".")
-        for parent in parents:
-            above = members.get(parent) or members.get(parent + ALTERNATIVE)
-            members = above.members if above is not None else {}
-        definition = members.get(last)
-        return (self.modules[module].source, definition) if definition is not None else None
-
-
-def _content(found: Found) -> str:
-    """Name the fact what the state of a definition is."""
-    assert found.module is not None
-    assert found.definition is not None
-    inside = found.path.removeprefix(f"{found.module.name}.").rpartition(".")[0]
-    return f"{found.module.name}!{inside}{'.' if inside else ''}{found.definition.name}"
-
-
-def _is_at(canonical: str) -> str:
-    """Name the fact under which path a definition has its state."""
-    return f"={canonical}"
-
-
-def _exposed(path: str) -> str:
-    """Name the fact which module stands at a public path."""
-    return f"@{path}"
-
-
-def _preferred(names: Iterable[PublicName]) -> dict[str, str]:
-    """Return the public path of each definition: of fewest segments, then where it stands, then by letters."""
-    best: dict[str, str] = {}
-    for public in names:
-        if public.found.definition is not None and not public.lazy:
-            known = best.get(public.found.path)
-            if known is None or _rank(public.path, public.found.path) < _rank(known, public.found.path):
-                best[public.found.path] = public.path
-    return best
-
-
-def _rank(path: str, canonical: str) -> tuple[int, bool, str]:
-    return path.count("."), path != canonical, path
-
-
-def _kind(definition: Definition, *, member: bool = False) -> SymbolKind:
-    if definition.kind == "function":
-        return SymbolKind.METHOD if member else SymbolKind.FUNCTION
-    return next(kind for kind in SymbolKind if kind == definition.kind)
-
-
-def _facts(definition: Definition) -> Row:
-    return {
-        "returns": definition.returns,
-        "value": definition.value,
-        "bases": definition.bases,
-        "decorators": definition.decorators,
-        "labels": definition.labels,
-        "overloads": definition.overloads,
-        "body_sketch": definition.sketch,
-        "deprecation": definition.deprecation,
-    }
-
-
-def _row(path: str, canonical: str, kind: SymbolKind, because: PublicBecause, file: str, source: SourceKind) -> Row:
-    nothing: Mark | None = None
-    return {
-        "path": path,
-        "canonical_path": canonical,
-        "kind": kind,
-        "public_because": because,
-        "parameters": [],
-        "returns": None,
-        "value": None,
-        "bases": [],
-        "decorators": [],
-        "labels": [],
-        "overloads": [],
-        "docstring_sha256": None,
-        "docstring_sketch": [],
-        "body_sketch": [],
-        "deprecation": nothing,
-        "file": file,
-        "source": source,
-    }

@@ -14,6 +14,9 @@ from pipeline.surface.skeleton import skeleton
 from pipeline.surface.stubs import merge_stub
 from pipeline.terms import RejectReason, SourceKind
 
+Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
+"""Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
+
 SURFACE_VERSION = 12
 """Number of the way in which surfaces are read; when it changes every release is read again."""
 
@@ -52,11 +55,11 @@ class SurfaceReader:
         """Parse what was never parsed of many releases, on all cores; `tell` hears of (done, total) files."""
         self.records.prepare((file for tree in trees for file in sources_in_scope(tree, self.rules)), tell)
 
-    def read(self, tree: SourceTree) -> Surface:
+    def read(self, tree: SourceTree, inspect: Inspect = lambda compiled: {}) -> Surface:
         """Read one release.
 
         A file that does not parse is a problem of the surface; its module is then there, but opaque, and so is a
-        compiled module without a stub.
+        compiled module without a stub that `inspect` says nothing of.
         """
         files = list(sources_in_scope(tree, self.rules))
         with without_collector():
@@ -64,10 +67,11 @@ class SurfaceReader:
             modules = self._modules(files)
             seen = len(modules)
             problems = [Reject(m.file, RejectReason.UNPARSED_SOURCE, m.problem) for m in modules.values() if m.problem]
-            for name, path in self._compiled(tree, modules):
-                modules[name] = ModuleRecord(
-                    name, path, False, SourceKind.COMPILED, problem="a compiled module", skeleton=path
-                )
+            compiled = self._compiled(tree, modules)
+            modules |= {name: _opaque(name, path) for name, path in compiled.items()}
+            for name, record in inspect(compiled).items() if compiled else ():
+                record.skeleton = skeleton(record)
+                modules[name] = record
             rows = self._assembler.rows(modules, tree.root)
         return Surface(
             _by_path(rows.symbols), _by_path(rows.documents), _by_path(rows.importable), seen, tuple(problems)
@@ -98,10 +102,14 @@ class SurfaceReader:
             self._merges[key] = merged
         return self._merges[key]
 
-    def _compiled(self, tree: SourceTree, modules: Mapping[str, ModuleRecord]) -> list[tuple[str, str]]:
-        """Return name and path of the compiled modules in scope of which there is no source and no stub."""
+    def _compiled(self, tree: SourceTree, modules: Mapping[str, ModuleRecord]) -> dict[str, str]:
+        """Return the paths of the compiled modules in scope of which there is no source and no stub, by name."""
         named = ((module_name(path), path) for path in tree.compiled)
-        return [(name, path) for name, path in named if name not in modules and self.rules.in_scope(name)]
+        return {name: path for name, path in named if name not in modules and self.rules.in_scope(name)}
+
+
+def _opaque(name: str, path: str) -> ModuleRecord:
+    return ModuleRecord(name, path, False, SourceKind.COMPILED, problem="a compiled module", skeleton=path)
 
 
 def _by_path(rows: Iterable[Row]) -> dict[str, Row]:

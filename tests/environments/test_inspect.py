@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from pipeline.environments import (
-    OPAQUE,
+    NOT_INSPECTED,
     Environment,
     EnvironmentStore,
     Interpreter,
@@ -66,7 +66,7 @@ def test_what_cannot_be_imported_is_opaque_and_says_why(interpreter: Interpreter
     assert found["math"]["members"]["gcd"]["kind"] == "function"
     assert found["math"]["members"]["inf"]["value"] == "inf"
     assert found["_json"]["members"]["make_scanner"]["kind"] == "class"
-    assert found["nowhere.core"] == {OPAQUE: "nowhere.core: ModuleNotFoundError: No module named 'nowhere'"}
+    assert found["nowhere.core"] == {NOT_INSPECTED: "nowhere.core: ModuleNotFoundError: No module named 'nowhere'"}
 
 
 def test_a_release_is_inspected_once(
@@ -91,7 +91,7 @@ def test_without_an_environment_all_is_opaque_and_is_tried_again(
     store, cache = store_at(tmp_path / "environments", interpreters_tried=1), tmp_path / "cache"
     found = inspect_release(release(sha256="1" * 64), ["lib", "lib.core"], store, cache)
     assert list(found) == ["lib", "lib.core"]
-    assert all(seen[OPAQUE].startswith("no environment: import_failed: ZeroDivisionError") for seen in found.values())
+    assert all(seen[NOT_INSPECTED].startswith("no environment: import_failed: ZeroDivisionError") for seen in found.values())
     assert not list(cache.rglob("*.json"))
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.rules import Profile, Rule, RuleError, load, load_profile, plain, profile_names
-from pipeline.stages import CurationRules
+from pipeline.curation import CurationRules
 
 
 class Part(Rule):

@@ -1,0 +1,76 @@
+"""Every rule file that the stages read, loaded together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.crawl import CrawlRules, LicenceRules
+from pipeline.drafting import DraftingRules
+from pipeline.environments import EnvironmentRules, InspectionRules, environment_rules
+from pipeline.instances import MaskingRules
+from pipeline.lifecycle import LifecycleRules
+from pipeline.publish import QualityRules
+from pipeline.review import FlagRules
+from pipeline.rules import load
+from pipeline.settings import settings
+from pipeline.snippets import SnippetRules
+from pipeline.surface import SURFACE_VERSION, DirectiveRules, HelperRules, SurfaceRules
+from pipeline.usage import UsageRules
+from pipeline.validation import ValidationRules
+
+
+@dataclass(frozen=True)
+class CurationRules:
+    """Every rule file that a stage reads."""
+
+    crawl: CrawlRules
+    licences: LicenceRules
+    surface: SurfaceRules
+    helpers: HelperRules
+    lifecycle: LifecycleRules
+    directives: DirectiveRules
+    inspection: InspectionRules
+    snippets: SnippetRules
+    usage: UsageRules
+    masking: MaskingRules
+    drafting: DraftingRules
+    environments: EnvironmentRules
+    validation: ValidationRules
+    flags: FlagRules
+    quality: QualityRules
+
+    @property
+    def of_surfaces(self) -> list[Any]:
+        """What decides how a file is read."""
+        return [SURFACE_VERSION, self.surface, self.helpers, self.directives]
+
+    @property
+    def of_lives(self) -> list[Any]:
+        """What decides what the releases of a library offer, and so what changed between them."""
+        return [self.of_surfaces, self.inspection]
+
+    @classmethod
+    def read(cls) -> CurationRules:
+        """Read the rule files that ship in `curation_rules/`, or those of the folder DRIFTLINE_RULES.
+
+        Errors: RuleError with file and line of what is wrong.
+        """
+        folder = settings().rules
+        return cls(
+            crawl=load(folder / "crawl.yaml", CrawlRules),
+            licences=load(folder / "licences.yaml", LicenceRules),
+            surface=load(folder / "surface.yaml", SurfaceRules),
+            helpers=load(folder / "helpers.yaml", HelperRules),
+            lifecycle=load(folder / "tags.yaml", LifecycleRules),
+            directives=load(folder / "directives.yaml", DirectiveRules),
+            inspection=load(folder / "inspection.yaml", InspectionRules),
+            snippets=load(folder / "snippets.yaml", SnippetRules),
+            usage=load(folder / "usage.yaml", UsageRules),
+            masking=load(folder / "masking.yaml", MaskingRules),
+            drafting=load(folder / "drafting.yaml", DraftingRules),
+            environments=environment_rules(folder),
+            validation=load(folder / "validation.yaml", ValidationRules),
+            flags=load(folder / "flags.yaml", FlagRules),
+            quality=load(folder / "quality.yaml", QualityRules),
+        )
