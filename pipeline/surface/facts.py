@@ -17,6 +17,7 @@ class ReleaseFacts:
         self.modules = dict(distribution.modules)
 
     def get(self, name: str, /) -> Any:
+        """Return a fact; None where there is nothing of that name."""
         module, is_definition, place = name.partition("!")
         if not is_definition:
             return self.known.get(name)
