@@ -104,8 +104,9 @@ class Distribution:
                 return found
             return self._bound(module, name + ALTERNATIVE, seen)
         for star in reversed(module.stars):
-            if star not in seen and name in self.star_names(star):
-                return self.follow(f"{star}.{name}", seen | {star})
+            # a module is also what a name may lead to: as a star it is noted by another name
+            if f"{star}.*" not in seen and name in self.star_names(star):
+                return self.follow(f"{star}.{name}", seen | {f"{star}.*"})
         submodule = f"{module.name}.{name}"
         if module.is_package and submodule in self.modules:
             return Found("module", submodule, self.modules[submodule])

@@ -342,6 +342,14 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         },
         {"pkg.f": "function", "pkg.g": "function"},
     ),
+    "a function that a star import of the module of its name brings, once more through a star (networkx.dispersion)": (
+        {
+            "pkg/__init__.py": "from pkg.part import *\n",
+            "pkg/part/__init__.py": "from .run import *\n",
+            "pkg/part/run.py": "__all__ = ['run']\ndef run(): ...\n",
+        },
+        {"pkg.part": "module", "pkg.part.run": "alias", "pkg.part.run.run": "alias", "pkg.run": "function"},
+    ),
     "a star import brings no more than the __all__ of a module that has one (pydantic.v1.v1)": (
         {
             "pkg/__init__.py": "__all__ = ['f']\ndef f(): ...\ndef __getattr__(name):\n    return load(name)\n",
