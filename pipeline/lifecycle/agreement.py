@@ -17,6 +17,7 @@ from pipeline.terms import (
     DirectiveKind,
     DirectiveOwner,
     Disagreement,
+    ParameterDeprecation,
     ParameterKind,
     PublicBecause,
     SymbolKind,
@@ -130,8 +131,8 @@ class _Case:
         marked = self.said.kind is DirectiveKind.DEPRECATED
 
         def has(row: Row) -> bool:
-            same = (p for p in row["parameters"] if p["name"] == self.parameter and p["kind"] in _NAMED)
-            return any(p["deprecation"] or not marked for p in same)
+            same = (p for p in row["parameters"] if p["name"] == self.parameter)
+            return any(_is_marked(p) if marked else p["kind"] in _NAMED for p in same)
 
         return has
 
@@ -209,6 +210,12 @@ class _Case:
 
 def _not_found(disagreement: Disagreement) -> Verdict:
     return Verdict(Agreement.NOT_FOUND, None, disagreement)
+
+
+def _is_marked(parameter: Row) -> bool:
+    """Return whether a parameter is deprecated, or its name: not just giving it by position."""
+    mark = parameter["deprecation"]
+    return mark is not None and mark["what"] != ParameterDeprecation.BY_POSITION
 
 
 def _has_variadic(row: Row) -> bool:

@@ -30,7 +30,8 @@ class Helper(Rule):
     """One way in which a helper is called.
 
     `names` are the last names of the decorator; `arguments` its parameters in order, `keywords` those that are given
-    by name only, `others` the role of what is given beyond them; `written` must be found in the decorator as written.
+    by name only, `others` the role of what is given beyond them; `written` must be found in the decorator as written;
+    `old` and `new` are the names that are meant where the call does not say them.
     """
 
     names: frozenset[str]
@@ -39,6 +40,8 @@ class Helper(Rule):
     keywords: dict[str, HelperArgument] = Field({})
     others: HelperArgument | None = None
     written: Regex | None = None
+    old: str | None = None
+    new: str | None = None
     examples: tuple[HelperExample, ...] = Field(min_length=1)
 
 
@@ -75,7 +78,8 @@ def read_call(decorator: ast.expr, helper: Helper) -> HelperCall | None:
         # not called in this way, or with what only running tells
         return None
     names = said.get(HelperArgument.NAMES)
-    old, new = said.get(HelperArgument.OLD, ()), said.get(HelperArgument.NEW, ())
+    old = said.get(HelperArgument.OLD, (helper.old,) if helper.old else ())
+    new = said.get(HelperArgument.NEW, (helper.new,) if helper.new else ())
     renames = [*zip(old, [*new, *[None] * len(old)], strict=False), *said.get(HelperArgument.RENAMES, ())]
     found = HelperCall(
         names=names,

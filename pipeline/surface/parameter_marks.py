@@ -62,9 +62,7 @@ def _mark(since: str | None, removal: str | None, replacement: str | None) -> Ma
 def _marked(parameters: Sequence[Parameter], marks: Mapping[str, Mark]) -> list[Parameter]:
     """Return the parameters with these marks; a mark that is there already stays, and what it leaves open is filled."""
     return [
-        p | {"deprecation": _filled(p["deprecation"], marks[p["name"]])}
-        if p["name"] in marks and p["kind"] not in _VARIADIC
-        else p
+        p | {"deprecation": _filled(p["deprecation"], marks[p["name"]])} if p["name"] in marks else p
         for p in parameters
     ]
 

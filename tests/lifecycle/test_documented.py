@@ -109,6 +109,19 @@ ADDED = ".. versionadded:: 1.1"
             ("1.1", "contradicts", "there_before"),
             id="marked before",
         ),
+        pytest.param(
+            [
+                "@_deprecate_positional_args\ndef f(*, a=1): ...",
+                f(of("a", "deprecated:: 1.1"), "*, a=1", decorator="@_deprecate_positional_args"),
+            ],
+            ("1.1", "agrees", None),
+            id="a parameter, of which giving it by position was deprecated before",
+        ),
+        pytest.param(
+            ["def f(**kwargs): ...", f(of("**kwargs", "deprecated:: 1.1"), "**kwargs")],
+            ("1.1", "agrees", None),
+            id="kwargs themselves are deprecated",
+        ),
         pytest.param([f(".. deprecated:: 0.9")], ("1.0", "not_covered", None), id="deprecated in the first release"),
         pytest.param(
             [PLAIN, f(of("a", "versionchanged:: 1.1", "The default is now 2."), "a=2")],
