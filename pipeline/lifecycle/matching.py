@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.lake import Row
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.likeness import confidence, likeness
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.terms import ChangeKind, Evidence, PublicBecause, SymbolKind
+
+_NOT_DEFINED_HERE = frozenset({SymbolKind.MODULE, SymbolKind.EXTERNAL, SymbolKind.LAZY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +42,23 @@ def match(gone: Sequence[str], come: Sequence[str], old: Index, new: Index, rule
 
 
 def _still_there(path: str, old: Index, new: Index) -> Match | None:
-    """Return the move to where the very same definition can still be had."""
+    """Return where the very same definition can still be had: in its place, or under another name that it had."""
     before = old.find(path)
-    if before is None or before["kind"] == SymbolKind.MODULE:
+    if before is None or before["kind"] in _NOT_DEFINED_HERE or _inherited(path, old):
+        # of a class that lost a base, that the base still has the member is no place to find the class's in
         return None
-    if _inherited(path, old):
-        # the class lost a base; that the base still has the member is no place to find the class's in
+    owner = new.owners.get(before["canonical_path"])
+    others = {owner["path"]} if owner is not None else set()
+    others |= {name for name in old.named(before["canonical_path"]) if new.alive(name) and not _inherited(name, old)}
+    if not others - {path}:
         return None
-    after = new.owners.get(before["canonical_path"]) or _shortened(before, old, new)
-    if after is None or _name(after["path"]) != _name(path) or after["path"] == path:
-        return None
-    return Match(path, after["path"], ChangeKind.MOVED, 1.0, Evidence.STATIC)
+    other = min(others - {path}, key=lambda name: _distance(path, name))
+    return Match(path, other, _kind(path, other), 1.0, Evidence.STATIC)
 
 
-def _shortened(before: Row, old: Index, new: Index) -> Row | None:
-    """Return the row under the definition's own public path, if that remains while another name of it went."""
-    owner = old.owners.get(before["canonical_path"])
-    return new.find(owner["path"]) if owner is not None else None
+def _distance(path: str, other: str) -> tuple[bool, bool, int, str]:
+    """Order the names of one definition: of the same last name first, then in the same place, then the shortest."""
+    return _name(other) != _name(path), _parent(other) != _parent(path), other.count("."), other
 
 
 def _stated(gone: Iterable[str], come: Sequence[str], old: Index, new: Index) -> Iterator[Match]:
@@ -70,8 +71,7 @@ def _stated(gone: Iterable[str], come: Sequence[str], old: Index, new: Index) ->
             continue
         for other in _places(path, mark["replacement"]):
             if other in arrived or (_parent(other) == _parent(path) and other in _new_members(path, old, new)):
-                kind = ChangeKind.MOVED if _name(other) == _name(path) else ChangeKind.RENAMED
-                yield Match(path, other, kind, 1.0, Evidence.DOCUMENTED)
+                yield Match(path, other, _kind(path, other), 1.0, Evidence.DOCUMENTED)
                 break
 
 
@@ -125,6 +125,10 @@ def _new_members(path: str, old: Index, new: Index) -> list[str]:
         return []
     paths = [f"{parent}.{_name(row['path'])}" for row in new.below(owner["path"])]
     return [path for path in paths if not old.alive(path)]
+
+
+def _kind(path: str, other: str) -> ChangeKind:
+    return ChangeKind.MOVED if _name(other) == _name(path) else ChangeKind.RENAMED
 
 
 def _inherited(path: str, index: Index) -> bool:

@@ -8,8 +8,9 @@ from pipeline.lake import table
 from pipeline.lifecycle import compare
 from tests.lifecycle.releases import TAGGING, Files, changes, index, told
 
-LONG = "def f(alpha, beta):\n    'The same words.'\n"
-CLASS = "class C:\n    def one(self): ...\n    def two(self): ...\n    def three(self): ...\n"
+WORDS = "    '''What it is.\n\n    In more words.\n    And in yet more.\n    '''\n"
+LONG = f"def f(alpha, beta):\n{WORDS}"
+CLASS = f"class C:\n{WORDS}    def one(self): ...\n    def two(self): ...\n    def three(self): ...\n"
 
 CASES = {
     "nothing": ("def f(): ...\n", "def f(): ...\n", []),

@@ -29,7 +29,8 @@ def told(path: str, *sources: Files) -> list[str]:
     ]
 
 
-MEMBER = "class C:\n    def m(self, a): ...\n    def n(self): ...\n    def o(self): ...\n"
+WORDS = "    '''What it is.\n\n    In more words.\n    And in yet more.\n    '''\n"
+MEMBER = f"class C:\n{WORDS}    def m(self, a): ...\n    def n(self): ...\n    def o(self): ...\n"
 DEPRECATED = "import warnings\ndef f(a):\n    warnings.warn('f is deprecated, use `g` instead', DeprecationWarning)\ndef g(): ...\n"
 ALIAS = {"pkg/__init__.py": "from .core import f\n", "pkg/core.py": "def f(a): ...\n"}
 ALIAS_WITH_B = ALIAS | {"pkg/core.py": "def f(a, b=1): ...\n"}
