@@ -12,7 +12,7 @@ import griffe
 from pipeline.surface.attributes import add_attributes
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.conditional import CONDITIONAL
-from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of
+from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.helpers import HelperRules, apply_helpers
@@ -104,8 +104,7 @@ def _definition(member: griffe.Object | griffe.Alias, file: Visited, imports: di
         found.deprecation = _mark(node, docstring, file)
         found.decorators = [written(decorator) for decorator in node.decorator_list]
     elif isinstance(node, ast.Assign):
-        # `old = deprecated(new)` marks as `@deprecated` does
-        found.deprecation = decorator_mark([node.value], file.rules) or directive_mark(docstring, file.rules)
+        found.deprecation = assigned_mark(node.value, docstring, file.rules)
     _fill(found, member, node, file, imports)
     return found
 

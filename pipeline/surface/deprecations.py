@@ -12,6 +12,7 @@ from pipeline.surface.rules import SurfaceRules, clean_name, first_found
 from pipeline.surface.syntax import written
 from pipeline.terms import DeprecationChannel
 
+_WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "cached_property"})
 _VERSION = re.compile(r"^v?\d+(\.\w+)*$")
 _DIRECTIVE = re.compile(r"^\.\. deprecated::[ \t]*(?P<head>[^\n]*)\n?(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.M)
 _STATEMENT = re.compile(r"^(?:\*\*)?deprecated(?:\*\*)?(?::|\s+(?:since|in|as of)\s)[^\n]*", re.M | re.I)
@@ -44,6 +45,23 @@ def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark 
             mark = _mark(DeprecationChannel.DECORATOR, message, rules, since)
             return mark | {"replacement": _stated(decorator, rules) or mark["replacement"]}
     return None
+
+
+def assigned_mark(value: ast.expr, docstring: str | None, rules: SurfaceRules) -> Mark | None:
+    """Return the mark of `old = deprecated(new)`, also as `deprecated("1.2")(new)` or inside `property(…)`."""
+    return decorator_mark(list(_makers(value)), rules) or directive_mark(docstring, rules)
+
+
+def _makers(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield the calls that make a value out of another one, the outer ones first."""
+    while isinstance(value, ast.Call):
+        yield value
+        if isinstance(value.func, ast.Call):
+            value = value.func
+        elif value.args and _last_name(value.func) in _WRAPPERS:
+            value = value.args[0]
+        else:
+            return
 
 
 def _stated(decorator: ast.expr, rules: SurfaceRules) -> str | None:

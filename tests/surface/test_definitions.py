@@ -77,3 +77,22 @@ def test_decorators_of_libraries_change_what_can_be_given():
         ("kw", "signature"),
     ]
     assert read[1]["deprecation"]["replacement"] == "columns"
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("_api.deprecate_privatize_attribute('3.8', alternative='new')", ("3.8", "new")),
+        ("_api.deprecated('3.6')(property(lambda self: self._x))", ("3.6", None)),
+        ("property(deprecated('3.6', alternative='new')(get))", ("3.6", "new")),
+        ("np.deprecate_with_doc('Use new instead.')(g)", (None, "new")),
+        ("np.deprecate(g, new_name='new')", (None, "new")),
+        ("deprecated_alias('new', since='1.2')", ("1.2", None)),
+        ("property(get, set)", None),
+        ("make(deprecated('1.2'))", None),
+        ("deprecate_kwarg('a', 'b')(g)", None),
+    ],
+)
+def test_what_a_helper_makes_of_another_name_is_deprecated(value, expected):
+    found = rows(f"def g(): ...\nclass C:\n    old = {value}\n")["pkg.C.old"]["deprecation"]
+    assert (found and (found["since"], found["replacement"])) == expected
