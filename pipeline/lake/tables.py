@@ -111,15 +111,17 @@ class Lake:
         return len(kept)
 
     def update(self, name: str, library: str, update: Update) -> None:
-        """Add rows to a library's table and change columns of others; parts without either stay as they are."""
+        """Add rows to a library's table and change columns of others; parts without either stay as they are.
+
+        Errors: ValueError for changes in a table whose key does not tell the part of a row.
+        """
         declared = table(name)
         column = declared.parts or ""
         key = [part for part in declared.key if part != "library"]
         added = _by_series(update.added, column)
-        place = key.index(column)
         changed: dict[str, dict[tuple[str, ...], Row]] = {}
         for of_row, columns in update.changed.items():
-            changed.setdefault(series(of_row[place]), {})[of_row] = columns
+            changed.setdefault(series(of_row[key.index(column)]), {})[of_row] = columns
         for part in sorted(added.keys() | changed.keys()):
             path, changes = self.path(name, library, part), changed.get(part, {})
             known = read_parquet(path) if path.is_file() else []

@@ -11,6 +11,7 @@ from itertools import groupby
 
 from pipeline.lake import Row
 from pipeline.lifecycle.parameters import show
+from pipeline.surface import UNSEEN_SIGNATURE
 from pipeline.terms import ChangeKind, Evidence, ParameterDeprecation, ParameterKind, ParameterSource, SymbolKind
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
@@ -183,7 +184,9 @@ def signature(row: Row, width: int) -> list[str]:
     name = row["path"].rpartition(".")[2]
     if row["kind"] in _CALLABLE:
         returns = f" -> {row['returns']}" if row["returns"] else ""
-        return wrapped(f"{name}(", written(row["parameters"]), f"){returns}", width)
+        # nothing tells how a compiled function, or one that another takes the place of, is called
+        untold = UNSEEN_SIGNATURE in row["labels"] and not row["parameters"]
+        return wrapped(f"{name}(", ["…"] if untold else written(row["parameters"]), f"){returns}", width)
     if row["kind"] == SymbolKind.EXTERNAL:
         return [f"{name} is {row['canonical_path']} of another distribution"]
     if row["kind"] == SymbolKind.MODULE:

@@ -1,10 +1,15 @@
 """The lives of public paths over the releases of a library, and their tags."""
 
+import pyarrow.compute as pc
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from pipeline.lake import Output, table
-from pipeline.lifecycle import Tags
-from tests.lifecycle.releases import TAGGING, history
+from pipeline.lake import Lake, Output, Row, table
+from pipeline.lifecycle import Tags, lifecycle_stage
+from pipeline.surface import surface_stage
+from tests.lifecycle.releases import TAGGING, Files, history
+from tests.surface.trees import surface
 
 
 def lives(output: Output, path: str) -> list[tuple[object, ...]]:
@@ -109,3 +114,53 @@ def test_rows_fit_the_declared_tables_and_keys_are_unique():
             table(name).check(row)
         keys = [tuple(row[column] for column in table(name).key) for row in rows]
         assert len(keys) == len(set(keys))
+
+
+SOURCES: list[Files] = [
+    "def f(a): ...\nclass C:\n    def m(self, a): ...\n",
+    "def f(a, b=1): ...\nclass C:\n    def m(self, b): ...\n    x = 1\n",
+    "@deprecated('use `g` instead')\ndef f(a): ...\ndef g(a): ...\nclass C: ...\n",
+    "def g(a): ...\n",
+    "from .part import *\n",
+    "from .part import f, C\n__all__ = ['C']\n",
+    "def f(:\n",
+    "from elsewhere import C, f\n",
+    "",
+]
+PARTS = ["def f(a): ...\nclass C:\n    def m(self, a): ...\n", "def f(:\n", "class C:\n    n = 2\n"]
+
+
+@st.composite
+def releases_of(draw: st.DrawFn) -> list[tuple[Files, bool]]:
+    """Sources of releases, and whether a release is missing before each."""
+    sources = st.fixed_dictionaries(
+        {"pkg/__init__.py": st.sampled_from(SOURCES), "pkg/part.py": st.sampled_from(PARTS)}
+    )
+    return draw(st.lists(st.tuples(sources, st.sampled_from([False, False, False, True])), min_size=2, max_size=6))
+
+
+@settings(max_examples=60, deadline=None)
+@given(releases_of(), st.data())
+def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(tmp_path_factory, made, data):
+    done = data.draw(st.integers(1, len(made) - 1))
+    versions = [f"{number // 2}.{number % 2}" for number in range(len(made))]
+    releases: list[Row] = [
+        {"library": "pkg", "version": v, "predecessor": "gap" if gap else before, "sha256": v}
+        for v, before, (_, gap) in zip(versions, [None, *versions], made, strict=False)
+    ]
+    read = {version: surface(files) for version, (files, _) in zip(versions, made, strict=True)}
+    symbols = surface_stage(releases, lambda row: read[row["version"]]).tables
+    earlier = surface_stage(releases[:done], lambda row: read[row["version"]]).tables
+    whole = lifecycle_stage(releases, symbols["symbols"], symbols["importable"], TAGGING)
+    first = lifecycle_stage(releases[:done], earlier["symbols"], earlier["importable"], TAGGING)
+    grown, fresh = Lake(tmp_path_factory.mktemp("grown")), Lake(tmp_path_factory.mktemp("fresh"))
+    for name in ("changes", "lifecycles"):
+        grown.write(name, "pkg", first.tables[name])
+        fresh.write(name, "pkg", whole.tables[name])
+    lives = grown.read("lifecycles", "pkg", pc.field("removed_in").is_null())
+    then = lifecycle_stage(releases, symbols["symbols"], symbols["importable"], TAGGING, first.progress, lives)
+    for name, update in then.updates.items():
+        grown.update(name, "pkg", update)
+        assert grown.read(name, "pkg") == fresh.read(name, "pkg")
+        assert [p.read_bytes() for p in grown.parts(name, "pkg")] == [p.read_bytes() for p in fresh.parts(name, "pkg")]
+    assert (then.progress, then.seen, then.rejects) == (whole.progress, whole.seen, whole.rejects)

@@ -1,0 +1,221 @@
+"""What the history of a library costs: ours against griffe with default settings loading each release, in one run.
+
+    python -m benchmarks.history flask networkx pandas --json history.json
+
+Every final release of each library is taken. The archives are fetched first and unpacked once, which is timed as
+"unpack"; then, each step in a process of its own, CPU seconds of user and system with all children:
+
+- griffe: `griffe.load` of each release from its unpacked folder, as `pip install griffe` gives it, and with its extra
+  `faster`;
+- ours: the stages `surface` and `lifecycle` into an empty lake, from the sources that `crawl` stored;
+- one more: the same with the last release added to a lake that has all others.
+
+`crawl` fetches what is needed by ranges; its CPU is shown beside, since griffe needs the unpacked files just as we do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.crawl import Fetcher, Period, finals_of, project
+from pipeline.lake import run_stage
+from pipeline.rules import LibraryRule, Profile
+from pipeline.settings import index_url, settings
+from pipeline.stages import House
+
+LIBRARIES = ("flask", "networkx", "pandas")
+"""A small, a middle and a large one."""
+
+MOST_BYTES = 1 << 30
+STAGES = ("surface", "lifecycle")
+
+
+def cpu() -> float:
+    """Return the CPU seconds of this process and its finished children."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def peak_bytes() -> int:
+    """Return the peak resident bytes of this process or of one of its children, whichever had more."""
+    return 1024 * max(resource.getrusage(w).ru_maxrss for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+
+
+def timed(work: Callable[[], Any]) -> dict[str, float]:
+    """Do a piece of work and say what it cost."""
+    began, spent = time.monotonic(), cpu()
+    work()
+    return {"cpu_s": cpu() - spent, "wall_s": time.monotonic() - began, "peak_mib": peak_bytes() / 2**20}
+
+
+def fetch(library: str, folder: Path) -> list[tuple[str, Path]]:
+    """Fetch the archives of all final releases that have one; return versions and archives in order."""
+    fetcher = Fetcher(timeout_s=settings().timeout_s)
+    finals, _ = finals_of(project(fetcher, index_url(), library), SpecifierSet(""))
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def one(final: Any) -> tuple[str, Path]:
+        path = folder / final.file.sha256
+        if not path.is_file():
+            fetcher.download(final.file.url, path, sha256=final.file.sha256, max_bytes=MOST_BYTES)
+        return final.version, path
+
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(one, finals))
+
+
+def unpack(archives: list[tuple[str, Path]], folder: Path) -> None:
+    """Unpack each archive into a folder named like its release, whole, as an installer would."""
+    for version, path in archives:
+        target = folder / version
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as wheel:
+                wheel.extractall(target)  # noqa: S202 - the archives are those that the index announced
+        else:
+            with tarfile.open(path) as sdist:
+                sdist.extractall(target, filter="data")
+
+
+def search_path(folder: Path, name: str) -> Path | None:
+    """Return where in an unpacked release its package can be imported from."""
+    places = sorted(folder.rglob(f"{name}/__init__.py"), key=lambda path: (len(path.parts), str(path)))
+    places += sorted(folder.rglob(f"{name}.py"), key=lambda path: (len(path.parts), str(path)))
+    if not places:
+        return None
+    return places[0].parent.parent if places[0].name == "__init__.py" else places[0].parent
+
+
+def load_with_griffe(folder: Path, name: str, *, faster: bool) -> int:
+    """Load every release with griffe's defaults and return how many could be; the extra can be switched off."""
+    import griffe
+    from griffe._internal.agents import parser
+
+    if not faster:
+        parser.prune_source = None
+    loaded = 0
+    for release in sorted(folder.iterdir()):
+        if place := search_path(release, name):
+            try:
+                griffe.load(name, search_paths=[place])
+                loaded += 1
+            except Exception as error:  # noqa: BLE001 - whatever griffe makes of a release of 2009, the next one counts
+                print(f"{release.name}: {type(error).__name__}: {error}"[:200], file=sys.stderr)  # noqa: T201
+    return loaded
+
+
+def house(library: str, versions: str) -> House:
+    """Return the stages over some releases of a library."""
+    rule = LibraryRule(library=library, versions=versions)
+    return House(settings(), Profile(name="benchmark", libraries=(rule,)), Period())
+
+
+def run(library: str, versions: str, stages: tuple[str, ...]) -> None:
+    """Run stages for a library in the lake of the settings."""
+    made = house(library, versions)
+    for name in stages:
+        run_stage(made.stages()[name], library, made.lake, settings().runs / "benchmark")
+
+
+def step(name: str, library: str, folder: Path, versions: str) -> dict[str, float]:
+    """Do one step of the benchmark in this process."""
+    import_name = library.replace("-", "_")
+    steps: dict[str, Callable[[], Any]] = {
+        "griffe": lambda: load_with_griffe(folder, import_name, faster=False),
+        "griffe_faster": lambda: load_with_griffe(folder, import_name, faster=True),
+        "crawl": lambda: run(library, versions, ("crawl",)),
+        "ours": lambda: run(library, versions, STAGES),
+    }
+    return timed(steps[name])
+
+
+def in_process(name: str, library: str, folder: Path, data: Path, versions: str = "") -> dict[str, float]:
+    """Do one step in a process of its own, with a lake and cache of its own."""
+    command = [sys.executable, "-m", "benchmarks.history", library, "--step", name, "--folder", str(folder)]
+    environment = os.environ | {"DRIFTLINE_DATA": str(data)}
+    done = subprocess.run([*command, "--versions", versions], env=environment, check=True, stdout=subprocess.PIPE)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def measure(library: str, console: Console) -> dict[str, Any]:
+    """Measure all of it for a library."""
+    archives = fetch(library, settings().data / "benchmarks" / "archives")
+    with TemporaryDirectory(dir=settings().data) as scratch:
+        folder, data = Path(scratch) / "unpacked", Path(scratch) / "data"
+        found: dict[str, Any] = {"releases": len(archives), "unpack": timed(lambda: unpack(archives, folder))}
+        versions = [version for version, _ in archives]
+        for name in ("griffe", "griffe_faster"):
+            console.print(f"{library}: {name}")
+            found[name] = in_process(name, library, folder, data)
+        console.print(f"{library}: ours")
+        found["crawl"] = in_process("crawl", library, folder, data)
+        found["ours"] = in_process("ours", library, folder, data)
+        grown = Path(scratch) / "grown"
+        for name in ("crawl", "ours"):
+            in_process(name, library, folder, grown, f"<={versions[-2]}")
+        in_process("crawl", library, folder, grown)
+        found["one_more"] = in_process("ours", library, folder, grown)
+        found["start"] = in_process("ours", library, folder, grown)
+    return found
+
+
+def show(found: dict[str, dict[str, Any]], console: Console) -> None:
+    """Print the figures side by side."""
+    table = Table(title="CPU seconds; times less than griffe in brackets", title_justify="left", box=None)
+    columns = ("library", "releases", "unpack", "griffe", "griffe[faster]", "ours", "one more", "share", "peak MiB")
+    for column in columns:
+        table.add_column(column, justify="left" if column == "library" else "right")
+    for library, of in found.items():
+        griffe, ours, more = of["griffe"]["cpu_s"], of["ours"]["cpu_s"], of["one_more"]["cpu_s"]
+        table.add_row(
+            library,
+            str(of["releases"]),
+            f"{of['unpack']['cpu_s']:.1f}",
+            f"{griffe:.1f}",
+            f"{of['griffe_faster']['cpu_s']:.1f}",
+            f"{ours:.1f} ({griffe / ours:.1f}x)",
+            f"{more:.1f}",
+            f"{more / ours:.1%}",
+            f"{of['ours']['peak_mib']:.0f}",
+        )
+    console.print(table)
+
+
+def main() -> None:
+    """Measure the libraries of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("libraries", nargs="*", default=LIBRARIES)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--step", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--versions", default="", help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.step:
+        print(json.dumps(step(asked.step, asked.libraries[0], asked.folder, asked.versions)))  # noqa: T201
+        return
+    console = Console(stderr=True)
+    found = {library: measure(library, console) for library in asked.libraries}
+    show(found, Console())
+    if asked.json:
+        asked.json.write_text(json.dumps(found, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
