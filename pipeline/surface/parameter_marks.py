@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pipeline.surface.bodies import Bodies, call_of
 from pipeline.surface.deprecations import warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
-from pipeline.surface.directives import name_parameters, read_directives
+from pipeline.surface.directives import Directive, name_parameters, read_directives
 from pipeline.surface.kwargs import UNKNOWN
 from pipeline.surface.records import Mark, Parameter
 from pipeline.surface.rules import SurfaceRules, first_found
@@ -22,6 +22,7 @@ from pipeline.terms import DirectiveKind, DirectiveOwner, ParameterDeprecation, 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 # what is said of a parameter is indented under it
 _BELOW_A_NAME = re.compile(r"^[ \t]+.*eprecated", re.M)
+_SUBJECT = re.compile(r"(?i)[`'\"]*(\w+)[`'\"]*\s+(?:(?:parameter|argument|keyword)\s+)?(?:is|was|has\s+been)\b")
 _WARN_WORDS = ("eprecat", "Warning")
 _WORDS = (*_WARN_WORDS, "DEPRECAT")
 
@@ -78,7 +79,7 @@ def _told(docstring: str, names: set[str], rules: SurfaceRules, directives: Dire
     said = [
         one
         for one in name_parameters(read_directives(docstring, directives), names, directives)
-        if one.owner is DirectiveOwner.PARAMETER and one.name in names
+        if one.owner is DirectiveOwner.PARAMETER and one.name in names and not _of_another(one, names)
     ]
     gone = {one.name: one.stated for one in said if one.kind is DirectiveKind.VERSIONREMOVED}
     read = rules.deprecations
@@ -90,18 +91,34 @@ def _told(docstring: str, names: set[str], rules: SurfaceRules, directives: Dire
     return marks
 
 
+def _of_another(said: Directive, names: Collection[str]) -> bool:
+    """Return whether a text is about another parameter, as `random_state has been deprecated` stands under `rng`."""
+    found = _SUBJECT.match(said.text)
+    return found is not None and found[1] in names and found[1] != said.name
+
+
 def _warned(body: Sequence[ast.stmt], defaults: Mapping[str, str], rules: SurfaceRules) -> Iterator[tuple[str, Mark]]:
     """Yield the parameters that a body warns of under an `if` that asks whether they are given, with their marks."""
     for statement in body:
         match statement:
             case ast.If(test=test, body=inner, orelse=orelse):
                 for branch, names in ((inner, _given(test, defaults)), (orelse, _left_out(test, defaults))):
-                    if names and (mark := warning_mark(branch, rules, {})):
+                    mark = warning_mark(branch, rules, {}) if names else None
+                    if mark is not None and (_asks_value(test) or _mentions(mark, names)):
                         stated = mark["since"], mark["removal"], mark["replacement"] or _stands_for(branch, names)
                         yield from ((name, _mark(*stated)) for name in names)
                 yield from _warned([s for s in orelse if isinstance(s, ast.If)], defaults, rules)
             case ast.With(body=inner) | ast.Try(body=inner):
                 yield from _warned(inner, defaults, rules)
+
+
+def _asks_value(test: ast.expr) -> bool:
+    """Return whether a condition compares: what only asks for truth may be a switch for warnings of other things."""
+    return not isinstance(test, ast.Name | ast.UnaryOp)
+
+
+def _mentions(mark: Mark, names: Sequence[str]) -> bool:
+    return all(re.search(rf"\b{name}\b", mark["message"] or "") for name in names)
 
 
 def _stands_for(branch: Sequence[ast.stmt], names: Sequence[str]) -> str | None:

@@ -125,6 +125,17 @@ def test_a_warning_whenever_it_is_given(default, test):
     assert marks(warns(default, test)) == ["b: positional_or_keyword, entirely"]
 
 
+@pytest.mark.parametrize("test", ["b", "not b"])
+def test_a_switch_may_turn_on_warnings_of_something_else(test):
+    source = warns("True" if "not" in test else "False", test, "Setting an item of another dtype is deprecated")
+    assert marks(source) == []
+
+
+def test_a_directive_about_another_parameter_marks_that_one_only():
+    source = "@deprecate_kwarg('random_state', 'squeeze')" + NUMPY.replace("Use `reduce`", "random_state was renamed")
+    assert [mark.split(":")[0] for mark in marks(source)] == ["random_state"]
+
+
 NOT_JUST_GIVEN = [
     ("None", "b is None"),
     ("None", "b is not None and a"),
