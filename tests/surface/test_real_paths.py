@@ -1,0 +1,79 @@
+"""Names are found where a user writes them, in real releases: four ways in which they do not stand there."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.crawl import ArtifactStore
+from pipeline.lake import Row
+from pipeline.surface import Records, SurfaceReader
+from pipeline.terms import PublicBecause, SymbolKind
+from tests.surface.test_against_griffe import fetched, store
+from tests.surface.trees import READING_RULES
+
+__all__ = ["store"]
+
+
+def row(store: ArtifactStore, release: str, path: str) -> Row:
+    tree = fetched(store, *release.split())
+    return SurfaceReader(Records(None, READING_RULES, store.contents)).read(tree).symbols[path]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "path", "canonical"),
+    [
+        ("flask 2.3.0", "flask.Flask", "flask.app.Flask"),
+        ("httpx 0.27.0", "httpx.Client", "httpx._client.Client"),
+        ("attrs 23.2.0", "attrs.validators.instance_of", "attr.validators.instance_of"),
+        ("networkx 3.2", "networkx.dispersion", "networkx.algorithms.centrality.dispersion.dispersion"),
+        ("markupsafe 2.1.3", "markupsafe.escape", "markupsafe._speedups.escape"),
+    ],
+)
+def test_a_re_export(store: ArtifactStore, release: str, path: str, canonical: str) -> None:
+    assert row(store, release, path)["canonical_path"] == canonical
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "path"),
+    [
+        ("flask 2.3.0", "flask.signals_available"),
+        ("flask 2.3.0", "flask.escape"),
+        ("scipy 1.11.4", "scipy.sparse.lil.lil_matrix"),
+    ],
+)
+def test_a_name_that_getattr_answers(store: ArtifactStore, release: str, path: str) -> None:
+    found = row(store, release, path)
+    assert (found["kind"], found["public_because"]) == (SymbolKind.LAZY, PublicBecause.GETATTR)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "path", "canonical"),
+    [
+        ("networkx 3.2", "networkx.MultiDiGraph.has_node", "networkx.classes.graph.Graph.has_node"),
+        ("httpx 0.27.0", "httpx.Client.build_request", "httpx._client.BaseClient.build_request"),
+        ("flask 2.3.0", "flask.Flask.get", "flask.scaffold.Scaffold.get"),
+        ("click 8.1.7", "click.Option.get_default", "click.core.Option.get_default"),
+    ],
+)
+def test_an_inherited_member(store: ArtifactStore, release: str, path: str, canonical: str) -> None:
+    assert row(store, release, path)["canonical_path"] == canonical
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("release", "path", "canonical"),
+    [
+        # `__all__.extend([…])`
+        ("networkx 2.8.8", "networkx.OrderedGraph", "networkx.classes.ordered.OrderedGraph"),
+        # `__all__ = _distn_names + _distn_gen_names + ['rv_histogram']`, both made as the module is imported
+        ("scipy 1.11.4", "scipy.stats.norm", "scipy.stats._continuous_distns.norm"),
+        ("scipy 1.11.4", "scipy.stats.distributions.chi2", "scipy.stats._continuous_distns.chi2"),
+        # `__all__ = [s for s in dir() if not s.startswith('_')]`
+        ("scipy 1.11.4", "scipy.signal.butter", "scipy.signal._filter_design.butter"),
+    ],
+)
+def test_a_name_that_all_builds_at_import(store: ArtifactStore, release: str, path: str, canonical: str) -> None:
+    assert row(store, release, path)["canonical_path"] == canonical
