@@ -101,9 +101,7 @@ def _candidates(
             yield from _likely(path, other, ChangeKind.MOVED, old, new, rules)
 
 
-def _likely(
-    path: str, other: str, kind: ChangeKind, old: Index, new: Index, rules: LifecycleRules
-) -> Iterator[Match]:
+def _likely(path: str, other: str, kind: ChangeKind, old: Index, new: Index, rules: LifecycleRules) -> Iterator[Match]:
     before, after = old.find(path), new.find(other)
     if before is None or after is None or before["kind"] != after["kind"]:
         return
