@@ -32,7 +32,8 @@ def class_labels(class_: Found, distribution: Distribution) -> Iterator[str]:
         if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
             yield DYNAMIC
         if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
-            yield UNSEEN_MEMBERS
+            # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
+            yield UNSEEN_MEMBERS if owner.path == class_.path else DYNAMIC
         for base in distribution.bases(owner):
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
             if base.definition is None and not plain:

@@ -108,6 +108,11 @@ def test_what_is_gone_after_it_was_out_of_sight_went_nobody_knows_when():
 
 
 STILL_TOLD = {
+    "beside what a loop gives to a base in both (scipy.sparse._data)": (
+        {"pkg/__init__.py": "class _B: ...\nfor n in N:\n    setattr(_B, n, 1)\nclass C(_B):\n    def f(self): ...\n"},
+        {"pkg/__init__.py": "class _B: ...\nfor n in N:\n    setattr(_B, n, 1)\nclass C(_B): ...\n"},
+        ["removed pkg.C.f"],
+    ),
     "a module whose file is gone (toolz.curried)": (
         {"pkg/__init__.py": "from .m import *\n", "pkg/m.py": BODY, "pkg/curried.py": BODY},
         {"pkg/__init__.py": "from .m import *\n", "pkg/m.py": TWO},
