@@ -12,7 +12,7 @@ from pipeline.surface.attributes import add_attributes
 from pipeline.surface.bindings import Bound, Scope, annotation_text
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.conditional import CONDITIONAL
-from pipeline.surface.deprecations import decorator_mark, directive_mark, mark_of
+from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
@@ -132,8 +132,7 @@ def _fill_attribute(
     if bound.value is not None:
         found.value = expression_text(bound.value)[: file.rules.value_length]
     if isinstance(node, ast.Assign):
-        # `old = deprecated(new)` marks as `@deprecated` does
-        found.deprecation = decorator_mark([node.value], file.rules) or directive_mark(found.docstring, file.rules)
+        found.deprecation = assigned_mark(node.value, found.docstring, file.rules)
         if fields := named_fields(node.value, imports, file.rules):
             found.kind, found.bases, found.value = "class", ["tuple"], None
             add_named_fields(found, fields)

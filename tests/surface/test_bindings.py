@@ -57,9 +57,10 @@ def test_what_takes_the_place_of_an_import_keeps_its_annotations():
     assert facts_of_walk("pkg", file, source)["f"]["called"] == [("a", "positional_or_keyword", None, "List[int]")]
 
 
-def differences(folder, step):
+def differences(folder: str, step: int) -> tuple[list[tuple[str, set[str]]], int]:
     """Return the files of which the walk says something else, and how many were compared."""
-    wrong, compared = [], 0
+    wrong: list[tuple[str, set[str]]] = []
+    compared = 0
     for file in sorted(Path(folder).rglob("*.py"))[::step]:
         try:
             text = importlib.util.decode_source(file.read_bytes())
