@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
+
 import pytest
 
 from pipeline.crawl import ArtifactStore
@@ -14,9 +17,14 @@ from tests.surface.trees import READING_RULES
 __all__ = ["store"]
 
 
-def row(store: ArtifactStore, release: str, path: str) -> Row:
+@functools.cache
+def symbols(store: ArtifactStore, release: str) -> Mapping[str, Row]:
     tree = fetched(store, *release.split())
-    return SurfaceReader(Records(None, READING_RULES, store.contents)).read(tree).symbols[path]
+    return SurfaceReader(Records(None, READING_RULES, store.contents)).read(tree).symbols
+
+
+def row(store: ArtifactStore, release: str, path: str) -> Row:
+    return symbols(store, release)[path]
 
 
 @pytest.mark.slow
