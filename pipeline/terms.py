@@ -110,7 +110,7 @@ class DeprecationChannel(Term):
 class ChangeKind(Term):
     INTRODUCED = "introduced", "the release before does not have the API"
     REMOVED = "removed", "the API is gone in this release"
-    RENAMED = "renamed", "the API lives on under another name in the same place"
+    RENAMED = "renamed", "the API lives on under another name"
     MOVED = "moved", "the API lives on in another place under the same name"
     PARAMETER_ADDED_REQUIRED = "parameter_added_required", "a parameter without default came"
     PARAMETER_ADDED_OPTIONAL = "parameter_added_optional", "a parameter with default came"

@@ -192,7 +192,7 @@ class _Writer:
         # the replacement of a parameter is the name of another one
         stated = difference.replacement
         row["replacement"] = stated if difference.parameter else self._replacement(path, stated)
-        if difference.kind == ChangeKind.PARAMETER_RENAMED and not stated:
+        if difference.guessed:
             row["confidence"] = self.rules.confidence_parameter_renamed
         return row
 

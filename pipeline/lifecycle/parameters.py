@@ -26,7 +26,10 @@ UNKNOWN = "..."
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that differs between two states of an API; `breaking` is None where the rules' answer stands."""
+    """One thing that differs between two states of an API; `breaking` is None where the rules' answer stands.
+
+    `guessed` if it is a rename that nobody states.
+    """
 
     kind: ChangeKind
     old: str | None = None
@@ -34,6 +37,7 @@ class Difference:
     parameter: str | None = None
     breaking: bool | None = None
     replacement: str | None = field(default=None)
+    guessed: bool = False
 
 
 def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleRules) -> Iterator[Difference]:
@@ -113,7 +117,14 @@ def _still_accepted(left: Mapping[str, Row], right: Mapping[str, Row]) -> Iterat
 def _rename(before: Row, after: Row, *, accepted: bool) -> Difference:
     breaking = False if accepted or before["kind"] == ParameterKind.POSITIONAL_ONLY else None
     names = before["name"], after["name"]
-    return Difference(ChangeKind.PARAMETER_RENAMED, *names, before["name"], breaking, replacement=after["name"])
+    return Difference(
+        ChangeKind.PARAMETER_RENAMED,
+        *names,
+        before["name"],
+        breaking,
+        replacement=after["name"],
+        guessed=not accepted,
+    )
 
 
 def _removed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:

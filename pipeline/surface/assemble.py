@@ -266,7 +266,12 @@ class _Assembly:
         in_body = found.definition.kind == "attribute" and "class-attribute" in found.definition.labels
         if not in_body or not value or not value.isidentifier() or value.startswith("_"):
             return None
-        other = self.distribution.follow(f"{found.path.rpartition('.')[0]}.{value}")
+        owner = self.distribution.follow(found.path.rpartition(".")[0])
+        bound = list(owner.definition.members) if owner.definition else []
+        if value not in bound[: bound.index(found.definition.name)]:
+            # what the class binds later, or inherits, is not what the name means here
+            return None
+        other = self.distribution.follow(f"{owner.path}.{value}")
         return other.path if other.definition and other.definition.kind in {"function", "property"} else None
 
     def _importable(self, path: str, module: ModuleRecord) -> list[Row]:
