@@ -188,7 +188,10 @@ def test_documents_have_the_text_its_file_and_its_first_line():
         {"pkg/__init__.py": '"""Top."""\n\n\ndef f():\n    """\n    First.\n\n        Indented.\n    """\n'},
         root="pkg-1.0/src/",
     )
-    assert [(d["path"], d["docstring"], d["file"], d["line"]) for d in read.documents.values()] == [
+    assert [
+        (d["path"], d["docstring"], d["file"], d["line"])
+        for d in sorted(read.documents.values(), key=lambda d: d["path"])
+    ] == [
         ("pkg", "Top.", "pkg-1.0/src/pkg/__init__.py", 1),
         ("pkg.f", "First.\n\n    Indented.", "pkg-1.0/src/pkg/__init__.py", 6),
     ]
