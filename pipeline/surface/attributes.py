@@ -7,7 +7,7 @@ import functools
 import re
 from collections.abc import Iterable, Iterator
 
-from pipeline.surface.bodies import Bodies
+from pipeline.surface.bodies import Bodies, Places, find_all
 from pipeline.surface.records import Definition
 from pipeline.surface.syntax import Function, dotted, statements, written
 
@@ -17,6 +17,7 @@ SET_OUTSIDE_INIT = "set-outside-init"
 _IMPLICIT_CLASSMETHODS = frozenset({"__init_subclass__", "__class_getitem__"})
 
 _BEFORE = (", ", "= ", ": ")
+_NEW = ("__new__",)
 _CLOSED = (") = ", "] = ")
 # targets over several lines end in one that may have more of them: `parents, self.n_leaves_) = …`
 _LAST_OF_MANY = re.compile(r"\n[ \t]+(?:[A-Za-z_][\w., \t]*)?[)\]] =")
@@ -45,7 +46,7 @@ def _owners(method: Function, bodies: Bodies) -> tuple[str, set[str]]:
 
 def _created(method: Function, bodies: Bodies) -> set[str]:
     """Return the names that a `__new__` gives the object it makes: `self = super().__new__(cls)`."""
-    if not bodies.mentions(method, ("__new__",)):
+    if not bodies.mentions(method, _NEW):
         return set()
     names = set()
     for statement in bodies.statements(method):
@@ -65,10 +66,20 @@ def _assignment(owner: str) -> re.Pattern[str]:
 
 
 @functools.lru_cache(maxsize=256)
-def _later_target(owner: str) -> tuple[re.Pattern[str], ...]:
-    """Return patterns of attributes that do not begin their line, as in `x, self.y = …`."""
+def _later_targets(owner: str) -> Places:
+    """Return a function that finds where attributes may be set that do not begin their line, as in `x, self.y = …`."""
     target = rf"{owner}\.[A-Za-z]\w*[^\n(=]*=(?!=)"
-    return tuple(re.compile(before + target) for before in _BEFORE)
+    words = [(f"{before}{owner}.", re.compile(before + target)) for before in _BEFORE]
+
+    def find(text: str) -> list[int]:
+        return sorted(place for word, later in words for place in find_all(text, word) if later.match(text, place))
+
+    return find
+
+
+def _last_targets(text: str) -> list[int]:
+    closed = (place for word in _CLOSED for place in find_all(text, word))
+    return sorted(place for place in closed if _LAST_OF_MANY.match(text, text.rfind("\n", 0, place)))
 
 
 @functools.lru_cache(maxsize=256)
@@ -79,10 +90,7 @@ def _another(owner: str) -> re.Pattern[str]:
 
 def _add(method: Function, owner: str, label: str, found: Definition, bodies: Bodies) -> None:
     names = [name for name in bodies.search(method, _assignment(owner)) if name not in found.members]
-    for pattern, before in zip(_later_target(owner), _BEFORE, strict=True):
-        if bodies.mentions(method, (f"{before}{owner}.",)) and bodies.search(method, pattern):
-            names.append("")
-    if bodies.mentions(method, _CLOSED) and bodies.search(method, _LAST_OF_MANY):
+    if bodies.has_any(method, _later_targets(owner)) or bodies.has_any(method, _last_targets):
         names.append("")
     if not names:
         return

@@ -90,6 +90,16 @@ def bind_names(tree: ast.Module, module: str, is_package: bool) -> tuple[Scope, 
     return scope, known.imports
 
 
+def take_apart(scope: Scope) -> None:
+    """Free what a scope holds: scopes and names hold each other, and would stay until they are collected."""
+    for bound in scope.bound.values():
+        inner, bound.scope = bound.scope, None
+        if inner is not None and inner is not scope:
+            take_apart(inner)
+    scope.bound.clear()
+    scope.overloads.clear()
+
+
 def reads_strings(scope: Scope) -> bool:
     """Return whether strings in annotations are forward references here: not under PEP 563, where none are needed."""
     while scope.around is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pipeline.surface.attributes import add_attributes
 from pipeline.surface.bindings import Bound, Scope, annotation_text
 from pipeline.surface.bodies import Bodies
+from pipeline.surface.cleaning import clean_docstring
 from pipeline.surface.conditional import CONDITIONAL
 from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.directive_rules import DirectiveRules
@@ -21,7 +21,7 @@ from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.parameter_marks import mark_by_code, mark_told
 from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.sketches import line_hashes, sketch
+from pipeline.surface.sketches import hashes, line_hashes, sketch
 from pipeline.surface.syntax import Function, text_of, written
 from pipeline.surface.written_signatures import shown_overload, written_parameters
 
@@ -35,7 +35,7 @@ class Visited:
     rules: SurfaceRules
     helpers: HelperRules | None
     bodies: Bodies
-    hashes: list[int]
+    lines: list[bytes]
     directives: DirectiveRules | None = None
     conditional: set[int] = field(default_factory=set)
 
@@ -122,6 +122,8 @@ def _mark(node: Function | ast.ClassDef, docstring: str | None, file: Visited) -
         made = next(methods, None)
     if made is not None and file.bodies.calls(made, file.rules.deprecations.call_words):
         body = file.bodies.statements(made)
+    if not node.decorator_list and not body and not (docstring and "eprecated" in docstring):
+        return None
     return mark_of(node.decorator_list, body, docstring, file.rules)
 
 
@@ -174,7 +176,7 @@ def _fill_function(found: Definition, bound: Bound, node: Function, file: Visite
     first, last = file.bodies.first_line(node), node.end_lineno or node.lineno
     start, end = file.bodies.span(node)
     if first < last:
-        found.sketch = sketch(file.hashes[first:last])
+        found.sketch = sketch(hashes(file.lines[first:last]))
     elif start < end:
         found.sketch = sketch(line_hashes(file.bodies.text[start:end].encode()))
 
@@ -187,7 +189,7 @@ def _add_hidden(found: Definition, docstring: str | None, node: Function, file: 
 
 
 def _mark_told(found: Definition, docstring: str | None, file: Visited) -> None:
-    if file.directives is not None:
+    if file.directives is not None and docstring and file.bodies.has("eprecated"):
         found.called = mark_told(found.called, docstring, file.rules, file.directives)
 
 
@@ -199,11 +201,11 @@ def _is_property(found: Definition, rules: SurfaceRules) -> bool:
 
 def read_docstring(docstring: ast.Constant | None, lines: Sequence[str]) -> tuple[str | None, int]:
     """Return the docstring without its indentation, and the line where its text begins."""
-    text = text_of(docstring)
+    text = None if docstring is None else text_of(docstring)
     if docstring is None or text is None or not text.strip():
         return None, 1
     line = docstring.lineno
     # that is the line of the opening quotes; the text may begin further down
     while line < len(lines) and not _QUOTES.sub("", lines[line - 1]).strip():
         line += 1
-    return inspect.cleandoc(text.rstrip()), line
+    return clean_docstring(text), line

@@ -156,8 +156,8 @@ def binds_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     if not any(bodies.has(word) for word in _MAKES_NAMES):
         return False
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    at_import = (node for s in tree.body if not isinstance(s, scopes) for node in ast.walk(s))
-    return any(_binds_names(node) for node in at_import)
+    at_import = (s for s in tree.body if not isinstance(s, scopes) and bodies.lines_mention(s, _MAKES_NAMES))
+    return any(_binds_names(node) for statement in at_import for node in ast.walk(statement))
 
 
 def _binds_names(node: ast.AST) -> bool:

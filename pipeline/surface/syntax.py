@@ -5,6 +5,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
+_COMPOUND = frozenset(
+    {ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match}
+)
+_LEAVES = frozenset({ast.Name, ast.Constant})
+_SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -21,7 +27,40 @@ def dotted(node: ast.AST | None) -> str | None:
 
 def written(node: ast.expr) -> str:
     """Return an expression as `ast.unparse` writes it."""
-    return dotted(node) or ast.unparse(node)
+    return _plain(node) or ast.unparse(node)
+
+
+def _plain(node: ast.expr) -> str | None:
+    """Return a name, or a call of one with names and literals: what most decorators and defaults are."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute():
+            return dotted(node)
+        case ast.Constant(value=str() | bool() | int() | None as value, kind=None):
+            return repr(value)
+        case ast.Call(func=func, args=args, keywords=keywords):
+            called = dotted(func)
+            given = [_plain(argument) for argument in args]
+            named = [(keyword.arg, _plain(keyword.value)) for keyword in keywords]
+            if called is None or None in given or any(name is None or value is None for name, value in named):
+                return None
+            return f"{called}({', '.join([*map(str, given), *(f'{name}={value}' for name, value in named)])})"
+    return None
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """Return the nodes right below a node, in the order of the source, without what only says how they are used."""
+    found: list[ast.AST] = []
+    if type(node) in _LEAVES:
+        return found
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, list):
+            found += [inner for inner in value if isinstance(inner, ast.AST)]
+        elif isinstance(value, ast.AST) and not isinstance(value, _SIGNS):
+            found.append(value)
+    return found
 
 
 def text_of(node: ast.AST | None) -> str | None:
@@ -57,8 +96,9 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
     """Yield the statements of a body and those inside them, but not those of functions and classes in it."""
     for statement in body:
         yield statement
-        for inner in parts(statement):
-            yield from statements(inner)
+        if type(statement) in _COMPOUND:
+            for inner in parts(statement):
+                yield from statements(inner)
 
 
 def functions(body: Iterable[ast.stmt]) -> Iterator[Function]:

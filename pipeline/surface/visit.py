@@ -8,7 +8,7 @@ import logging
 import warnings
 from pathlib import PurePath
 
-from pipeline.surface.bindings import bind_names, described_by
+from pipeline.surface.bindings import bind_names, described_by, take_apart
 from pipeline.surface.bodies import Bodies, without_bodies
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.conditional import conditional_statements
@@ -27,7 +27,6 @@ from pipeline.surface.exports import (
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.sketches import line_hashes
 from pipeline.terms import SourceKind
 
 # griffe reads parameter sections of docstrings, and logs what it finds wrong with them
@@ -58,7 +57,7 @@ def visit_file(
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
-            file = Visited(rules, helpers, Bodies(text), line_hashes(content), directives)
+            file = Visited(rules, helpers, Bodies(text), content.splitlines(), directives)
             return _record(name, path, text, file)
     except SyntaxError as error:
         raise UnparsedError(f"line {error.lineno or 0}: {error.msg}") from None
@@ -81,7 +80,7 @@ def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
     exports = read_exports(tree)
     if exports is not None and changes_exports_unseen(text):
         exports.complete = False
-    return ModuleRecord(
+    record = ModuleRecord(
         name=name,
         file=path,
         is_package=is_package,
@@ -98,6 +97,8 @@ def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),
     )
+    take_apart(scope)
+    return record
 
 
 def _parsed(text: str) -> ast.Module:

@@ -1,0 +1,23 @@
+"""Docstrings lose the indentation of the source, as `inspect.cleandoc` takes it off."""
+
+import inspect
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pipeline.surface.cleaning import clean_docstring
+
+
+@given(st.text("ab \t\n\f\r", max_size=40))
+@example("\n    First.\n\n        More.\n    ")
+@example("First.\n  \n      \n    More.\n")
+def test_it_is_what_inspect_gives(text):
+    assert clean_docstring(text) == inspect.cleandoc(text.rstrip())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("Top.\n    More.\n      Deeper.\n    ", "Top.\nMore.\n  Deeper."), ("  \n", ""), ("", "")]
+)
+def test_the_margin_is_that_of_the_lines_below_the_first(text, expected):
+    assert clean_docstring(text) == expected
