@@ -20,9 +20,9 @@ from pipeline.surface.syntax import Function, text_of
 # What Python 2 alone allows in a function. In a docstring it makes the file be parsed whole for nothing.
 _PRINT = re.compile(r"""\n[ \t]*print ["'\w%`]""")
 _OTHERS_OF_PYTHON_2 = (
-    re.compile(r"except [\w.]+ ?, ?\w+ ?:"),
-    re.compile(r"""raise [\w.]+ ?, ?["'\w]"""),
-    re.compile(r"""exec [\w"']+ in """),
+    ("except ", re.compile(r"except [\w.]+ ?, ?\w+ ?:")),
+    ("raise ", re.compile(r"""raise [\w.]+ ?, ?["'\w]""")),
+    ("exec ", re.compile(r"""exec [\w"']+ in """)),
 )
 _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
@@ -39,7 +39,7 @@ def without_bodies(text: str) -> str:
 def _may_be_python_2(text: str) -> bool:
     if "print " in text and _PRINT.search(text):
         return True
-    return any(pattern.search(text) for pattern in _OTHERS_OF_PYTHON_2)
+    return any(pattern.match(text, place) for word, pattern in _OTHERS_OF_PYTHON_2 for place in find_all(text, word))
 
 
 Places = Callable[[str], list[int]]
@@ -98,19 +98,20 @@ class Bodies:
 
     def has_any(self, node: Function, find: Places) -> bool:
         """Return whether one of the places is in a body: they are looked for once in the file, not in each body."""
+        places = self._find(find)
+        return bool(places) and _any_between(places, *self.span(node))
+
+    def _find(self, find: Places) -> list[int]:
         places = self._places.get(find)
         if places is None:
             places = self._places[find] = find(self.text)
-        if not places:
-            return False
-        start, end = self.span(node)
-        first = bisect_left(places, start)
-        return first < len(places) and places[first] < end
+        return places
 
     def lines_mention(self, node: ast.stmt, words: tuple[str, ...]) -> bool:
         """Return whether one of the words stands in the lines of any statement."""
         first, last = node.lineno - 1, node.end_lineno or node.lineno
-        return any(word in line for line in self.lines[first:last] for word in words)
+        start = self._ends[first - 1] + first if first else 0
+        return _any_between(self._find(places_of(words)), start, self._ends[last - 1] + last - 1)
 
     def count(self, node: Function, words: Sequence[str]) -> int:
         """Return how often the words stand in a body."""
@@ -173,6 +174,11 @@ class Bodies:
             between = "\n" if self.text[start - 1] == "\n" else " "
             self._read[id(node)] = _parsed(f"async def _():{between}{self.text[start:end]}")
         return self._read[id(node)]
+
+
+def _any_between(places: list[int], start: int, end: int) -> bool:
+    first = bisect_left(places, start)
+    return first < len(places) and places[first] < end
 
 
 @functools.lru_cache(maxsize=256)

@@ -19,6 +19,7 @@ def test_an_expression_is_written_as_unparse_writes_it(source):
 
 def test_children_are_all_but_signs():
     node = ast.parse("f(a, *b, c=d + 1)", mode="eval").body
+    assert isinstance(node, ast.Call)
     kinds = [type(child).__name__ for child in children(node)]
     assert kinds == ["Name", "Name", "Starred", "keyword"]
     assert children(node.func) == []
