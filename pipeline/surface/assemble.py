@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.lake import Row, sha256_text
 from pipeline.surface.attributes import SET_OUTSIDE_INIT
-from pipeline.surface.facts import ReleaseFacts, content_fact, exposed_fact, place_fact
+from pipeline.surface.facts import ReleaseFacts, content_fact, exposed_fact, line_of, place_fact
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
 from pipeline.surface.records import ALTERNATIVE, ModuleRecord
@@ -50,6 +50,7 @@ class Assembler:
         self.names = Memory[list[PublicName]]()
         self.parts = Memory[Part]()
         self.importable = Memory[list[Row]]()
+        self.members: dict[str, tuple[Definition, object, Part]] = {}
         self._texts: dict[str, tuple[str, list[int]]] = {}
 
     def text(self, docstring: str) -> tuple[str, list[int]]:
@@ -140,9 +141,10 @@ class _Assembly:
                 yield self._made(self._module, path, module)
 
     def _made(self, make: Callable[..., None], *about: Any) -> Part:
-        self.part = [], []
+        outer, self.part = self.part, ([], [])
         make(*about)
-        return self.part
+        made, self.part = self.part, outer
+        return made
 
     def _name(self, public: PublicName) -> None:
         found = self._now(public.found)
@@ -197,7 +199,7 @@ class _Assembly:
             row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
         elif definition.kind == "function":
             row["parameters"] = definition.called
-        self._document(row, definition.docstring, definition.docstring_line)
+        self._document(row, definition.docstring, line_of(found))
         self._add(row)
         if definition.kind == "class":
             self.expanding.add(found.path)
@@ -238,14 +240,24 @@ class _Assembly:
         if definition.kind == "class":
             self._nested(path, because, found)
             return
-        row = bare_row(
-            path, found.path, kind_of(definition, member=True), because, self.root + module.file, module.source
-        )
-        row |= stated(definition)
-        row["parameters"] = method_parameters(definition)
-        if same := self._same_member(found):
+        about = because, found.path, module.source, self._same_member(found)
+        known = self.memory.members.get(path)
+        if known is None or known[0] != definition or known[1] != about:
+            known = self.memory.members[path] = definition, about, self._made(self._member_rows, path, found, about)
+        self.part[0].extend(known[2][0])
+        self.part[1].extend(known[2][1])
+
+    def _member_rows(self, path: str, found: Found, about: tuple[PublicBecause, str, SourceKind, str | None]) -> None:
+        because, canonical, source, same = about
+        assert found.definition is not None
+        assert found.module is not None
+        file = self.root + found.module.file
+        row = bare_row(path, canonical, kind_of(found.definition, member=True), because, file, source)
+        row |= stated(found.definition)
+        row["parameters"] = method_parameters(found.definition)
+        if same:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
-        self._document(row, definition.docstring, definition.docstring_line)
+        self._document(row, found.definition.docstring, line_of(found))
         self._add(row)
 
     def _nested(self, path: str, because: PublicBecause, found: Found) -> None:

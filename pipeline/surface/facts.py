@@ -30,6 +30,12 @@ class ReleaseFacts:
         return (self.modules[module].source, definition) if definition is not None else None
 
 
+def line_of(found: Found) -> int:
+    """Return the line in which the docstring of a definition begins."""
+    assert found.module is not None
+    return found.module.lines.get(content_fact(found).partition("!")[2], 1)
+
+
 def content_fact(found: Found) -> str:
     """Name the fact what the state of a definition is."""
     assert found.module is not None

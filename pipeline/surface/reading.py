@@ -21,7 +21,7 @@ from pipeline.lake import without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.python2 import modernise
-from pipeline.surface.records import ModuleRecord
+from pipeline.surface.records import Definition, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.skeleton import skeleton
 from pipeline.surface.visit import UnparsedError, visit_file
@@ -191,7 +191,18 @@ def read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRe
     """Read one file; one that does not parse gives a record that says why."""
     record = _read_file(file, content, rules)
     record.skeleton = skeleton(record)
+    record.lines = dict(_lines_of(record.definitions))
     return record
+
+
+def _lines_of(definitions: Mapping[str, Definition], inside: str = "") -> Iterator[tuple[str, int]]:
+    """Take the lines of docstrings off the definitions, and yield them by dotted name."""
+    for name, definition in definitions.items():
+        if definition.docstring_line != 1:
+            yield inside + name, definition.docstring_line
+            definition.docstring_line = 1
+        if definition.members:
+            yield from _lines_of(definition.members, f"{inside}{name}.")
 
 
 def _read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRecord:

@@ -48,6 +48,7 @@ class Distribution:
             if last.startswith("_"):
                 self._private.setdefault(parent, set()).add(last)
         self._stars: dict[str, tuple[list[str], set[str]]] = {}
+        self._found: dict[tuple[str, str], tuple[Found, set[str]]] = {}
         self._exports: dict[str, tuple[tuple[list[str], bool] | None, set[str]]] = {}
 
     def standard(self, path: str) -> bool:
@@ -98,6 +99,18 @@ class Distribution:
 
     def lookup(self, module: ModuleRecord, name: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what a name means in a module: defined, imported, star-imported, or a submodule."""
+        if seen:
+            return self._lookup(module, name, seen)
+        key = module.name, name
+        if key not in self._found:
+            with self.trace.noting() as asked:
+                found = self._lookup(module, name, seen)
+            self._found[key] = found, asked
+        found, asked = self._found[key]
+        self.trace.ask_all(asked)
+        return found
+
+    def _lookup(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
         if name in module.definitions:
             found = self._bound(module, name, seen)
             if found.what != "missing" or name + ALTERNATIVE not in module.definitions:

@@ -52,6 +52,7 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
         docstring=source.docstring or stub.docstring,
         docstring_line=source.docstring_line if source.docstring else stub.docstring_line,
         deprecation=source.deprecation or stub.deprecation,
+        lines=stub.lines | source.lines,
     )
 
 
