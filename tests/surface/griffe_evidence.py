@@ -21,17 +21,29 @@ class Branch(Enum):
     IF = auto()
     ELSE = auto()
     TYPING = auto()
+    TYPING_ELSE = auto()
     PROGRAM = auto()
     LOOP = auto()
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A statement that binds a name in the body of a module or class, and the branches that it stands in."""
+    """A statement that binds a name in the body of a module or class, and the compound statements that it stands in."""
 
     name: str
     node: ast.stmt
-    branches: tuple[Branch, ...]
+    within: tuple[tuple[ast.stmt, Branch], ...]
+
+    @property
+    def branches(self) -> frozenset[Branch]:
+        """The kinds of branch that it stands in."""
+        return frozenset(branch for _, branch in self.within)
+
+    @property
+    def line(self) -> int:
+        """Its first line, decorators among it, as griffe counts."""
+        decorators = getattr(self.node, "decorator_list", [])
+        return min([self.node.lineno, *(int(decorator.lineno) for decorator in decorators)])
 
     @property
     def value(self) -> ast.expr | None:
@@ -111,11 +123,14 @@ class Sources:
         while waiting:
             here = waiting.pop()
             tree = self.tree(here)
-            for node in ast.walk(tree) if tree is not None else ():
-                if isinstance(node, ast.ImportFrom) and (target := self._target(here, node)) not in found:
+            stars = (b.node for b in bound(tree.body) if b.name == "*") if tree is not None else ()
+            for node in stars:
+                assert isinstance(node, ast.ImportFrom)
+                target = self._target(here, node)
+                if target not in found and self.has(target):
                     found.add(target)
-                    waiting.extend([target] if node.names[0].name == "*" else [])
-        return {name for name in found if self.has(name)}
+                    waiting.append(target)
+        return found
 
     def _target(self, module: str, node: ast.ImportFrom) -> str:
         parts = module.split(".")
@@ -171,13 +186,13 @@ def _parse(file: Path) -> ast.Module | None:
     return None
 
 
-def bound(body: list[ast.stmt], branches: tuple[Branch, ...] = ()) -> Iterator[Binding]:
+def bound(body: list[ast.stmt], within: tuple[tuple[ast.stmt, Branch], ...] = ()) -> Iterator[Binding]:
     """Yield what the statements of a body bind, those inside of branches among them."""
     for statement in body:
         for inner, branch in _inside(statement):
-            yield from bound(inner, (*branches, branch))
+            yield from bound(inner, (*within, (statement, branch)))
         for name in _names(statement):
-            yield Binding(name, statement, branches)
+            yield Binding(name, statement, within)
 
 
 def _inside(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], Branch]]:
@@ -186,7 +201,7 @@ def _inside(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], Branch]]:
             text = ast.unparse(test)
             program = text.startswith("__name__ ==")
             yield body, Branch.TYPING if "TYPE_CHECKING" in text else Branch.PROGRAM if program else Branch.IF
-            yield orelse, Branch.ELSE
+            yield orelse, Branch.TYPING_ELSE if "TYPE_CHECKING" in text else Branch.ELSE
         case ast.Try() | ast.TryStar():
             yield from (([*statement.body, *statement.orelse, *statement.finalbody], Branch.TRY),)
             yield from ((handler.body, Branch.HANDLER) for handler in statement.handlers)

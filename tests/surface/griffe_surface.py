@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import griffe
@@ -21,6 +21,7 @@ class State:
     """What griffe says of a path; `public` by its own `is_public`, `made` is what it found there.
 
     `kind` is unresolved where the path leads out of the release or nowhere; then only `canonical_path` is known.
+    `line` is that of what binds the name at the path, or in the class that it inherits it from.
     """
 
     path: str
@@ -28,6 +29,7 @@ class State:
     kind: str
     public: bool
     made: griffe.Object | None
+    line: int | None = None
     parameters: Signature = ()
     returns: str | None = None
     value: str | None = None
@@ -80,9 +82,13 @@ def state_of(path: str, member: griffe.Object | griffe.Alias) -> State:
         made = member.final_target if isinstance(member, griffe.Alias) else member
     except LOST:
         assert isinstance(member, griffe.Alias)
-        return State(path, _lost(member), "unresolved", public, None)
+        return State(path, _lost(member), "unresolved", public, None, _line(member))
     assert isinstance(made, griffe.Object)
-    return _state(path, made, public)
+    return replace(_state(path, made, public), line=_line(member))
+
+
+def _line(member: griffe.Object | griffe.Alias) -> int | None:
+    return member.alias_lineno if isinstance(member, griffe.Alias) else member.lineno
 
 
 def _lost(alias: griffe.Alias) -> str:
@@ -98,14 +104,14 @@ def _state(path: str, made: griffe.Object, public: bool) -> State:
     match made:
         case griffe.Class():
             bases = tuple(str(base) for base in made.bases)
-            return State(path, made.path, "class", public, made, _of_class(made), bases=bases)
+            return State(path, made.path, "class", public, made, None, _of_class(made), bases=bases)
         case griffe.Function():
             method = isinstance(made.parent, griffe.Class) and "staticmethod" not in made.labels
             signature = _signature(made.parameters, bound=method)
-            return State(path, made.path, "function", public, made, signature, written(made.returns))
+            return State(path, made.path, "function", public, made, None, signature, written(made.returns))
         case griffe.Attribute():
             kind = "property" if "property" in made.labels else "attribute"
-            return State(path, made.path, kind, public, made, (), written(made.annotation), written(made.value))
+            return State(path, made.path, kind, public, made, None, (), written(made.annotation), written(made.value))
     return State(path, made.path, made.kind.value, public, made)
 
 

@@ -1,0 +1,107 @@
+"""Attributes, properties and parameters that two readers of a class see differently: what the sources say of them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+import griffe
+
+from pipeline.terms import ParameterSource, SymbolKind
+from tests.surface.griffe_differences import Difference, What, signature
+from tests.surface.griffe_evidence import Sources
+from tests.surface.griffe_surface import Signature
+
+
+def set_elsewhere(difference: Difference, sources: Sources) -> bool:
+    """Return whether a method other than `__init__` sets the attribute, or an assignment below the class."""
+    owner, _, name = difference.home.rpartition(".")
+    module, _ = sources.split(owner)
+    absent = difference.what is What.ONLY_OURS
+    if absent and any(name in _set_by_methods(body) for body in sources.class_bodies(owner)):
+        return True
+    return (owner.rpartition(".")[2], name) in _put_into_classes(sources, module)
+
+
+@functools.cache
+def _set_by_methods(body: ast.ClassDef) -> frozenset[str]:
+    methods = (m for m in ast.walk(body) if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef))
+    nodes = (node for method in methods if method.name != "__init__" for node in ast.walk(method))
+    return frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+
+
+@functools.cache
+def _put_into_classes(sources: Sources, module: str) -> frozenset[tuple[str, str]]:
+    tree = sources.tree(module)
+    found = [_put(node) for node in ast.walk(tree)] if tree is not None else []
+    return frozenset(pair for pair in found if pair is not None)
+
+
+def _put(node: ast.AST) -> tuple[str, str] | None:
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner), attr=attr, ctx=ast.Store()):
+            return owner, attr
+        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=owner), ast.Constant(value=str(attr)), _]):
+            return owner, attr
+    return None
+
+
+def unpacked(difference: Difference, sources: Sources) -> bool:
+    """Return whether one assignment binds the name among others."""
+    assigned = [b.node for b in sources.bindings(difference.home) if isinstance(b.node, ast.Assign)]
+    return any(isinstance(target, ast.Tuple | ast.List) for node in assigned for target in node.targets)
+
+
+def fields(difference: Difference, sources: Sources) -> bool:
+    """Return whether `__slots__` or `namedtuple(…)` declares the name."""
+    owner, _, name = difference.home.rpartition(".")
+    for body in sources.class_bodies(owner):
+        for node in ast.walk(body):
+            slots = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__"
+            if slots and name in {c.value for c in ast.walk(node) if isinstance(c, ast.Constant)}:
+                return True
+        if any("namedtuple" in ast.unparse(base).lower() for base in body.bases):
+            return True
+    return any(
+        "namedtuple(" in ast.unparse(b.node).lower()
+        for b in [*sources.bindings(owner), *sources.bindings(difference.home)]
+    )
+
+
+def _sources_of(difference: Difference) -> set[str]:
+    return {str(p["known_from"]) for p in difference.ours["parameters"]} if difference.ours else set()
+
+
+def signature_from(difference: Difference, *known: ParameterSource) -> Signature:
+    """Return those parameters of our row that are known from one of these."""
+    assert difference.ours is not None
+    row = {"parameters": [p for p in difference.ours["parameters"] if p["known_from"] in known]}
+    return signature(row)
+
+
+def made_parameters(difference: Difference, sources: Sources) -> bool:
+    """Return whether we made the parameters of a class from its fields."""
+    return ParameterSource.SYNTHESISED in _sources_of(difference)
+
+
+def new(difference: Difference, sources: Sources) -> bool:
+    """Return whether a class is called as its `__new__` says."""
+    made = difference.theirs.made if difference.theirs else None
+    if not isinstance(made, griffe.Class):
+        return False
+    return "__new__" in made.all_members
+
+
+def kwargs(difference: Difference, sources: Sources) -> bool:
+    """Return whether the docstring or the body gave us the parameters that griffe lacks, and no others differ."""
+    if difference.theirs is None:
+        return False
+    told = signature_from(difference, ParameterSource.SIGNATURE)
+    return told == difference.theirs.parameters and bool({"kwargs", "docstring"} & _sources_of(difference))
+
+
+def made_property(difference: Difference, sources: Sources) -> bool:
+    """Return whether what is a property for us has a decorator with that word in its name."""
+    ours = difference.ours is not None and difference.ours["kind"] == SymbolKind.PROPERTY
+    nodes = [b.node for b in sources.bindings(difference.home) if isinstance(b.node, ast.FunctionDef)]
+    return ours and any("property" in ast.unparse(d).lower() for node in nodes for d in node.decorator_list)

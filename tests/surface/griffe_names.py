@@ -1,0 +1,133 @@
+"""Names that only one of two readers of a release has, or that lead elsewhere: what the sources say of them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Iterator
+
+from tests.surface.griffe_branches import bindings
+from tests.surface.griffe_differences import Difference
+from tests.surface.griffe_evidence import Binding, Sources
+
+
+def lazy(difference: Difference, sources: Sources) -> bool:
+    """Return whether a module that gives us the name has a `__getattr__`, and the name in its text."""
+    module, _, name = difference.path.rpartition(".")
+    modules = [module, difference.home.rpartition(".")[0], *sources.star_sources(module)]
+    return any(
+        isinstance(b.node, ast.FunctionDef) and name in sources.words(other)
+        for other in modules
+        for b in sources.bindings(f"{other}.__getattr__")
+    )
+
+
+def reexport(difference: Difference, sources: Sources) -> bool:
+    """Return whether a package imports the name into its `__init__`."""
+    package = difference.path.rpartition(".")[0]
+    imported = any(isinstance(b.node, ast.Import | ast.ImportFrom) for b in sources.bindings(difference.path))
+    return sources.is_package(_real(package, sources)) and imported
+
+
+def _real(module: str, sources: Sources) -> str:
+    return module if sources.has(module) else ""
+
+
+def unread_all(difference: Difference, sources: Sources) -> bool:
+    """Return whether a module that binds the name, or star-imports it, has it in no part of `__all__` that griffe reads."""
+    module, _, name = difference.path.rpartition(".")
+    for other in {module, *sources.star_sources(module)}:
+        read, unread = _exports(sources, other)
+        if unread and name not in read and sources.bindings(f"{other}.{name}"):
+            return True
+    return False
+
+
+@functools.cache
+def _exports(sources: Sources, module: str) -> tuple[frozenset[str], bool]:
+    """Return the names that literals put into `__all__`, and whether something else changes it too."""
+    tree = sources.tree(module) if "__all__" in sources.words(module) else None
+    values = [value for node in ast.walk(tree) for value in _all_values(node)] if tree is not None else []
+    read = {n.value for v in values if _is_read(v) for n in ast.walk(v) if isinstance(n, ast.Constant)}
+    return frozenset(map(str, read)), not all(map(_is_read, values))
+
+
+def _all_values(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"))):
+            yield node
+        case (
+            ast.Assign(targets=[ast.Name(id="__all__")], value=value)
+            | ast.AugAssign(target=ast.Name(id="__all__"), value=value)
+        ):
+            yield value
+
+
+def _is_read(value: ast.expr) -> bool:
+    """Return whether griffe reads a value of `__all__`: literals, sums, and `__all__` of other modules."""
+    match value:
+        case ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return all(map(_is_read, elements))
+        case ast.Constant() | ast.Attribute(value=ast.Name(), attr="__all__"):
+            return True
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return _is_read(left) and _is_read(right)
+        case ast.Starred(value=inner):
+            return _is_read(inner)
+    return False
+
+
+def star_module(difference: Difference, sources: Sources) -> bool:
+    """Return whether a star import brings a module that the other module imported."""
+    module, _, name = difference.path.rpartition(".")
+    imports = [b.node for other in sources.star_sources(module) for b in sources.bindings(f"{other}.{name}")]
+    return sources.has(difference.home) and any(isinstance(node, ast.Import | ast.ImportFrom) for node in imports)
+
+
+def shadowed(difference: Difference, sources: Sources) -> bool:
+    """Return whether the package of a module binds the name of the module to something else."""
+    if sources.has(difference.home):
+        return False
+    *_, module, name = ["", *difference.home.split(".")]
+    if difference.theirs is None:
+        return module == name
+    return sources.has(difference.theirs.canonical_path)
+
+
+def unseen(difference: Difference, sources: Sources) -> bool:
+    """Return whether our row is opaque, and no source binds what it is."""
+    opaque = difference.ours is not None and "opaque" in difference.ours["labels"]
+    return opaque and not sources.bindings(difference.home)
+
+
+def borrowed(difference: Difference, sources: Sources) -> bool:
+    """Return whether griffe has a name that is of another distribution, or is assigned from what is imported."""
+    if difference.theirs is not None and difference.theirs.kind == "unresolved":
+        return not sources.has(difference.theirs.canonical_path.split(".")[0])
+    return any(_is_foreign(binding, sources, difference) for binding in bindings(difference, sources))
+
+
+def _is_foreign(binding: Binding, sources: Sources, difference: Difference) -> bool:
+    match binding.value:
+        case ast.Attribute() | ast.Name():
+            module, _ = sources.split(difference.home)
+            first = ast.unparse(binding.value).split(".")[0]
+            return any(isinstance(b.node, ast.Import | ast.ImportFrom) for b in sources.bindings(f"{module}.{first}"))
+    return False
+
+
+def second_name(difference: Difference, sources: Sources) -> bool:
+    """Return whether the name is assigned from another name."""
+    places = [difference.path, *([difference.theirs.canonical_path] if difference.theirs else [])]
+    found = [binding for place in places for binding in sources.bindings(place)]
+    if any(isinstance(binding.value, ast.Name | ast.Attribute) for binding in found):
+        return True
+    # a class that derives from one by its second name inherits nothing for griffe
+    owner = difference.home.rpartition(".")[0]
+    return owner.rpartition(".")[2] in sources.named_twice(sources.split(owner)[0])
+
+
+def rebound(difference: Difference, sources: Sources) -> bool:
+    """Return whether the module imports the name and binds it otherwise too."""
+    kinds = [isinstance(b.node, ast.Import | ast.ImportFrom) for b in sources.bindings(difference.path)]
+    return True in kinds and False in kinds
