@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from pipeline.ondemand import diff_releases
+from pipeline.ondemand import Diff, diff_releases
 from tests.lifecycle.releases import told
 
 CASES = yaml.safe_load((Path(__file__).parent / "real_changes.yaml").read_text())
@@ -25,8 +26,8 @@ def _data(tmp_path_factory):
 
 
 @functools.cache
-def changes(library: str, old: str, new: str) -> frozenset[str]:
-    return frozenset(told(diff_releases(library, old, new).changes))
+def compared(library: str, old: str, new: str) -> Diff:
+    return diff_releases(library, old, new)
 
 
 def case(row: dict[str, Any]) -> Any:
@@ -36,7 +37,18 @@ def case(row: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("row", [case(row) for row in CASES])
 def test_what_is_confirmed_is_told(row):
-    found = changes(row["library"], row["old"], row["new"])
-    lacking = [line for line in row.get("told", ()) if line not in found]
+    diff = compared(row["library"], row["old"], row["new"])
+    found = told(diff.changes)
+    lacking = [line for line in row.get("told", row.get("only", ())) if line not in found]
     wrongly = [line for line in found if line.startswith(tuple(row.get("untold", ())))]
-    assert (lacking, wrongly) == ([], [])
+    wrongly += [line for line in found if "only" in row and line not in row["only"]]
+    unseen = [path for path in row.get("seen", ()) if diff.new.find(path) is None]
+    marks = {path: mark_of(diff, path, wanted) for path, wanted in row.get("marks", {}).items()}
+    assert (lacking, wrongly, unseen, marks) == ([], [], [], row.get("marks", {}))
+
+
+def mark_of(diff: Diff, path: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Return of the mark of deprecation in the new release what the case says something about."""
+    row = diff.new.find(path)
+    mark = (row["deprecation"] if row else None) or {}
+    return {key: mark.get(key) for key in wanted}
