@@ -12,14 +12,14 @@ from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.facts import ReleaseFacts, content_fact, exposed_fact, line_of, place_fact
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
-from pipeline.surface.records import ALTERNATIVE, ModuleRecord
+from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.rows import bare_row, kind_of, preferred_paths, stated
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.signatures import class_parameters, method_parameters
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.trace import Memory
-from pipeline.terms import PublicBecause, SymbolKind
+from pipeline.terms import PublicBecause, SourceKind, SymbolKind
 
 
 @dataclass(frozen=True, slots=True)

@@ -111,6 +111,7 @@ class Distribution:
         return found
 
     def _lookup(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
+        self.trace.ask(module.name)
         if name in module.definitions:
             found = self._bound(module, name, seen)
             if found.what != "missing" or name + ALTERNATIVE not in module.definitions:

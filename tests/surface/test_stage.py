@@ -90,6 +90,8 @@ FILES = {
         "class A:\n    def m(self): ...\nclass B(A): ...\n",
         "class A:\n    def m(self, a): ...\nclass B(A):\n    def n(self): ...\n",
         "from .gone import B\n",
+        "from collections import ChainMap\nclass B(ChainMap): ...\n",
+        "from typing import ChainMap\nclass B(ChainMap): ...\n",
         "class B:\n    def __init__(self, x): self.x = x\n    class In:\n        y = 2\n",
     ],
     "pkg/_hidden.py": ["", "B = 1\n"],
