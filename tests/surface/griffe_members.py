@@ -9,7 +9,7 @@ import griffe
 
 from pipeline.terms import ParameterSource, SymbolKind
 from tests.surface.griffe_differences import Difference, What, signature
-from tests.surface.griffe_evidence import Sources
+from tests.surface.griffe_evidence import Sources, bound
 from tests.surface.griffe_surface import Signature
 
 
@@ -55,17 +55,20 @@ def unpacked(difference: Difference, sources: Sources) -> bool:
 def fields(difference: Difference, sources: Sources) -> bool:
     """Return whether `__slots__` or `namedtuple(…)` declares the name."""
     owner, _, name = difference.home.rpartition(".")
-    for body in sources.class_bodies(owner):
-        for node in ast.walk(body):
-            slots = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__slots__"
-            if slots and name in {c.value for c in ast.walk(node) if isinstance(c, ast.Constant)}:
-                return True
-        if any("namedtuple" in ast.unparse(base).lower() for base in body.bases):
-            return True
-    return any(
-        "namedtuple(" in ast.unparse(b.node).lower()
-        for b in [*sources.bindings(owner), *sources.bindings(difference.home)]
-    )
+    if any(name in _slots(body) or _is_namedtuple(*body.bases) for body in sources.class_bodies(owner)):
+        return True
+    values = [b.value for place in (owner, difference.home) for b in sources.bindings(place) if b.value is not None]
+    return _is_namedtuple(*values)
+
+
+@functools.cache
+def _slots(body: ast.ClassDef) -> frozenset[str]:
+    values = [b.value for b in bound(body.body) if b.name == "__slots__" and b.value is not None]
+    return frozenset(n.value for v in values for n in ast.walk(v) if isinstance(n, ast.Constant))
+
+
+def _is_namedtuple(*expressions: ast.expr) -> bool:
+    return any("namedtuple" in ast.unparse(expression).lower() for expression in expressions)
 
 
 def _sources_of(difference: Difference) -> set[str]:
