@@ -12,15 +12,15 @@ _TYPING_CALLS = frozenset({"TypeVar", "ParamSpec", "TypeVarTuple", "NewType"})
 _EITHER = frozenset({Branch.IF, Branch.ELSE})
 
 
-def places(difference: Difference) -> list[str]:
-    """Return the path of a difference, and where either side says that it stands."""
+def places(difference: Difference, sources: Sources) -> list[str]:
+    """Return the path of a difference, where imports lead from it, and where either side says that it stands."""
     theirs = [difference.theirs.canonical_path] if difference.theirs is not None else []
-    return sorted({difference.path, difference.home, *theirs})
+    return sorted({*sources.way(difference.path), difference.home, *theirs})
 
 
 def bindings(difference: Difference, sources: Sources) -> list[Binding]:
     """Return what binds the name at its path, and where either side says that it stands."""
-    return [binding for place in places(difference) for binding in sources.bindings(place)]
+    return [binding for place in places(difference, sources) for binding in sources.bindings(place)]
 
 
 def taken(difference: Difference, sources: Sources) -> Iterator[tuple[Binding, list[Binding]]]:
@@ -59,9 +59,9 @@ def other_branch(difference: Difference, sources: Sources) -> bool:
     """
     if any(_is_alternative(binding, found) for binding, found in taken(difference, sources)):
         return True
-    owners = [place.rpartition(".")[0] for place in places(difference)]
+    owners = [place.rpartition(".")[0] for place in places(difference, sources)]
     classes = [sources.bindings(owner) for owner in owners if sources.class_bodies(owner)]
-    absent = [sources.bindings(place) for place in places(difference)] if difference.theirs is None else []
+    absent = [sources.bindings(place) for place in places(difference, sources)] if difference.theirs is None else []
     return any(_is_alternative(binding, found) for found in [*classes, *absent] for binding in found)
 
 
@@ -72,7 +72,12 @@ def _is_alternative(binding: Binding, found: list[Binding]) -> bool:
 
 
 def typing_only(difference: Difference, sources: Sources) -> bool:
-    """Return whether a name that we lack is bound under TYPE_CHECKING, or is a TypeVar or an alias of a type."""
+    """Return whether a name that we lack is bound under TYPE_CHECKING, or is a TypeVar or an alias of a type.
+
+    Of a name that both have, griffe must have taken what is bound there.
+    """
+    if difference.what is not What.ONLY_GRIFFE:
+        return any(Branch.TYPING in binding.branches for binding, _ in taken(difference, sources))
     found = bindings(difference, sources)
     return any(Branch.TYPING in binding.branches or _is_typing(binding) for binding in found)
 
@@ -91,7 +96,7 @@ def _is_typing(binding: Binding) -> bool:
 
 def typing_else(difference: Difference, sources: Sources) -> bool:
     """Return whether the name is bound in the `else` of TYPE_CHECKING."""
-    found = [b for place in places(difference) for b in sources.bindings(place)]
+    found = [b for place in places(difference, sources) for b in sources.bindings(place)]
     return any(Branch.TYPING_ELSE in binding.branches for binding in found)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import griffe
 
@@ -37,6 +37,8 @@ class Difference:
     what: What
     ours: Row | None
     theirs: State | None
+    owner: griffe.Object | None = None
+    """What griffe has above the path."""
 
     @property
     def home(self) -> str:
@@ -60,9 +62,16 @@ def compare(rows: Mapping[str, Row], modules: Iterable[griffe.Module]) -> Compar
     states = _states(rows, modules)
     paths = {path for path, state in states.items() if state.public} | rows.keys()
     found = [
-        difference for path in sorted(paths) for difference in _differences(path, rows.get(path), states.get(path))
+        replace(difference, owner=_above(path, states))
+        for path in sorted(paths)
+        for difference in _differences(path, rows.get(path), states.get(path))
     ]
     return Compared(frozenset(paths), tuple(found))
+
+
+def _above(path: str, states: Mapping[str, State]) -> griffe.Object | None:
+    state = states.get(path.rpartition(".")[0])
+    return state.made if state is not None else None
 
 
 def _states(rows: Mapping[str, Row], modules: Iterable[griffe.Module]) -> dict[str, State]:

@@ -137,6 +137,25 @@ class Sources:
         above = len(parts) + self.is_package(module) - node.level
         return ".".join([*(parts[:above] if node.level else []), *([node.module] if node.module else [])])
 
+    @functools.cache  # noqa: B019
+    def way(self, path: str) -> frozenset[str]:
+        """Return a path, and those to which imports of the release lead from it, by whichever branch."""
+        found: set[str] = set()
+        waiting = [path]
+        while waiting:
+            here = waiting.pop()
+            found.add(here)
+            module, inside = self.split(here.rpartition(".")[0])
+            imports = [b for b in self.bindings(here) if not inside and isinstance(b.node, ast.ImportFrom)]
+            waiting.extend({target for b in imports for target in self._imported(module, b)} - found)
+        return frozenset(found)
+
+    def _imported(self, module: str, binding: Binding) -> Iterator[str]:
+        assert isinstance(binding.node, ast.ImportFrom)
+        for alias in binding.node.names:
+            if (alias.asname or alias.name) == binding.name:
+                yield f"{self._target(module, binding.node)}.{alias.name}"
+
     def deletes(self, path: str) -> bool:
         """Return whether the body of a module or class has a `del` of the last name of a path."""
         owner, _, last = path.rpartition(".")

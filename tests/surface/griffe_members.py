@@ -64,7 +64,7 @@ def fields(difference: Difference, sources: Sources) -> bool:
 @functools.cache
 def _slots(body: ast.ClassDef) -> frozenset[str]:
     values = [b.value for b in bound(body.body) if b.name == "__slots__" and b.value is not None]
-    return frozenset(n.value for v in values for n in ast.walk(v) if isinstance(n, ast.Constant))
+    return frozenset(str(n.value) for v in values for n in ast.walk(v) if isinstance(n, ast.Constant))
 
 
 def _is_namedtuple(*expressions: ast.expr) -> bool:
@@ -85,6 +85,39 @@ def signature_from(difference: Difference, *known: ParameterSource) -> Signature
 def made_parameters(difference: Difference, sources: Sources) -> bool:
     """Return whether we made the parameters of a class from its fields."""
     return ParameterSource.SYNTHESISED in _sources_of(difference)
+
+
+def unfollowed(difference: Difference, sources: Sources) -> bool:
+    """Return whether griffe does not find a base of the class, which is in the release, and so not what it hands on."""
+    called = difference.what is What.PARAMETERS and difference.theirs is not None
+    class_ = difference.theirs.made if called and difference.theirs else difference.owner
+    if not isinstance(class_, griffe.Class) or (called and "__init__" in class_.members):
+        return False
+    classes = [class_, *class_.mro()]
+    here = {c.path for c in classes}
+    return difference.home.rpartition(".")[0] not in here - {class_.path if called else ""} and any(
+        sources.split(_base(base))[0] and _base(base) not in here for c in classes for base in c.bases
+    )
+
+
+def helped(difference: Difference, sources: Sources) -> bool:
+    """Return whether a decorator takes the parameters that griffe lacks, and no others differ."""
+    if difference.theirs is None:
+        return False
+    told = signature_from(difference, ParameterSource.SIGNATURE)
+    return told == difference.theirs.parameters and ParameterSource.HELPER in _sources_of(difference)
+
+
+def overloads_only(difference: Difference, sources: Sources) -> bool:
+    """Return whether the function, or what makes an instance of the class, is defined by overloads alone."""
+    homes = [difference.home, *(f"{difference.home}.{name}" for name in ("__init__", "__new__"))]
+    found = [b.node for home in homes for b in sources.bindings(home) if isinstance(b.node, ast.FunctionDef)]
+    marks = [{ast.unparse(d).rpartition(".")[2] for d in node.decorator_list} for node in found]
+    return bool(marks) and all("overload" in mark for mark in marks)
+
+
+def _base(base: str | griffe.Expr) -> str:
+    return base if isinstance(base, str) else base.canonical_path
 
 
 def new(difference: Difference, sources: Sources) -> bool:

@@ -6,9 +6,10 @@ import ast
 import functools
 from collections.abc import Iterator
 
+from pipeline.terms import SourceKind, SymbolKind
 from tests.surface.griffe_branches import bindings
 from tests.surface.griffe_differences import Difference
-from tests.surface.griffe_evidence import Binding, Sources
+from tests.surface.griffe_evidence import Binding, Branch, Sources
 
 
 def lazy(difference: Difference, sources: Sources) -> bool:
@@ -38,7 +39,8 @@ def unread_all(difference: Difference, sources: Sources) -> bool:
     module, _, name = difference.path.rpartition(".")
     for other in {module, *sources.star_sources(module)}:
         read, unread = _exports(sources, other)
-        if unread and name not in read and sources.bindings(f"{other}.{name}"):
+        binding = {other, *sources.star_sources(other)}
+        if unread and name not in read and any(sources.bindings(f"{place}.{name}") for place in binding):
             return True
     return False
 
@@ -77,6 +79,22 @@ def _is_read(value: ast.expr) -> bool:
     return False
 
 
+def else_all(difference: Difference, sources: Sources) -> bool:
+    """Return whether `__all__` of the module stands in an `else`, and does not list the name."""
+    module, _, name = difference.path.rpartition(".")
+    found = sources.bindings(f"{module}.__all__")
+    values = [b.value for b in found if b.value is not None and Branch.ELSE in b.branches]
+    listed = {n.value for v in values for n in ast.walk(v) if isinstance(n, ast.Constant)}
+    return bool(values) and len(values) == len(found) and name not in listed
+
+
+def lazy_bound(difference: Difference, sources: Sources) -> bool:
+    """Return whether our row is of a name that a module answers, and that it imports by a star too."""
+    answered = difference.ours is not None and difference.ours["kind"] == SymbolKind.LAZY
+    module, _, name = difference.path.rpartition(".")
+    return answered and any(sources.bindings(f"{other}.{name}") for other in sources.star_sources(module))
+
+
 def star_module(difference: Difference, sources: Sources) -> bool:
     """Return whether a star import brings a module that the other module imported."""
     module, _, name = difference.path.rpartition(".")
@@ -95,8 +113,9 @@ def shadowed(difference: Difference, sources: Sources) -> bool:
 
 
 def unseen(difference: Difference, sources: Sources) -> bool:
-    """Return whether our row is opaque, and no source binds what it is."""
-    opaque = difference.ours is not None and "opaque" in difference.ours["labels"]
+    """Return whether our row is of a compiled module or opaque, and no source binds what it is."""
+    row = difference.ours
+    opaque = row is not None and ("opaque" in row["labels"] or row["source"] == SourceKind.COMPILED)
     return opaque and not sources.bindings(difference.home)
 
 

@@ -26,6 +26,14 @@ class Reason(Term):
         "__all__ that griffe does not read",
         "`__all__` is extended, sorted, or made as the module is imported; griffe reads literals, `+` and `+=`",
     )
+    ELSE_ALL = (
+        "__all__ in an else",
+        "griffe is right: the `else` runs, `__all__` stands there and does not list the name, and we do not read it",
+    )
+    LAZY_BOUND = (
+        "answered, but bound",
+        "griffe is right: a star import binds the name, and the `__getattr__` that we believe is never asked",
+    )
     STAR_MODULE = (
         "star import of a module",
         "a star import brings the modules too that a package imported; griffe brings only what modules bind",
@@ -73,8 +81,17 @@ class Reason(Term):
         "parameters made of fields",
         "the class is a NamedTuple, attrs or pydantic class, or a dataclass, whose parameters are its fields",
     )
+    UNFOLLOWED = (
+        "a base that griffe loses",
+        "a base of the class is in the release, and griffe does not find it: what it hands on is missing there",
+    )
     NEW = "__new__", "the class has no `__init__`; it is called as its `__new__` says"
     KWARGS = "behind **kwargs", "the docstring or the body says which parameters `**kwargs` takes"
+    HELPED = "a decorator takes it", "a decorator still takes a parameter by a name that the signature no longer has"
+    OVERLOADS = (
+        "overloads only",
+        "a stub defines it by overloads alone, which for griffe are no definition; we take the first",
+    )
     UNPACKED = "unpacked", "one assignment binds several names in a class body; griffe reads those of a module"
     PROPERTY = "property", "a decorator that griffe does not know makes a property"
     STUB = (
@@ -99,20 +116,25 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.PROPERTY: (_OURS | {What.KIND}, members.made_property),
     Reason.MADE_PARAMETERS: (_CALLED, members.made_parameters),
     Reason.KWARGS: (_CALLED, members.kwargs),
+    Reason.HELPED: (_CALLED, members.helped),
     Reason.NEW: (_CALLED, members.new),
     Reason.HANDLER: (_LEADS | _STATED | _THEIRS, branches.handler),
-    Reason.TYPING_ONLY: (_THEIRS, branches.typing_only),
+    Reason.TYPING_ONLY: (_LEADS | _STATED | _THEIRS, branches.typing_only),
     Reason.TYPING_ELSE: (_OURS | _LEADS | _STATED, branches.typing_else),
     Reason.OTHER_BRANCH: (_LEADS | _STATED | _ABSENT, branches.other_branch),
     Reason.BORROWED: (_THEIRS, names.borrowed),
     Reason.SET_ELSEWHERE: (_OURS | _LEADS | _STATED, members.set_elsewhere),
-    Reason.UNPACKED: (_OURS, members.unpacked),
-    Reason.FIELDS: (_OURS | {What.KIND}, members.fields),
+    Reason.UNPACKED: (_OURS | {What.KIND}, members.unpacked),
+    Reason.FIELDS: (_OURS | _LEADS | _STATED, members.fields),
     Reason.SECOND_NAME: (_LEADS | _OURS, names.second_name),
     Reason.STAR_MODULE: (_OURS, names.star_module),
     Reason.ALL: (_OURS | {What.PUBLIC}, names.unread_all),
     Reason.STUB: (_LEADS | _STATED | _THEIRS, stub),
-    Reason.UNSEEN: (frozenset({What.KIND}), names.unseen),
+    Reason.OVERLOADS: (_OURS | _CALLED, members.overloads_only),
+    Reason.UNFOLLOWED: (_OURS | _CALLED, members.unfollowed),
+    Reason.LAZY_BOUND: (frozenset({What.CANONICAL}), names.lazy_bound),
+    Reason.ELSE_ALL: (frozenset({What.PUBLIC}), names.else_all),
+    Reason.UNSEEN: (_OURS | {What.KIND}, names.unseen),
 }
 """The differences that a reason can explain, and whether the sources give it for one of them."""
 

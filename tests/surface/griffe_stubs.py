@@ -17,7 +17,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 def stub(difference: Difference, sources: Sources) -> bool:
     """Return whether the stub binds the very name, and says of it what griffe says."""
-    found = [b.node for place in places(difference) for b in sources.bindings(place, ".pyi")]
+    found = [b.node for place in places(difference, sources) for b in sources.bindings(place, ".pyi")]
     state = difference.theirs
     if not found or state is None:
         return False
@@ -25,7 +25,7 @@ def stub(difference: Difference, sources: Sources) -> bool:
         case What.RETURNS:
             return any(_says(node, state.returns) for node in found)
         case What.PARAMETERS:
-            made = [n for place in places(difference) for n in _functions(place, sources)]
+            made = [n for place in places(difference, sources) for n in _functions(place, sources)]
             return _takes(made, state.parameters, difference)
         case What.BASES:
             return any(tuple(map(ast.unparse, n.bases)) == state.bases for n in found if isinstance(n, ast.ClassDef))
@@ -69,5 +69,5 @@ def _stands_in_stub(difference: Difference, state: State, sources: Sources) -> b
     """Return whether the stub binds a name as griffe has it: as what it is there, or where the source binds nothing."""
     if state.made is not None and str(state.made.filepath).endswith(".pyi"):
         return True
-    lines = {b.line for place in places(difference) for b in sources.bindings(place, ".pyi")}
+    lines = {b.line for place in places(difference, sources) for b in sources.bindings(place, ".pyi")}
     return state.line in lines or (state.made is not None and state.made.lineno in lines)

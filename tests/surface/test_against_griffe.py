@@ -26,7 +26,15 @@ RELEASES = (
     *("httpx 0.18.2", "httpx 0.27.0", "humanize 4.9.0", "jinja2 2.7.3", "jinja2 3.1.3", "markupsafe 2.1.3"),
     *("marshmallow 3.20.1", "networkx 2.8.8", "networkx 3.2", "packaging 20.9", "packaging 23.2"),
     *("pydantic 1.10.13", "pydantic 2.7.0", "requests 2.18.4", "requests 2.31.0", "rich 13.7.0"),
-    *("tornado 6.4", "typing-extensions 4.9.0", "werkzeug 0.16.1", "werkzeug 3.0.1"),
+    *(
+        "scikit-learn 1.3.0",
+        "scipy 1.11.4",
+        "tornado 6.4",
+        "tqdm 4.66.4",
+        "typing-extensions 4.9.0",
+        "werkzeug 0.16.1",
+        "werkzeug 3.0.1",
+    ),
 )
 SEEN: Counter[Reason] = Counter()
 
