@@ -48,11 +48,11 @@ class Reason(Term):
     )
     OTHER_BRANCH = (
         "another branch runs",
-        "the name is bound in several branches: we take the one that runs on Python 3.11, griffe the last",
+        "several branches bind it: we take the one that runs on Python 3.11, griffe the last, of attributes the first",
     )
     HANDLER = (
         "fallback",
-        "an `except` branch binds it in place of what may be missing: we take the real one, griffe the last",
+        "an `except` branch binds it: we take what it stands in for, or nothing if there is nothing; griffe takes it",
     )
     TYPING_ONLY = (
         "for type checkers only",

@@ -91,3 +91,8 @@ def test_no_reason_is_idle() -> None:
     if not SEEN:
         pytest.skip("runs with the releases")
     assert set(Reason) - set(SEEN) == set()
+
+
+def test_architecture_tells_the_reasons() -> None:
+    told = (RULES.parent / "ARCHITECTURE.md").read_text("utf-8")
+    assert [reason for reason in Reason if f"| {reason} | {reason.meaning} |" not in told] == []
