@@ -9,10 +9,10 @@ import typer
 from pipeline.cli.output import PROBLEM, print_json, print_table
 from pipeline.cli.refresh import Json
 from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
+from pipeline.curation import CurationRules
 from pipeline.environments import Finding, diagnose
 from pipeline.rules import RuleError, load_profile, profile_names
 from pipeline.settings import index_url, settings
-from pipeline.curation import CurationRules
 
 
 def doctor(json: Json = False) -> None:

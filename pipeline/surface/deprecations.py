@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from pipeline.surface.records import Mark
 from pipeline.surface.rules import SurfaceRules, clean_name, first_found
@@ -14,7 +14,11 @@ from pipeline.terms import DeprecationChannel
 
 _WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "cached_property"})
 _VERSION = re.compile(r"^v?\d+(\.\w+)*$")
-_DIRECTIVE = re.compile(r"^\.\. deprecated::[ \t]*(?P<head>[^\n]*)\n?(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.M)
+# `.. deprecated:: 17.4.0 *convert*` at the docstring's own indentation is about that parameter
+_OF_PARAMETER = re.compile(r"\*\w+\*(?:\s|$)")
+_DIRECTIVE = re.compile(
+    r"^\.\.[ \t]+deprecated::[ \t]*(?P<head>[^\n]*)\n?(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.M
+)
 _STATEMENT = re.compile(r"^(?:\*\*)?deprecated(?:\*\*)?(?::|\s+(?:since|in|as of)\s)[^\n]*", re.M | re.I)
 
 
@@ -39,11 +43,14 @@ def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark 
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         name = _last_name(called)
         if name and found.decorators.search(name) and not found.not_decorators.search(name):
-            texts = list(_texts_of(decorator))
+            removal = _given(decorator, found.removal_keywords)
+            texts = [text for text in _texts_of(decorator) if text != removal]
             since = next((text for text in texts if _VERSION.match(text)), None)
             message = " ".join(text for text in texts if not _VERSION.match(text))
             mark = _mark(DeprecationChannel.DECORATOR, message, rules, since)
-            return mark | {"replacement": _stated(decorator, rules) or mark["replacement"]}
+            replacement = _given(decorator, found.replacement_keywords)
+            stated = {"replacement": clean_name(replacement) if replacement else None, "removal": removal}
+            return mark | {name: value for name, value in stated.items() if value}
     return None
 
 
@@ -64,11 +71,11 @@ def _makers(value: ast.expr) -> Iterator[ast.expr]:
             return
 
 
-def _stated(decorator: ast.expr, rules: SurfaceRules) -> str | None:
+def _given(decorator: ast.expr, wanted: Collection[str]) -> str | None:
+    """Return the text of the first keyword argument of one of these names."""
     keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
-    wanted = rules.deprecations.replacement_keywords
     found = (_text(k.value, {}) for k in keywords if k.arg in wanted)
-    return next((clean_name(text) for text in found if text), None)
+    return next((text for text in found if text), None)
 
 
 def _texts_of(decorator: ast.expr) -> Iterator[str]:
@@ -140,6 +147,8 @@ def directive_mark(docstring: str | None, rules: SurfaceRules) -> Mark | None:
             version, rest = "", found["head"]
         body = re.split(r"\n[ \t]*\n(?=\S)", found["body"])[0]
         text = " ".join(f"{rest} {inspect.cleandoc(body)}".split())
+        if _OF_PARAMETER.match(text):
+            return None
         return _mark(DeprecationChannel.DIRECTIVE, text, rules, version or None)
     if found := _STATEMENT.search(docstring):
         return _mark(DeprecationChannel.DIRECTIVE, " ".join(found[0].split()), rules, None)

@@ -170,15 +170,35 @@ def _binds_names(node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Name(id="exec")):
             return True
+        case ast.Call(args=arguments) if any(_is_globals(argument) for argument in arguments):
+            # `lazy_import(globals(), {…})` may give the module any name, and a `__getattr__`
+            return True
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules")), *_]):
             return True
     return False
 
 
+def _is_globals(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "globals"
+
+
 def answers_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
+    if any(_binds_getattr(statement) for statement in tree.body):
+        return True
     argument, body = _getattr(tree, bodies)
     return _passes_on(body, argument, tree) and not list(_looked_up(body, argument, tree))
+
+
+def _binds_getattr(statement: ast.stmt) -> bool:
+    """Return whether a module gets its `__getattr__` from elsewhere: assigned, also in a tuple, or imported."""
+    match statement:
+        case ast.Assign(targets=targets):
+            bound = (node for target in targets for node in ast.walk(target))
+            return any(isinstance(node, ast.Name) and node.id == "__getattr__" for node in bound)
+        case ast.ImportFrom(names=names):
+            return any((name.asname or name.name) == "__getattr__" for name in names)
+    return False
 
 
 def _passes_on(body: list[ast.stmt], argument: str, tree: ast.Module) -> bool:

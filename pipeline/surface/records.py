@@ -76,7 +76,7 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
     `__getattr__` answers names that cannot be told; `parts` are the names that a package imports from itself, which
     bind none but the submodule's; `problem` says why the file does not parse, and then nothing is known of it;
-    `skeleton` is a hash of what decides where its names lead. `lines` are the first lines of docstrings, by dotted name,
+    `skeleton` is a hash of what decides where its names lead; `lines` are first lines of docstrings by dotted name,
     where they are not 1: definitions do not tell them, so that they are equal wherever they stand.
     """
 

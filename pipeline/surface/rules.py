@@ -71,6 +71,7 @@ class Deprecations(Rule):
     other_categories: Regex
     other_words: Regex
     replacement_keywords: frozenset[str]
+    removal_keywords: frozenset[str]
     since: tuple[TextPattern, ...]
     removal: tuple[TextPattern, ...]
     replacement: tuple[TextPattern, ...]

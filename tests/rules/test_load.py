@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.rules import Profile, Rule, RuleError, load, load_profile, plain, profile_names
 from pipeline.curation import CurationRules
+from pipeline.rules import Profile, Rule, RuleError, load, load_profile, plain, profile_names
 
 
 class Part(Rule):

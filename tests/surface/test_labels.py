@@ -75,3 +75,19 @@ def test_labels_of_modules(files, expected):
 def test_a_getattr_of_a_module_tells_its_names_or_not(body, open_):
     found = rows(f"known = ['a']\ndef __getattr__(name):\n    {body}\n")
     assert ("dynamic" in found["pkg"]["labels"]) == open_
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__getattr__ = migrated(__name__)\n",
+        "__getattr__, __dir__, names = attach(__name__)\n",
+        "from ._lazy import __getattr__\n",
+    ],
+)
+def test_a_getattr_from_elsewhere_may_answer_any_name(source):
+    assert "dynamic" in rows(source)["pkg"]["labels"]
+
+
+def test_what_is_given_the_globals_of_a_module_may_bind_any_name():
+    assert rows("lazy_import(globals(), {'old': 'new'})\n")["pkg"]["labels"] == ["stars:pkg"]

@@ -211,3 +211,17 @@ def test_labels_tell_what_cannot_be_seen():
         ["extends:dict"],
         ["dynamic", "extends:Exception"],
     ]
+
+
+def test_a_decorator_says_since_when_and_until_when_in_any_order():
+    marks = [
+        rows(f"@deprecated('go', {given})\ndef f(): ...\n")["pkg.f"]["deprecation"]
+        for given in ("since='0.11', removal='0.12'", "removal='0.12', since='0.11'")
+    ]
+    assert [(mark["since"], mark["removal"]) for mark in marks] == [("0.11", "0.12")] * 2
+
+
+def test_a_directive_that_begins_with_the_name_of_a_parameter_marks_nothing_else():
+    source = 'def f(c):\n    """F.\n\n    ..  deprecated:: 17.4.0 {}\n    """\n'
+    marks = [rows(source.format(text))["pkg.f"]["deprecation"] for text in ("*c* is old", "is old")]
+    assert (marks[0], marks[1]["since"]) == (None, "17.4.0")
