@@ -91,7 +91,9 @@ def test_without_an_environment_all_is_opaque_and_is_tried_again(
     store, cache = store_at(tmp_path / "environments", interpreters_tried=1), tmp_path / "cache"
     found = inspect_release(release(sha256="1" * 64), ["lib", "lib.core"], store, cache)
     assert list(found) == ["lib", "lib.core"]
-    assert all(seen[NOT_INSPECTED].startswith("no environment: import_failed: ZeroDivisionError") for seen in found.values())
+    assert all(
+        seen[NOT_INSPECTED].startswith("no environment: import_failed: ZeroDivisionError") for seen in found.values()
+    )
     assert not list(cache.rglob("*.json"))
 
 
