@@ -10,6 +10,8 @@ Every final release of each library is taken. The archives are fetched first and
 - ours: the stages `surface` and `lifecycle` into an empty lake, from the sources that `crawl` stored;
 - one more: the same with the last release added to a lake that has all others.
 
+With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many.
+
 `crawl` fetches what is needed by ranges; its CPU is shown beside, since griffe needs the unpacked files just as we do.
 """
 
@@ -102,15 +104,15 @@ def search_path(folder: Path, name: str) -> Path | None:
     return places[0].parent.parent if places[0].name == "__init__.py" else places[0].parent
 
 
-def load_with_griffe(folder: Path, name: str, *, faster: bool) -> int:
-    """Load every release with griffe's defaults and return how many could be; the extra can be switched off."""
+def load_with_griffe(folder: Path, name: str, sample: int, *, faster: bool) -> int:
+    """Load releases with griffe's defaults and return how many could be; the extra can be switched off."""
     import griffe
     from griffe._internal.agents import parser
 
     if not faster:
         parser.prune_source = None
     loaded = 0
-    for release in sorted(folder.iterdir()):
+    for release in sorted(folder.iterdir())[::sample]:
         if place := search_path(release, name):
             try:
                 griffe.load(name, search_paths=[place])
@@ -133,28 +135,32 @@ def run(library: str, versions: str, stages: tuple[str, ...]) -> None:
         run_stage(made.stages()[name], library, made.lake, settings().runs / "benchmark")
 
 
-def step(name: str, library: str, folder: Path, versions: str) -> dict[str, float]:
+def step(name: str, library: str, folder: Path, versions: str, sample: int) -> dict[str, float]:
     """Do one step of the benchmark in this process."""
     import_name = library.replace("-", "_")
     steps: dict[str, Callable[[], Any]] = {
-        "griffe": lambda: load_with_griffe(folder, import_name, faster=False),
-        "griffe_faster": lambda: load_with_griffe(folder, import_name, faster=True),
+        "griffe": lambda: load_with_griffe(folder, import_name, sample, faster=False),
+        "griffe_faster": lambda: load_with_griffe(folder, import_name, sample, faster=True),
         "crawl": lambda: run(library, versions, ("crawl",)),
         "ours": lambda: run(library, versions, STAGES),
     }
     return timed(steps[name])
 
 
-def in_process(name: str, library: str, folder: Path, data: Path, versions: str = "") -> dict[str, float]:
+def in_process(
+    name: str, library: str, folder: Path, data: Path, versions: str = "", sample: int = 1
+) -> dict[str, float]:
     """Do one step in a process of its own, with a lake and cache of its own."""
     command = [sys.executable, "-m", "benchmarks.history", library, "--step", name, "--folder", str(folder)]
     environment = os.environ | {"DRIFTLINE_DATA": str(data)}
-    done = subprocess.run([*command, "--versions", versions], env=environment, check=True, stdout=subprocess.PIPE)
-    found: dict[str, float] = json.loads(done.stdout)
+    command += ["--versions", versions, "--sample", str(sample)]
+    done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
+    # what griffe imports to inspect it may print
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def measure(library: str, console: Console) -> dict[str, Any]:
+def measure(library: str, sample: int, console: Console) -> dict[str, Any]:
     """Measure all of it for a library."""
     archives = fetch(library, settings().data / "benchmarks" / "archives")
     with TemporaryDirectory(dir=settings().data) as scratch:
@@ -163,7 +169,8 @@ def measure(library: str, console: Console) -> dict[str, Any]:
         versions = [version for version, _ in archives]
         for name in ("griffe", "griffe_faster"):
             console.print(f"{library}: {name}")
-            found[name] = in_process(name, library, folder, data)
+            found[name] = in_process(name, library, folder, data, sample=sample)
+            found[name]["cpu_s"] *= len(archives) / len(archives[::sample])
         console.print(f"{library}: ours")
         found["crawl"] = in_process("crawl", library, folder, data)
         found["ours"] = in_process("ours", library, folder, data)
@@ -203,15 +210,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("libraries", nargs="*", default=LIBRARIES)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--sample", type=int, default=1, help="let griffe load every Nth release only")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--versions", default="", help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.step:
-        print(json.dumps(step(asked.step, asked.libraries[0], asked.folder, asked.versions)))  # noqa: T201
+        print(json.dumps(step(asked.step, asked.libraries[0], asked.folder, asked.versions, asked.sample)))  # noqa: T201
         return
     console = Console(stderr=True)
-    found = {library: measure(library, console) for library in asked.libraries}
+    found = {library: measure(library, asked.sample, console) for library in asked.libraries}
     show(found, Console())
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n")
