@@ -110,7 +110,7 @@ def load_with_griffe(folder: Path, name: str, sample: int, *, faster: bool) -> i
     from griffe._internal.agents import parser
 
     if not faster:
-        parser.prune_source = None
+        parser.prune_source = None  # type: ignore[attr-defined,assignment]
     loaded = 0
     for release in sorted(folder.iterdir())[::sample]:
         if place := search_path(release, name):
