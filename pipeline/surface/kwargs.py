@@ -26,6 +26,7 @@ _GOOGLE = re.compile(r"^(?:Args|Arguments|Parameters|Params|Keyword (?:Args|Argu
 _SPHINX = re.compile(r"^[ \t]*:(?:param|parameter|arg|argument|key|keyword) ", re.M)
 _SECTION_WORDS = ("Param", "Arg", ":param", ":arg", ":key")
 _STYLES = ((_NUMPY, griffe.Parser.numpy), (_GOOGLE, griffe.Parser.google), (_SPHINX, griffe.Parser.sphinx))
+_OF_ALL = re.compile(r"(?:^|_)(?:kw|kwds?|kws|kwargs?|keywords)$")
 _DESCRIBED = {griffe.DocstringSectionKind.parameters, griffe.DocstringSectionKind.other_parameters}
 
 
@@ -59,7 +60,7 @@ def hidden_parameters(node: Function, bodies: Bodies, docstring: str | None, kno
     if node.args.kwarg is None:
         return []
     catch_all = node.args.kwarg.arg
-    told = [name for name in described_names(docstring) if name not in {*known, catch_all}]
+    told = _told(docstring, known, catch_all)
     uses = _Uses()
     if told or bodies.search(node, _access(catch_all)):
         uses = _uses(bodies.statements(node), catch_all)
@@ -67,6 +68,16 @@ def hidden_parameters(node: Function, bodies: Bodies, docstring: str | None, kno
     silent = [name for name in told if name not in {*taken, *uses.refused, *uses.forwarded, *uses.assigned}]
     found = [_parameter(name, default, ParameterSource.KWARGS) for name, default in taken.items()]
     return found + [_parameter(name, UNKNOWN, ParameterSource.DOCSTRING) for name in silent]
+
+
+def _told(docstring: str | None, known: Collection[str], catch_all: str) -> list[str]:
+    """Return the names that a docstring describes as keywords; `_key` as `key`, or all of them as `json_kw`, are none."""
+    described = described_names(docstring)
+    said = {catch_all, *known, *(name.lstrip("_") for name in known)}
+    told = [name for name in described if name not in said]
+    if catch_all in described or f"*{catch_all}" in (docstring or ""):
+        return told
+    return [name for name in told if not _OF_ALL.search(name)]
 
 
 def _parameter(name: str, default: str | None, known_from: ParameterSource) -> Parameter:

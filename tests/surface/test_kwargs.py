@@ -103,3 +103,21 @@ def test_what_only_the_docstring_describes_is_a_parameter_where_kwargs_take_it(d
 def test_the_docstring_of_a_class_describes_the_parameters_of_its_constructor():
     source = "class C:\n    '''Do.\n\n    :param a: It.\n    '''\n    def __init__(self, **kwargs): ...\n"
     assert [p["name"] for p in rows(source)["pkg.C"]["parameters"]] == ["a", "kwargs"]
+
+
+@pytest.mark.parametrize(
+    ("signature", "described", "expected"),
+    [
+        # werkzeug 3.0: Headers.set
+        ("_key, _value, **kw", ["key", "value", "other"], ["other"]),
+        # structlog 21: JSONRenderer
+        ("a, **dumps_kw", ["json_kw"], []),
+        # matplotlib: pyplot.subplots describes both
+        ("a, **fig_kw", ["subplot_kw", "**fig_kw"], ["subplot_kw"]),
+        ("a, **fig_kw", ["subplot_kw", "fig_kw"], ["subplot_kw"]),
+    ],
+)
+def test_what_a_docstring_calls_otherwise_than_the_signature_is_no_keyword(signature, described, expected):
+    lines = "".join(f"\n    :param {name}: It." for name in described)
+    found = rows(f"def f({signature}):\n    '''Do.\n{lines}\n    '''\n")["pkg.f"]["parameters"]
+    assert [p["name"] for p in found if p["known_from"] == "docstring"] == expected
