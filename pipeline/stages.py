@@ -237,6 +237,7 @@ class House:
             # An interpreter that was installed since makes a release worth another try.
             depends=lambda: [rules.environments, [interpreter.python for interpreter in discover()]],
             run=self.build_environments,
+            version=2,
         )
         yield _stage(
             "validation",

@@ -267,7 +267,9 @@ class EnvironmentOutcome(Term):
     NO_INTERPRETER = "no_interpreter", "no installed Python fits the release"
     NO_FILES = "no_files", "the release has no file that can be installed here"
     UNRESOLVABLE = "unresolvable", "no set of dependencies fits as of the cut-off"
+    BUILD_FAILED = "build_failed", "a source distribution could not be built"
     INSTALL_FAILED = "install_failed", "the pinned files could not be installed"
+    MISSING_SYSTEM_LIBRARY = "missing_system_library", "a compiled module needs a library that this system lacks"
     IMPORT_FAILED = "import_failed", "installed, but the library does not import"
     NO_SPACE = "no_space", "the disk is full"
     TIMED_OUT = "timed_out", "a step took longer than the rule allows"
@@ -275,7 +277,9 @@ class EnvironmentOutcome(Term):
 
 class Rung(Term):
     WHEELS = "wheels", "wheels only, as of the cut-off"
+    BUILDS = "builds", "source distributions are built too, as of the cut-off"
     WHEELS_LATER = "wheels_later", "wheels only, as of 180 days after the cut-off"
+    BUILDS_LATER = "builds_later", "source distributions are built too, as of 180 days after the cut-off"
 
 
 class VerdictRole(Term):

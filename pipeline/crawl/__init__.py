@@ -2,7 +2,7 @@
 
 from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
-from pipeline.crawl.index import project
+from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.releases import Period, Wanted, finals_of, releases_stage
 from pipeline.crawl.rules import CrawlRules
@@ -14,9 +14,11 @@ __all__ = [
     "BadAnswer",
     "CrawlRules",
     "Fetcher",
+    "IndexFile",
     "LicenceRules",
     "NotFound",
     "Period",
+    "Project",
     "SourceTree",
     "SourcesError",
     "Unreachable",

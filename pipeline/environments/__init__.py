@@ -2,6 +2,7 @@
 
 from pipeline.environments.diagnosis import Finding, diagnose
 from pipeline.environments.environment import Environment, bare_environment
+from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.inspect import Answer, Description, ask
 from pipeline.environments.inspect_store import (
     NOT_INSPECTED,
@@ -12,12 +13,12 @@ from pipeline.environments.inspect_store import (
 )
 from pipeline.environments.interpreters import Interpreter, discover, pick
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
-from pipeline.environments.resolver import IndexUnreachable, StepFailed
 from pipeline.environments.rules import EnvironmentRules, InspectionRules, environment_rules
 from pipeline.environments.sandbox import Bubblewrap, NoSandbox, Sandbox
 from pipeline.environments.stage import environments_stage
 from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Finished, Limits
+from pipeline.environments.wanted import Wanted, wanted_of
 
 __all__ = [
     "NOT_INSPECTED",
@@ -37,6 +38,7 @@ __all__ = [
     "Sandbox",
     "SandboxUnavailable",
     "StepFailed",
+    "Wanted",
     "ask",
     "bare_environment",
     "compiled_modules",
@@ -49,4 +51,5 @@ __all__ = [
     "inspect_modules",
     "inspect_release",
     "pick",
+    "wanted_of",
 ]

@@ -11,13 +11,17 @@ BARE = "bare"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """Python and packages on disk: `python_version` is X.Y, `folders` is what a run must be able to read."""
+    """Python and packages on disk: `python_version` is X.Y, `folders` is what a run must be able to read.
+
+    `import_names` are the modules by which the library is imported, the one that bears its name alone if there is one.
+    """
 
     lock_id: str
     python_version: str
     python: Path
     site_packages: Path
     folders: tuple[Path, ...]
+    import_names: tuple[str, ...] = ()
 
 
 def bare_environment() -> Environment:

@@ -12,6 +12,7 @@ from pipeline.environments.rules import EnvironmentRules
 from pipeline.environments.sandbox import Sandbox
 from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Limits
+from pipeline.environments.wanted import wanted_of
 from pipeline.lake import Row, content_id, replacing
 from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
@@ -21,7 +22,7 @@ NOT_INSPECTED = "not inspected"
 
 _SUFFIXES = (".so", ".pyd")
 _OUTPUT_BYTES = 64 << 20
-_KEPT = ("library", "version", "outcome", "python", "lock_id", "lock", "detail")
+_KEPT = ("library", "version", "outcome", "python", "lock_id", "lock", "import_names", "detail")
 
 
 def compiled_modules(files: Iterable[str]) -> dict[str, str]:
@@ -86,7 +87,7 @@ def environment_row(release: Row, store: EnvironmentStore, cache: Path) -> Row:
     path = cache / "environments" / f"{key}.json"
     if path.is_file():
         return dict(json.loads(path.read_text()))
-    built = store.build(release)
+    built = store.build(wanted_of(release))
     row = {name: built[name] for name in _KEPT}
     if row["outcome"] == EnvironmentOutcome.BUILT:
         _write(path, row)

@@ -8,13 +8,14 @@ import re
 import subprocess
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 import uv
 
 from pipeline.environments.dated_index import DatedIndex
+from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.interpreters import Interpreter
 from pipeline.terms import EnvironmentOutcome
 
@@ -29,19 +30,6 @@ _UNREACHABLE = re.compile(
 )
 _NO_SPACE = re.compile(r"No space left on device|os error 28|Disk quota exceeded")
 _DETAIL = 800
-
-
-class IndexUnreachable(Exception):
-    """The package index did not answer uv; the same call may succeed later."""
-
-
-class StepFailed(Exception):
-    """A step of building failed for good: `outcome` says how, `detail` in whose words."""
-
-    def __init__(self, outcome: EnvironmentOutcome, detail: str) -> None:
-        super().__init__(f"{outcome}: {detail}")
-        self.outcome = outcome
-        self.detail = detail
 
 
 class _NoUploadTimes(Exception):
@@ -59,28 +47,44 @@ class Resolver:
         self._dated_only = False
         self._switching = threading.Lock()
 
-    def lock(self, requirements: Sequence[str], interpreter: Interpreter, cutoff: datetime) -> str:
+    def lock(
+        self,
+        requirements: Sequence[str],
+        interpreter: Interpreter,
+        cutoff: datetime,
+        later: Mapping[str, datetime] | None = None,
+    ) -> str:
         """Resolve requirements for an interpreter as of a time, wheels only, and return the lock text.
 
-        The lock is pip's format with hashes (PEP 440 pins, no index address), so pip can install it too.
+        The lock is pip's format with hashes (PEP 440 pins, no index address), so pip can install it too. `later`
+        names distributions that have a cut-off of their own.
 
         Errors: StepFailed with NO_FILES, UNRESOLVABLE, NO_SPACE or TIMED_OUT; IndexUnreachable.
         """
         if not self._dated_only:
             try:
-                return self._lock(requirements, interpreter, cutoff, self.index_url)
+                return self._lock(requirements, interpreter, cutoff, later or {}, self.index_url)
             except _NoUploadTimes:
                 self._dated_only = True
         with self._switching:
             address = self._dated.url
-        return self._lock(requirements, interpreter, cutoff, address)
+        return self._lock(requirements, interpreter, cutoff, later or {}, address)
 
-    def _lock(self, requirements: Sequence[str], interpreter: Interpreter, cutoff: datetime, address: str) -> str:
+    def _lock(
+        self,
+        requirements: Sequence[str],
+        interpreter: Interpreter,
+        cutoff: datetime,
+        later: Mapping[str, datetime],
+        address: str,
+    ) -> str:
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
             wanted = Path(folder, "wanted.txt")
             wanted.write_text("".join(f"{line}\n" for line in requirements))
             arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *_index(address)]
-            arguments += ["--exclude-newer", cutoff.strftime("%Y-%m-%dT%H:%M:%SZ"), "--generate-hashes"]
+            arguments += ["--exclude-newer", _stamp(cutoff), "--generate-hashes"]
+            for name, time in sorted(later.items()):
+                arguments += ["--exclude-newer-package", f"{name}={_stamp(time)}"]
             arguments += ["--no-header", "--no-annotate", "--no-emit-index-url"]
             return self._run(arguments, EnvironmentOutcome.UNRESOLVABLE, requirements[0])
 
@@ -137,6 +141,10 @@ class Resolver:
         if failed is EnvironmentOutcome.UNRESOLVABLE and re.search(rf"(?i){name} has no (usable )?wheels", log):
             return StepFailed(EnvironmentOutcome.NO_FILES, detail)
         return StepFailed(failed, detail)
+
+
+def _stamp(time: datetime) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _index(address: str) -> list[str]:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from pydantic import Field
 
-from pipeline.lake import Row
 from pipeline.rules import Rule, load
 from pipeline.settings import settings
 
@@ -21,12 +23,12 @@ class Gap(Rule):
     before: date | None = None
     pins: tuple[str, ...]
 
-    def concerns(self, release: Row) -> bool:
+    def concerns(self, library: str, version: str, release_time: datetime) -> bool:
         """Whether a release has this gap."""
         return (
-            self.library in ("*", release["library"])
-            and SpecifierSet(self.specifier).contains(release["version"], prereleases=True)
-            and (self.before is None or release["release_time"] < _midnight(self.before))
+            self.library in ("*", library)
+            and SpecifierSet(self.specifier).contains(version, prereleases=True)
+            and (self.before is None or release_time < _midnight(self.before))
         )
 
 
@@ -41,6 +43,14 @@ class EnvironmentRules(Rule):
     step_timeout_s: float = Field(gt=0)
     import_timeout_s: float = Field(gt=0)
     gaps: tuple[Gap, ...]
+    tools_as_of: date
+    tools: dict[str, tuple[str, ...]]
+
+    def later(self, tools: Iterable[str]) -> dict[str, datetime]:
+        """Return the cut-off of each tool and of what comes with it and no library asks for."""
+        names = {canonicalize_name(Requirement(tool).name) for tool in tools}
+        with_theirs = names.union(*(self.tools.get(name, ()) for name in names))
+        return dict.fromkeys(with_theirs, _midnight(self.tools_as_of))
 
     def released(self, python: str) -> datetime:
         """Return when Python X.Y came out, UTC."""
@@ -55,9 +65,9 @@ class EnvironmentRules(Rule):
         ready = max(release_time, self.released(python) + timedelta(days=self.python_settles_days))
         return ready + timedelta(days=self.slack_days)
 
-    def extra_pins(self, release: Row) -> list[str]:
+    def extra_pins(self, library: str, version: str, release_time: datetime) -> list[str]:
         """Return the pins that fill the gaps of a release."""
-        return sorted({pin for gap in self.gaps if gap.concerns(release) for pin in gap.pins})
+        return sorted({pin for gap in self.gaps if gap.concerns(library, version, release_time) for pin in gap.pins})
 
 
 def environment_rules(folder: Path | None = None) -> EnvironmentRules:

@@ -7,8 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from packaging.version import Version
 
-from pipeline.environments.resolver import IndexUnreachable
+from pipeline.environments.failures import IndexUnreachable
 from pipeline.environments.store import EnvironmentStore
+from pipeline.environments.wanted import wanted_of
 from pipeline.lake import Output, Reject, Row
 from pipeline.terms import EnvironmentOutcome, RejectReason
 
@@ -33,7 +34,7 @@ def environments_stage(releases: Iterable[Row], wanted: Collection[str], store: 
 
 def _build(store: EnvironmentStore, release: Row) -> Row | Reject:
     try:
-        return store.build(release)
+        return store.build(wanted_of(release))
     except IndexUnreachable as error:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
 

@@ -7,22 +7,28 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock
 
 from pipeline.environments.environment import Environment
-from pipeline.environments.interpreters import Interpreter, discover, preference
+from pipeline.environments.failures import StepFailed
+from pipeline.environments.index_facts import IndexFacts, ReleaseFacts
+from pipeline.environments.installed import installed_names, principal
+from pipeline.environments.interpreters import Interpreter, discover
+from pipeline.environments.ladder import Attempt, attempts, farthest
 from pipeline.environments.probe import find_sandbox
-from pipeline.environments.resolver import Resolver, StepFailed, telling
+from pipeline.environments.resolver import Resolver, telling
 from pipeline.environments.rules import EnvironmentRules
 from pipeline.environments.sandbox import Sandbox
 from pipeline.environments.supervise import Limits
+from pipeline.environments.wanted import Wanted
 from pipeline.lake import Row, content_id
-from pipeline.terms import EnvironmentOutcome, Rung
+from pipeline.terms import EnvironmentOutcome
 
+_ATTEMPT = ("python", "rung", "cutoff", "outcome", "detail", "missing")
 _FINAL = frozenset({EnvironmentOutcome.BUILT, EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
 
 
@@ -43,21 +49,23 @@ class EnvironmentStore:
         self.workers = workers
         self.interpreters = discover()
         self.sandbox = sandbox or find_sandbox()
+        self.facts = IndexFacts(index_url)
+        self.builder: None = None
         self._resolver = Resolver(index_url, self.root / "uv", rules.step_timeout_s)
         self.root.mkdir(parents=True, exist_ok=True)
 
-    def build(self, release: Row) -> Row:
-        """Build the environment of a `releases` row and return its `environments` row, built or why not.
+    def build(self, wanted: Wanted) -> Row:
+        """Build the environment that is wanted and return its `environments` row, built or why not.
 
         It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
-        the attempt that worked, or of the first one, which is the one that should have.
+        the attempt that worked, or of the one that came farthest, and lists them all.
 
         Errors: IndexUnreachable, because what the index would have said is not known then.
         """
         started = time.monotonic()
-        row = {"library": release["library"], "version": release["version"]}
-        row |= dict.fromkeys(("python", "python_full", "cutoff", "rung", "lock_id", "lock", "detail"))
-        row |= self._climb(release)
+        row: Row = {"library": wanted.library, "version": wanted.version, "import_names": list(wanted.import_names)}
+        row |= dict.fromkeys(("python", "python_full", "cutoff", "rung", "lock_id", "lock", "detail", "missing"))
+        row |= self._climb(wanted)
         return row | {"build_s": round(time.monotonic() - started, 3)}
 
     def open(self, row: Row) -> Environment:
@@ -71,45 +79,44 @@ class EnvironmentStore:
         interpreter = next((found for found in self.interpreters if found.python == row["python"]), None)
         if interpreter is None:
             raise ValueError(f"{row['library']} {row['version']} needs Python {row['python']}, which is not installed")
-        return self._ready(row["lock_id"], row["lock"], interpreter)
+        return replace(self._ready(row["lock_id"], row["lock"], interpreter), import_names=tuple(row["import_names"]))
 
-    def _climb(self, release: Row) -> Row:
-        """Return what the attempt that worked, or else the first one, adds to the row."""
-        rows: list[Row] = []
-        for interpreter, attempt in self._attempts(release):
-            rows.append(attempt | self._try(release, interpreter, attempt["cutoff"]))
-            if rows[-1]["outcome"] in _FINAL:
-                return rows[-1]
-        asked = f"asks for Python {release['requires_python'] or 'of any version'}, of which none is installed"
-        return rows[0] if rows else {"outcome": EnvironmentOutcome.NO_INTERPRETER, "detail": asked}
-
-    def _attempts(self, release: Row) -> Iterator[tuple[Interpreter, Row]]:
-        fit = preference(self.interpreters, release["requires_python"], release["release_time"], self.rules)
-        for interpreter in fit[: self.rules.interpreters_tried]:
-            cutoff = self.rules.cutoff(release["release_time"], interpreter.python)
-            head = {"python": interpreter.python, "python_full": interpreter.full}
-            yield interpreter, head | {"rung": Rung.WHEELS, "cutoff": cutoff}
-            later = cutoff + timedelta(days=self.rules.later_days)
-            yield interpreter, head | {"rung": Rung.WHEELS_LATER, "cutoff": later}
-
-    def _try(self, release: Row, interpreter: Interpreter, cutoff: datetime) -> Row:
-        """Resolve, install and import once; return what that adds to the row."""
-        made: Row = {}
+    def _climb(self, wanted: Wanted) -> Row:
+        """Try until one attempt works; return what the one that came farthest adds to the row, and the list of all."""
+        tried: list[Row] = []
         try:
-            lock = self._resolver.lock(self._wanted(release), interpreter, cutoff)
-            made = {"lock": lock, "lock_id": content_id(interpreter.python, lock)}
-            environment = self._ready(made["lock_id"], lock, interpreter)
-            self._import(environment, release["import_names"])
+            facts = self.facts.release(wanted)
+            for attempt in attempts(wanted, facts, self.interpreters, self.rules):
+                if attempt.builds and self.builder is None:
+                    continue
+                tried.append(self._try(wanted, facts, attempt))
+                if tried[-1]["outcome"] in _FINAL:
+                    break
         except StepFailed as error:
-            return made | {"outcome": error.outcome, "detail": error.detail}
+            return {"outcome": error.outcome, "detail": error.detail, "attempts": []}
+        return farthest(tried) | {"attempts": [{name: row[name] for name in _ATTEMPT} for row in tried]}
+
+    def _try(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> Row:
+        """Resolve, install and import once; return what that adds to the row."""
+        interpreter = attempt.interpreter
+        made: Row = {"python": interpreter.python, "python_full": interpreter.full, "detail": None, "missing": None}
+        made |= {"rung": attempt.rung, "cutoff": attempt.cutoff}
+        try:
+            gaps = self.rules.extra_pins(wanted.library, wanted.version, facts.release_time)
+            requirements = [wanted.requirement, *wanted.pins, *wanted.tools, *gaps]
+            lock = self._resolver.lock(requirements, interpreter, attempt.cutoff, self.rules.later(wanted.tools))
+            made |= {"lock": lock, "lock_id": content_id(interpreter.python, lock)}
+            environment = self._ready(made["lock_id"], lock, interpreter)
+            names = principal(wanted.import_names or installed_names(environment, wanted.library), wanted.library)
+            made |= {"import_names": list(names)}
+            self._import(environment, names)
+        except StepFailed as error:
+            return made | {"outcome": error.outcome, "detail": error.detail, "missing": error.missing}
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
             return made | {"outcome": EnvironmentOutcome.NO_SPACE, "detail": os.strerror(errno.ENOSPC)}
-        return made | {"outcome": EnvironmentOutcome.BUILT, "detail": None}
-
-    def _wanted(self, release: Row) -> list[str]:
-        return [f"{release['library']}=={release['version']}", *self.rules.extra_pins(release)]
+        return made | {"outcome": EnvironmentOutcome.BUILT}
 
     def _ready(self, lock_id: str, lock: str, interpreter: Interpreter) -> Environment:
         """Return the environment of a lock, made first where it is not there; others who want it wait."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pipeline.environments import EnvironmentStore, Sandbox, environment_rules, find_sandbox
+from pipeline.environments import EnvironmentStore, Sandbox, Wanted, environment_rules, find_sandbox, wanted_of
 from pipeline.lake import Row
 from tests.index_server import Index
 
@@ -34,5 +35,13 @@ def release() -> Callable[..., Row]:
         day = datetime(2021, 5, 1, tzinfo=UTC)
         row = {"library": "lib", "version": version, "release_time": day, "requires_python": None}
         return row | {"import_names": ["lib"]} | changed
+
+    return make
+
+
+@pytest.fixture
+def wanted(release: Callable[..., Row]) -> Callable[..., Wanted]:
+    def make(version: str = "1.0", **changed: Any) -> Wanted:
+        return replace(wanted_of(release(version)), **changed)
 
     return make

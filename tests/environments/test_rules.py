@@ -38,9 +38,8 @@ def test_cutoff(released: str, python: str, expected: str) -> None:
     ],
 )
 def test_gap(gap: Gap, concerned: bool) -> None:
-    release = {"library": "lib", "version": "1.5", "release_time": datetime(2021, 5, 1, 12, tzinfo=UTC)}
     rules = SHIPPED.model_copy(update={"gaps": (gap, gap)})
-    assert rules.extra_pins(release) == (["x"] if concerned else [])
+    assert rules.extra_pins("lib", "1.5", datetime(2021, 5, 1, 12, tzinfo=UTC)) == (["x"] if concerned else [])
 
 
 def test_a_typo_names_file_and_line(tmp_path: Path) -> None:

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.environments import EnvironmentStore, IndexUnreachable, environment_rules
-from pipeline.lake import Row, table
+from pipeline.environments import EnvironmentStore, IndexUnreachable, Wanted, environment_rules
+from pipeline.lake import table
 from pipeline.settings import PROJECT
 from pipeline.terms import EnvironmentOutcome as Outcome
 from pipeline.terms import Rung
 from tests.index_server import Index, sdist, wheel
 
 Stores = Callable[..., EnvironmentStore]
-Releases = Callable[..., Row]
+Wants = Callable[..., Wanted]
 
 MAY = "2021-05-01T00:00:00Z"
 
@@ -30,43 +30,43 @@ def packed(name: str, version: str, source: str, requires: str | None = None) ->
     return wheel(name, version, {f"{name}.py": source}, **extra)
 
 
-def test_dependencies_are_those_of_the_day(index: Index, store_at: Stores, release: Releases, tmp_path: Path) -> None:
+def test_dependencies_are_those_of_the_day(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import dep", "dep"), MAY)
     index.add("dep", "1.0", packed("dep", "1.0", ""), "2021-01-01T00:00:00Z")
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
     store = store_at(tmp_path)
-    row = store.build(release())
+    row = store.build(wanted())
     table("environments").check(row)
     assert (row["outcome"], row["rung"], row["python"]) == (Outcome.BUILT, Rung.WHEELS, "3.9")
     assert row["cutoff"] == datetime(2021, 5, 31, tzinfo=UTC)
     assert re.findall(r"^(\S+)==(\S+)", row["lock"], re.M) == [("dep", "1.0"), ("lib", "1.0")]
     assert row["lock"].count("--hash=sha256:") == 2
     assert "127.0.0.1" not in row["lock"]
-    again = store_at(tmp_path / "elsewhere").build(release())
+    again = store_at(tmp_path / "elsewhere").build(wanted())
     assert row | {"build_s": 0} == again | {"build_s": 0}
 
 
 def test_an_index_without_upload_times_is_dated_from_its_documents(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import dep", "dep"), MAY)
     index.add("dep", "1.0", packed("dep", "1.0", ""), "2021-01-01T00:00:00Z")
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
-    with_times = store_at(tmp_path / "a").build(release())
+    with_times = store_at(tmp_path / "a").build(wanted())
     index.upload_times = index.simple_json = False
-    row = store_at(tmp_path / "b").build(release())
+    row = store_at(tmp_path / "b").build(wanted())
     assert row | {"build_s": 0} == with_times | {"build_s": 0}
     index.documents = False
-    nowhere = store_at(tmp_path / "c", interpreters_tried=1).build(release())
+    nowhere = store_at(tmp_path / "c", interpreters_tried=1).build(wanted())
     assert nowhere["outcome"] == Outcome.UNRESOLVABLE
 
 
 def test_an_environment_works_has_bytecode_and_comes_back_from_its_lock(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "answer = 42"), MAY)
     store = store_at(tmp_path)
-    row = store.build(release())
+    row = store.build(wanted())
     environment = store.open(row)
     assert list((environment.site_packages / "__pycache__").glob("lib.*.pyc"))
     shutil.rmtree(tmp_path / row["lock_id"])
@@ -80,21 +80,21 @@ def test_an_environment_works_has_bytecode_and_comes_back_from_its_lock(
 
 
 def test_a_later_dependency_is_found_on_the_second_rung(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "", "dep>=2"), MAY)
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2021-09-01T00:00:00Z")
-    row = store_at(tmp_path).build(release())
+    row = store_at(tmp_path).build(wanted())
     assert (row["outcome"], row["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER)
 
 
-def test_gaps_are_pinned_beside(index: Index, store_at: Stores, release: Releases, tmp_path: Path) -> None:
+def test_gaps_are_pinned_beside(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import forgotten"), MAY)
     index.add("forgotten", "1.0", packed("forgotten", "1.0", ""), "2020-01-01T00:00:00Z")
-    assert store_at(tmp_path).build(release())["outcome"] == Outcome.IMPORT_FAILED
+    assert store_at(tmp_path).build(wanted())["outcome"] == Outcome.IMPORT_FAILED
     shipped = environment_rules()
     gaps = (shipped.gaps[0].model_copy(update={"pins": ("forgotten<2",), "before": None}),)
-    assert store_at(tmp_path, gaps=gaps).build(release())["outcome"] == Outcome.BUILT
+    assert store_at(tmp_path, gaps=gaps).build(wanted())["outcome"] == Outcome.BUILT
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_gaps_are_pinned_beside(index: Index, store_at: Stores, release: Release
 def test_failures_end_in_an_outcome(
     index: Index,
     store_at: Stores,
-    release: Releases,
+    wanted: Wants,
     tmp_path: Path,
     source: str,
     requires: str | None,
@@ -122,7 +122,7 @@ def test_failures_end_in_an_outcome(
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", source, requires), MAY)
     index.add("lib", "2.0", sdist("lib", "2.0", {"lib.py": "", "setup.py": "raise SystemExit('must not run')"}), MAY)
-    row = store_at(tmp_path, import_timeout_s=1, interpreters_tried=1).build(release(**changed))
+    row = store_at(tmp_path, import_timeout_s=1, interpreters_tried=1).build(wanted(**changed))
     table("environments").check(row)
     assert row["outcome"] == outcome
     assert detail in row["detail"]
@@ -130,23 +130,21 @@ def test_failures_end_in_an_outcome(
     assert "must not run" not in row["detail"]
 
 
-def test_a_wheel_that_is_not_what_was_promised(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path
-) -> None:
+def test_a_wheel_that_is_not_what_was_promised(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY, sha256="0" * 64)
-    row = store_at(tmp_path).build(release())
+    row = store_at(tmp_path).build(wanted())
     assert row["outcome"] == Outcome.INSTALL_FAILED
     assert "Hash mismatch" in row["detail"]
 
 
 def test_nothing_of_a_package_runs_outside_the_sandbox(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
 ) -> None:
     marker = tmp_path / "escaped"
     line = f"import os; os.access({str(tmp_path)!r}, os.W_OK) and open({str(marker)!r}, 'w')\n"
     index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": line, "evil.pth": line, "sitecustomize.py": line}), MAY)
     store = store_at(tmp_path / "store")
-    row = store.build(release())
+    row = store.build(wanted())
     assert row["outcome"] == Outcome.BUILT
     shutil.rmtree(tmp_path / "store" / row["lock_id"])
     store.open(row)
@@ -154,22 +152,22 @@ def test_nothing_of_a_package_runs_outside_the_sandbox(
 
 
 def test_an_index_that_fails_is_not_a_fact_about_the_release(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     index.faults["/simple/lib/"] = [503] * 9
     with pytest.raises(IndexUnreachable):
-        store_at(tmp_path).build(release())
+        store_at(tmp_path).build(wanted())
 
 
 def test_a_strict_umask_does_not_lock_the_sandbox_out(
-    index: Index, store_at: Stores, release: Releases, tmp_path: Path
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     before = os.umask(0o077)
     try:
-        row = store_at(tmp_path / "store").build(release())
+        row = store_at(tmp_path / "store").build(wanted())
     finally:
         os.umask(before)
     assert row["outcome"] == Outcome.BUILT, row["detail"]
@@ -184,18 +182,18 @@ def test_what_cannot_be_opened(store_at: Stores, tmp_path: Path) -> None:
         store.open(failed | {"outcome": Outcome.BUILT, "python": "3.99", "lock_id": "x", "lock": ""})
 
 
-def build_in_process(root: str, url: str, release: Row, start: object, answers: object) -> None:
+def build_in_process(root: str, url: str, wanted: Wanted, start: object, answers: object) -> None:
     rules = environment_rules().model_copy(update={"gaps": ()})
     store = EnvironmentStore(Path(root), index_url=url, rules=rules)
     start.wait()  # type: ignore[attr-defined]
-    answers.put(store.build(release)["outcome"])  # type: ignore[attr-defined]
+    answers.put(store.build(wanted)["outcome"])  # type: ignore[attr-defined]
 
 
-def test_two_processes_build_the_same_lock(index: Index, release: Releases, tmp_path: Path) -> None:
+def test_two_processes_build_the_same_lock(index: Index, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     context = multiprocessing.get_context("spawn")
     start, answers = context.Barrier(2), context.Queue()
-    arguments = (str(tmp_path), index.simple, release(), start, answers)
+    arguments = (str(tmp_path), index.simple, wanted(), start, answers)
     processes = [context.Process(target=build_in_process, args=arguments) for _ in range(2)]
     for process in processes:
         process.start()
@@ -207,10 +205,10 @@ def test_two_processes_build_the_same_lock(index: Index, release: Releases, tmp_
     assert not list(tmp_path.glob(".*.new"))
 
 
-def test_what_a_killed_build_left_is_cleared(index: Index, store_at: Stores, release: Releases, tmp_path: Path) -> None:
+def test_what_a_killed_build_left_is_cleared(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     store = store_at(tmp_path)
-    row = store.build(release())
+    row = store.build(wanted())
     shutil.rmtree(tmp_path / row["lock_id"])
     (tmp_path / f".{row['lock_id']}.new" / "lib").mkdir(parents=True)
     store.open(row)
@@ -222,13 +220,11 @@ def test_a_full_disk(index: Index, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", f"x = {os.urandom(4 << 20).hex()!r}"), MAY)
     program = f"""
 import subprocess, sys
-from datetime import UTC, datetime
 from pathlib import Path
-from pipeline.environments import EnvironmentStore, environment_rules
+from pipeline.environments import EnvironmentStore, Wanted, environment_rules
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", sys.argv[1]], check=True)
-release = {{"library": "lib", "version": "1.0", "requires_python": None, "import_names": ["lib"]}}
-release["release_time"] = datetime(2021, 5, 1, tzinfo=UTC)
-row = EnvironmentStore(Path(sys.argv[1]), index_url={index.simple!r}, rules=environment_rules()).build(release)
+store = EnvironmentStore(Path(sys.argv[1]), index_url={index.simple!r}, rules=environment_rules())
+row = store.build(Wanted("lib", "1.0"))
 print(row["outcome"], row["detail"])
 """
     own_mounts = ["unshare", "-m"] if os.getuid() == 0 else ["unshare", "-Urm"]
@@ -252,6 +248,5 @@ def test_real_releases(
     from pipeline.settings import index_url
 
     store = EnvironmentStore(tmp_path, index_url=index_url(), rules=environment_rules())
-    release = {"library": library, "version": version, "release_time": day, "import_names": names}
-    row = store.build(release | {"requires_python": ">=3.6"})
+    row = store.build(Wanted(library, version))
     assert (row["outcome"], row["python"]) == (Outcome.BUILT, python), row["detail"]

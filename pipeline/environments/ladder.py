@@ -1,0 +1,82 @@
+"""In which order an environment is tried: interpreters, the best first, and on each the rungs of the ladder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pipeline.environments.failures import StepFailed
+from pipeline.environments.index_facts import ReleaseFacts
+from pipeline.environments.interpreters import Interpreter, preference
+from pipeline.environments.rules import EnvironmentRules
+from pipeline.environments.wanted import Wanted
+from pipeline.lake import Row
+from pipeline.terms import EnvironmentOutcome, Rung
+
+_FARTHEST = (
+    EnvironmentOutcome.NO_FILES,
+    EnvironmentOutcome.UNRESOLVABLE,
+    EnvironmentOutcome.INSTALL_FAILED,
+    EnvironmentOutcome.BUILD_FAILED,
+    EnvironmentOutcome.IMPORT_FAILED,
+    EnvironmentOutcome.MISSING_SYSTEM_LIBRARY,
+    EnvironmentOutcome.TIMED_OUT,
+    EnvironmentOutcome.NO_SPACE,
+    EnvironmentOutcome.BUILT,
+)
+"""How an attempt can end, by how far it came."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try: on an interpreter, with what a rung allows, with dependencies as of a time."""
+
+    interpreter: Interpreter
+    rung: Rung
+    cutoff: datetime
+
+    @property
+    def builds(self) -> bool:
+        """Whether source distributions may be built."""
+        return self.rung in (Rung.BUILDS, Rung.BUILDS_LATER)
+
+
+def attempts(
+    wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules
+) -> Iterator[Attempt]:
+    """Yield what is to be tried, in order, until one works.
+
+    Errors: StepFailed with NO_INTERPRETER where none fits.
+    """
+    for interpreter in _candidates(wanted, facts, interpreters, rules):
+        cutoff = rules.cutoff(facts.newest_upload, interpreter.python)
+        later = cutoff + timedelta(days=rules.later_days)
+        yield Attempt(interpreter, Rung.WHEELS, cutoff)
+        yield Attempt(interpreter, Rung.BUILDS, cutoff)
+        yield Attempt(interpreter, Rung.WHEELS_LATER, later)
+        yield Attempt(interpreter, Rung.BUILDS_LATER, later)
+
+
+def farthest(rows: Sequence[Row]) -> Row:
+    """Return the attempt that came farthest, which tells most; of several the first, which should have worked."""
+    return max(rows, key=lambda row: _FARTHEST.index(row["outcome"]))
+
+
+def _candidates(
+    wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules
+) -> list[Interpreter]:
+    """Return the Python that was asked for, or the best few of those that the release can be run on."""
+    here = "here is " + (", ".join(found.python for found in interpreters) or "none")
+    if wanted.python:
+        found = [interpreter for interpreter in interpreters if interpreter.python == wanted.python]
+        if not found or wanted.python not in rules.python_released:
+            problem = f"Python {wanted.python} is not installed; {here}"
+            raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
+        return found
+    fit = preference(interpreters, facts.requires_python, facts.release_time, rules)
+    if not fit:
+        asked = facts.requires_python or "of any version"
+        problem = f"asks for Python {asked}, of which none is installed; {here}"
+        raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
+    return fit[: rules.interpreters_tried]

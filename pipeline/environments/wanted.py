@@ -1,0 +1,43 @@
+"""What an environment is asked for: a release, perhaps a Python, and what stands beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pipeline.lake import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A release to be installed, by its normalised name and version, and how.
+
+    `python` is X.Y, or None where the rules choose. `pins` are requirements beside it (PEP 508). `tools` ("pytest")
+    are resolved with the rest but are exempt from the cut-off. What is None or empty of the last three is asked of
+    the index, or read from what was installed.
+    """
+
+    library: str
+    version: str
+    python: str | None = None
+    pins: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    release_time: datetime | None = None
+    requires_python: str | None = None
+    import_names: tuple[str, ...] = ()
+
+    @property
+    def requirement(self) -> str:
+        """The release itself as a requirement."""
+        return f"{self.library}=={self.version}"
+
+
+def wanted_of(release: Row) -> Wanted:
+    """Return what a row of `releases` asks for: the release alone, on a Python that the rules choose."""
+    return Wanted(
+        release["library"],
+        release["version"],
+        release_time=release["release_time"],
+        requires_python=release["requires_python"],
+        import_names=tuple(release["import_names"]),
+    )
