@@ -1,6 +1,6 @@
 """Running: what passes, fails or is missing in which pinned environment, and what of it becomes a verdict."""
 
-from pipeline.validation.cases import Case, Result, run_case, run_cases
+from pipeline.validation.cases import Case, Coverage, Result, run_case, run_cases
 from pipeline.validation.probes import probe
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.runs import Run, plan_runs, wanted_versions
@@ -8,6 +8,7 @@ from pipeline.validation.stage import Runner, validation_stage
 
 __all__ = [
     "Case",
+    "Coverage",
     "Result",
     "Run",
     "Runner",

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import secrets
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.environments import Environment, Finished, Sandbox
+from pipeline.environments import Environment, Finished, Limits, Sandbox
 from pipeline.lake import Row
 from pipeline.terms import Outcome
 from pipeline.validation.details import clean
@@ -32,6 +32,25 @@ class Case:
     code: str
     checks: Sequence[Row] = ()
     import_names: Sequence[str] = ()
+    test: str | None = None
+    test_file: str | None = None
+    module: str | None = None
+    cover: bool = False
+    limits: Limits | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """Lines of a case's code on which a statement begins: how many, which were executed, and which never."""
+
+    statements: int
+    executed: tuple[int, ...]
+    missing: tuple[int, ...]
+
+    @property
+    def share(self) -> float:
+        """Executed statements of all statements; 1.0 where there is nothing to execute."""
+        return len(self.executed) / self.statements if self.statements else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +63,9 @@ class Result:
     duration_s: float
     peak_memory_bytes: int | None
     seen: str | None = None
+    output: str = ""
+    coverage: Coverage | None = None
+    repeats: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +77,26 @@ class Report:
 
 
 def run_cases(
-    environment: Environment, cases: Sequence[Case], sandbox: Sandbox, rules: ValidationRules, workers: int = 1
+    environment: Environment,
+    cases: Sequence[Case],
+    sandbox: Sandbox,
+    rules: ValidationRules,
+    workers: int = 1,
+    on_result: Callable[[Result], None] | None = None,
 ) -> list[Result]:
-    """Run cases, `workers` at a time, and return their results in the order of the cases."""
+    """Run cases, `workers` at a time, and return their results in the order of the cases.
+
+    `on_result` is told each result as soon as it is there, in the thread that ran the case.
+    """
+
+    def one(case: Case) -> Result:
+        result = run_case(environment, case, sandbox, rules)
+        if on_result is not None:
+            on_result(result)
+        return result
+
     with ThreadPoolExecutor(max(1, workers)) as pool:
-        return list(pool.map(lambda case: run_case(environment, case, sandbox, rules), cases))
+        return list(pool.map(one, cases))
 
 
 def run_case(environment: Environment, case: Case, sandbox: Sandbox, rules: ValidationRules) -> Result:
@@ -79,6 +116,7 @@ def _run_once(environment: Environment, case: Case, sandbox: Sandbox, rules: Val
     spec = {
         "preamble": case.preamble,
         "code": case.code,
+        "test": case.test,
         "checks": [dict(check) for check in case.checks],
         "options": list(rules.options),
         "import_names": [name.split(".")[0] for name in case.import_names],
@@ -87,7 +125,8 @@ def _run_once(environment: Environment, case: Case, sandbox: Sandbox, rules: Val
     outcome, message = _judge(finished, report)
     detail = None if outcome is Outcome.PASSED else clean(message, environment)
     peak = max(finished.peak_memory_bytes, (report.end or {}).get("peak") or 0) or None
-    return Result(case.id, outcome, detail, finished.duration_s, peak)
+    output = clean(finished.stderr.decode(errors="replace"), environment)
+    return Result(case.id, outcome, detail, finished.duration_s, peak, output=output)
 
 
 def _run_harness(

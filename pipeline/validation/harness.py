@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     Frames = list[traceback.FrameSummary]
 
-_OWN = re.compile(r"<(doctest )?case(\[\d+\])?>|<preamble>")
+_OWN = re.compile(r"<(doctest )?case(\[\d+\])?>|<preamble>|<test>")
 _MACHINERY = re.compile(r"^<frozen importlib|importlib/__init__\.py$")
 _THROUGH = ("__getattr__", "__getattribute__")
 _OWNER = re.compile(r"(?:type object )?'(?P<type>[\w.]+)'(?: object)? has no attribute")
@@ -243,6 +243,7 @@ def run_case(spec: "dict[str, Any]") -> "dict[str, Any]":
             run_checks(spec, namespace)
         else:
             run_program(spec["code"], "<case>", namespace, spec["import_names"])
+            run_program(spec["test"] or "", "<test>", namespace, spec["import_names"])
     except Failed as failed:
         outcome, message = failed.args
         return {"outcome": outcome, "message": message[-4000:]}

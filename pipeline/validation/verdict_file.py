@@ -1,0 +1,122 @@
+"""Verdicts on disk: each is appended as soon as it is known, and at the end they stand in the order of the samples."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any, Self
+
+from pipeline.lake import replacing
+from pipeline.terms import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How one sample came out in one release.
+
+    `lock_id`, `rung` and `attempts` tell of its environment, `build_s` how long that took to make in this call. `key`
+    is a hash of the sample and of all that decides how it comes out: a verdict with the same key is not made again,
+    unless a `transient` trouble, such as a silent index, was in the way.
+    """
+
+    id: str | int | None
+    outcome: Outcome
+    python: str | None = None
+    lock_id: str | None = None
+    duration_s: float | None = None
+    detail: str | None = None
+    library: str | None = None
+    version: str | None = None
+    line: int | None = None
+    peak_memory_bytes: int | None = None
+    repeats: int | None = None
+    output: str | None = None
+    coverage: Mapping[str, Any] | None = None
+    rung: str | None = None
+    attempts: Sequence[Mapping[str, Any]] = ()
+    build_s: float | None = None
+    key: str = ""
+    transient: bool = False
+
+
+class NoVerdicts(ValueError):
+    """The file holds something else than verdicts, or another process writes it; the message says what to do."""
+
+
+class VerdictFile:
+    """The file of one run; what an earlier run left in it is `known`, key to outcome."""
+
+    def __init__(self, path: Path, *, forget: bool = False) -> None:
+        """Open a file, or make it; `forget` drops what is in it.
+
+        Errors: NoVerdicts.
+        """
+        self.path = path
+        self.known: dict[str, Outcome] = {}
+        self._places: dict[str, tuple[int, int]] = {}
+        self._writing = threading.Lock()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file: IO[bytes] = path.open("a+b")
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            self._file.close()
+            raise NoVerdicts(f"{path}: another process writes it; wait for that one, or name another file") from None
+        self._read(forget)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _read(self, forget: bool) -> None:
+        """Find the verdicts that are there; a last line that a killed run left unfinished is cut off."""
+        self._file.seek(0)
+        end = 0
+        for number, line in enumerate(self._file, 1):
+            if not line.endswith(b"\n") and (self.known or b'"outcome": ' in line):
+                break
+            key, outcome = self._verdict(number, line)
+            if outcome is not None:
+                self._places[key], self.known[key] = (end, len(line)), outcome
+            end += len(line)
+        if forget:
+            self._places, self.known, end = {}, {}, 0
+        self._file.truncate(end)
+
+    def _verdict(self, number: int, line: bytes) -> tuple[str, Outcome | None]:
+        try:
+            found = json.loads(line)
+            return str(found["key"]), None if found["transient"] else Outcome(found["outcome"])
+        except (ValueError, KeyError, TypeError):
+            self._file.close()
+            raise NoVerdicts(
+                f"{self.path}: line {number} is no verdict of `driftline validate`; name another file, or remove this one"
+            ) from None
+
+    def append(self, verdict: Verdict) -> None:
+        """Write a verdict so that it is there even if this process is killed next."""
+        text = json.dumps(asdict(verdict), ensure_ascii=False)
+        try:
+            line = text.encode() + b"\n"
+        except UnicodeEncodeError:  # half of a surrogate pair
+            line = json.dumps(asdict(verdict)).encode() + b"\n"
+        with self._writing:
+            self._places[verdict.key] = (self._file.seek(0, os.SEEK_END), len(line))
+            self._file.write(line)
+            self._file.flush()
+
+    def finish(self, order: Iterable[str]) -> None:
+        """Leave the verdicts with these keys in this order, as far as there are any, and no others."""
+        with replacing(self.path) as temporary, temporary.open("wb") as file:
+            for key in order:
+                if key in self._places:
+                    offset, length = self._places[key]
+                    self._file.seek(offset)
+                    file.write(self._file.read(length))
