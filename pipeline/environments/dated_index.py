@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
+from pipeline.crawl import BadAnswer, Fetcher, IndexFile, NotFound, Unreachable, project
 
 _TIMEOUT_S = 60.0
-_JSON = "application/vnd.pypi.simple.v1+json"
+CONTENT_TYPE = "application/vnd.pypi.simple.v1+json"
 
 
 @dataclass
@@ -44,20 +45,28 @@ class DatedIndex:
 
     def _page(self, name: str) -> bytes:
         known = project(Fetcher(timeout_s=_TIMEOUT_S), self.index_url, name)
-        files = [
-            {
-                "filename": file.filename,
-                "url": file.url,
-                "hashes": {"sha256": file.sha256},
-                "requires-python": file.requires_python,
-                "yanked": file.yanked,
-                "upload-time": file.uploaded.isoformat().replace("+00:00", "Z"),
-            }
-            for release in known.releases.values()
-            for file in release
-            if file.uploaded is not None
-        ]
-        return json.dumps({"meta": {"api-version": "1.1"}, "name": known.library, "files": files}).encode()
+        files = [file for release in known.releases.values() for file in release]
+        return simple_page(known.library, files, lambda file: file.url)
+
+
+def simple_page(library: str, files: Iterable[IndexFile], address: Callable[[IndexFile], str]) -> bytes:
+    """Return the page of a distribution in the JSON of the simple API (PEP 691), with upload times (PEP 700).
+
+    A file whose upload time is not known is left out: nothing can be resolved as of a date with it.
+    """
+    listed = [
+        {
+            "filename": file.filename,
+            "url": address(file),
+            "hashes": {"sha256": file.sha256},
+            "requires-python": file.requires_python,
+            "yanked": file.yanked,
+            "upload-time": file.uploaded.isoformat().replace("+00:00", "Z"),
+        }
+        for file in files
+        if file.uploaded is not None
+    ]
+    return json.dumps({"meta": {"api-version": "1.1"}, "name": library, "files": listed}).encode()
 
 
 def _handler(index: DatedIndex) -> type[BaseHTTPRequestHandler]:
@@ -66,7 +75,7 @@ def _handler(index: DatedIndex) -> type[BaseHTTPRequestHandler]:
             """Answer uv."""
             status, body = index.answer(self.path)
             self.send_response(status)
-            self.send_header("Content-Type", _JSON if status == 200 else "text/plain")
+            self.send_header("Content-Type", CONTENT_TYPE if status == 200 else "text/plain")
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
