@@ -71,7 +71,7 @@ def hidden_parameters(node: Function, bodies: Bodies, docstring: str | None, kno
 
 
 def _told(docstring: str | None, known: Collection[str], catch_all: str) -> list[str]:
-    """Return the names that a docstring describes as keywords; `_key` as `key`, or all of them as `json_kw`, are none."""
+    """Return the names of keywords that a docstring describes: not `_key` as `key`, nor all of them as `json_kw`."""
     described = described_names(docstring)
     said = {catch_all, *known, *(name.lstrip("_") for name in known)}
     told = [name for name in described if name not in said]

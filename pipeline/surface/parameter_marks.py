@@ -20,8 +20,8 @@ from pipeline.surface.syntax import Function, dotted, written
 from pipeline.terms import DirectiveKind, DirectiveOwner, ParameterDeprecation, ParameterKind
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
-# what is said of a parameter is indented under it
-_BELOW_A_NAME = re.compile(r"^[ \t]+.*eprecated", re.M)
+# what is said of a parameter is indented under it, or names it after the directive of the whole
+_OF_A_NAME = re.compile(r"^(?:[ \t]+.*eprecated|\.\.[ \t].*eprecated.*[*`])", re.M)
 _SUBJECT = re.compile(r"(?i)[`'\"]*(\w+)[`'\"]*\s+(?:(?:parameter|argument|keyword)\s+)?(?:is|was|has\s+been)\b")
 _WARN_WORDS = ("eprecat", "Warning")
 _WORDS = (*_WARN_WORDS, "DEPRECAT")
@@ -31,7 +31,7 @@ def mark_told(
     parameters: Sequence[Parameter], docstring: str | None, rules: SurfaceRules, directives: DirectiveRules
 ) -> list[Parameter]:
     """Return the parameters, those marked that a docstring calls deprecated where it describes them."""
-    if not docstring or "eprecated" not in docstring or not _BELOW_A_NAME.search(docstring):
+    if not docstring or "eprecated" not in docstring or not _OF_A_NAME.search(docstring):
         return list(parameters)
     return _marked(parameters, _told(docstring, {p["name"] for p in parameters}, rules, directives))
 

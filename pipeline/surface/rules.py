@@ -10,9 +10,9 @@ from pydantic import BeforeValidator, PlainSerializer, field_validator, model_va
 
 from pipeline.rules import Rule
 
-# What a replacement looks like in a text: a dotted name, perhaps in quotes or a Sphinx role, perhaps with brackets.
+# What a replacement looks like in a text: a dotted name, perhaps in quotes, stars or a Sphinx role, or with brackets.
 _DOTTED = r"[~.]?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?"
-_QUOTED = rf"(?::[\w:]+:)?[`'\"]+{_DOTTED}(?:\([^)]*\))?[`'\"]+"
+_QUOTED = rf"(?::[\w:]+:)?[`'\"*]+{_DOTTED}(?:\([^)]*\))?[`'\"*]+"
 _NAME = rf"(?:{_QUOTED}|{_DOTTED})"
 
 
@@ -54,7 +54,7 @@ class TextPattern(Rule):
 
 def clean_name(text: str) -> str:
     """Return a name without Sphinx role, quotes, leading `~` or `.`, and call brackets."""
-    bare = re.sub(r"^:[\w:]+:", "", text.strip()).strip("`'\"")
+    bare = re.sub(r"^:[\w:]+:", "", text.strip()).strip("`'\"*")
     return bare.split("(")[0].lstrip("~.")
 
 

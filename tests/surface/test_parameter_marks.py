@@ -76,6 +76,15 @@ def test_a_directive_under_a_parameter(source):
     assert marks(source) == [f"squeeze: {expected}"]
 
 
+@pytest.mark.parametrize("text", ["*squeeze* is deprecated in favor of *reduce*.", "*squeeze*"])
+def test_a_directive_of_the_whole_that_names_a_parameter(text):
+    # attrs 24.1: define
+    source = f"def f(a, squeeze=False):\n    '''Do.\n\n    .. deprecated:: 1.1 {text}\n    '''\n"
+    use = ", use reduce" if "reduce" in text else ""
+    assert marks(source) == [f"squeeze: positional_or_keyword, entirely, since 1.1{use}"]
+    assert rows(source)["pkg.f"]["deprecation"] is None
+
+
 def test_a_directive_about_one_value_or_of_the_whole_marks_no_parameter():
     about_value = NUMPY.replace("Use `reduce` instead. It will", "Passing a string is deprecated and will")
     whole = "def f(squeeze=1):\n    '''Do.\n\n    .. deprecated:: 1.1\n    '''\n"
