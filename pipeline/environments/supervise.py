@@ -1,19 +1,16 @@
-"""Run one process tree to its end or to its limits: time, memory of the whole tree, and what it may print."""
+"""Run one process tree to its end or to its limits: time, memory and files of the whole tree, what it may print."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import selectors
-import signal
-import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import IO
 
-import psutil
+from pipeline.environments.processes import Launch, Tree
 
 _POLL_S = 0.05
 _DRAIN_S = 0.5
@@ -22,7 +19,11 @@ _CHUNK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may use; memory is counted over the process tree, and bounds each one's address space too."""
+    """What one run may use; memory is counted over the process tree, and bounds each one's address space too.
+
+    `files` counts files and folders in scratch; it is looked at every 50 ms, so that a run may come to have some
+    thousands more before it is ended.
+    """
 
     time_s: float = 30.0
     memory_bytes: int = 4 << 30
@@ -31,6 +32,7 @@ class Limits:
     file_bytes: int = 64 << 20
     scratch_bytes: int = 128 << 20
     open_files: int = 512
+    files: int = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,153 +47,129 @@ class Finished:
     timed_out: bool
     out_of_memory: bool
     too_much_output: bool
+    too_many_files: bool = False
 
     @property
     def killed(self) -> bool:
         """Whether we ended it because it went over a limit."""
-        return self.timed_out or self.out_of_memory or self.too_much_output
+        return self.timed_out or self.out_of_memory or self.too_much_output or self.too_many_files
 
 
 @dataclass
 class _Watch:
     """What is known of a running process tree so far."""
 
-    process: subprocess.Popen[bytes]
+    tree: Tree
     limits: Limits
-    started: float
     pending: memoryview
+    started: float = field(default_factory=time.monotonic)
     output: dict[str, bytearray] = field(default_factory=lambda: {"stdout": bytearray(), "stderr": bytearray()})
     peak: int = 0
+    files: int = 0
+    sampled: float = 0.0
     ended: float | None = None
 
     @property
-    def too_long(self) -> bool:
-        return time.monotonic() - self.started > self.limits.time_s
-
-    @property
-    def too_large(self) -> bool:
-        return self.peak > self.limits.memory_bytes
-
-    @property
-    def too_much(self) -> bool:
-        return sum(map(len, self.output.values())) > self.limits.output_bytes
+    def broken(self) -> dict[str, bool]:
+        """Which limits are broken, by the fields of Finished that tell it."""
+        return {
+            "timed_out": time.monotonic() - self.started > self.limits.time_s,
+            "out_of_memory": self.peak > self.limits.memory_bytes,
+            "too_much_output": sum(map(len, self.output.values())) > self.limits.output_bytes,
+            "too_many_files": self.files > self.limits.files,
+        }
 
     @property
     def over(self) -> bool:
-        """Whether nothing is left to wait for: a limit is broken, or it ended and what it left behind keeps a pipe."""
-        if self.ended is None and self.process.poll() is not None:
-            self.ended = time.monotonic()
-        lingering = self.ended is not None and time.monotonic() - self.ended > _DRAIN_S
-        return self.too_long or self.too_large or self.too_much or lingering
+        """Whether nothing is left to wait for: it ended, and no pipe is open or only what it left behind holds one."""
+        if self.ended is not None:
+            read = all(self.tree.pipes[name].closed for name in self.output)
+            if read or time.monotonic() - self.ended > _DRAIN_S:
+                return True
+        return any(self.broken.values())
+
+    def look(self) -> None:
+        """Take a sample of what the tree uses, if the last one is old."""
+        now = time.monotonic()
+        if self.ended is None and now - max(self.sampled, self.started) > _POLL_S:
+            self.peak = max(self.peak, self.tree.memory_bytes(self.limits.memory_bytes))
+            self.files = self.tree.files()
+            self.sampled = now
+
+    def end(self) -> bool:
+        """Note that the command has ended."""
+        self.ended = time.monotonic()
+        return False
+
+    def find(self) -> bool:
+        """Read which process holds the namespace."""
+        self.tree.first()
+        return False
+
+    def feed(self) -> bool:
+        """Write some of the input; False once all of it is written, or nobody reads it any more."""
+        pipe = self.tree.pipes["stdin"]
+        with contextlib.suppress(BrokenPipeError):
+            self.pending = self.pending[os.write(pipe.fileno(), self.pending[:_CHUNK]) :]
+            if self.pending:
+                return True
+        pipe.close()
+        return False
+
+    def collect(self, name: str) -> bool:
+        """Read some output; False once there is no more."""
+        pipe = self.tree.pipes[name]
+        chunk = os.read(pipe.fileno(), _CHUNK)
+        self.output[name] += chunk
+        if not chunk:
+            pipe.close()
+        return bool(chunk)
 
 
-def supervise(
-    argv: Sequence[str],
-    *,
-    variables: Mapping[str, str],
-    cwd: Path | None,
-    stdin: bytes,
-    limits: Limits,
-    pass_fds: Sequence[int] = (),
-) -> Finished:
-    """Run a command to its end or its limits, and end its whole process group afterwards."""
-    process = subprocess.Popen(
-        argv,
-        env=dict(variables),
-        cwd=cwd,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        pass_fds=pass_fds,
-        start_new_session=True,
-    )
-    watch = _Watch(process, limits, time.monotonic(), memoryview(stdin))
+def supervise(launch: Launch, stdin: bytes, limits: Limits) -> Finished:
+    """Run a command to its end or its limits, and end everything that it started."""
+    started = time.monotonic()
+    tree = Tree(launch)
+    watch = _Watch(tree, limits, memoryview(stdin), started)
     try:
         _pump(watch)
-        flags = (watch.too_long, watch.too_large, watch.too_much)
+        broken = watch.broken
     finally:
-        _end(process)
-    return _finished(watch, *flags)
-
-
-def _finished(watch: _Watch, timed_out: bool, out_of_memory: bool, too_much_output: bool) -> Finished:
-    code = watch.process.returncode
+        tree.end()
+    code = tree.process.returncode
     return Finished(
         returncode=128 - code if code < 0 else code,
-        stdout=bytes(watch.output["stdout"][: watch.limits.output_bytes]),
-        stderr=bytes(watch.output["stderr"][: watch.limits.output_bytes]),
-        duration_s=time.monotonic() - watch.started,
+        stdout=bytes(watch.output["stdout"][: limits.output_bytes]),
+        stderr=bytes(watch.output["stderr"][: limits.output_bytes]),
+        duration_s=time.monotonic() - started,
         peak_memory_bytes=watch.peak,
-        timed_out=timed_out,
-        out_of_memory=out_of_memory,
-        too_much_output=too_much_output,
+        **broken,
     )
 
 
 def _pump(watch: _Watch) -> None:
-    """Feed stdin and collect output until every pipe is closed or a limit is broken."""
-    process = watch.process
-    pipes = {"stdin": process.stdin, "stdout": process.stdout, "stderr": process.stderr}
-    with selectors.DefaultSelector() as selector:
-        for name, pipe in pipes.items():
-            if pipe is not None:
-                os.set_blocking(pipe.fileno(), False)
-                selector.register(pipe, selectors.EVENT_WRITE if name == "stdin" else selectors.EVENT_READ, name)
-        sampled = watch.started
-        while selector.get_map() and not watch.over:
+    """Feed stdin and collect output until the command is over or over a limit; nothing is waited for in steps."""
+    tree = watch.tree
+    with selectors.DefaultSelector() as selector, _descriptor(os.pidfd_open(tree.process.pid)) as ended:
+        selector.register(ended, selectors.EVENT_READ, watch.end)
+        if tree.launch.info is not None:
+            selector.register(tree.launch.info, selectors.EVENT_READ, watch.find)
+        for name, pipe in tree.pipes.items():
+            os.set_blocking(pipe.fileno(), False)
+            if name == "stdin":
+                selector.register(pipe, selectors.EVENT_WRITE, watch.feed)
+            else:
+                selector.register(pipe, selectors.EVENT_READ, functools.partial(watch.collect, name))
+        while not watch.over:
             for key, _ in selector.select(_POLL_S):
-                more = _feed(watch, key.fd) if key.data == "stdin" else _collect(watch, key.fd, key.data)
-                if not more and (pipe := pipes[key.data]):
-                    selector.unregister(pipe)
-                    _close(pipe)
-            if time.monotonic() - sampled > 2 * _POLL_S:
-                watch.peak = max(watch.peak, _memory_of_tree(process.pid))
-                sampled = time.monotonic()
-        while process.poll() is None and not watch.over:
-            watch.peak = max(watch.peak, _memory_of_tree(process.pid))
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_POLL_S)
+                if not key.data():
+                    selector.unregister(key.fd)
+            watch.look()
 
 
-def _feed(watch: _Watch, descriptor: int) -> bool:
-    """Write some of the input; False once all of it is written, or nobody reads it any more."""
+@contextlib.contextmanager
+def _descriptor(number: int) -> Iterator[int]:
     try:
-        watch.pending = watch.pending[os.write(descriptor, watch.pending[:_CHUNK]) :]
-    except BrokenPipeError:
-        return False
-    return bool(watch.pending)
-
-
-def _collect(watch: _Watch, descriptor: int, name: str) -> bool:
-    chunk = os.read(descriptor, _CHUNK)
-    watch.output[name] += chunk
-    return bool(chunk)
-
-
-def _close(pipe: IO[bytes]) -> None:
-    # We write to the descriptor, so there is nothing to flush; closing can still find the reader gone.
-    with contextlib.suppress(BrokenPipeError):
-        pipe.close()
-
-
-def _memory_of_tree(pid: int) -> int:
-    """Return the resident bytes of a process and all its descendants, those that are gone counting nothing."""
-    total = 0
-    try:
-        tree = psutil.Process(pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        return 0
-    for process in tree:
-        with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-            total += process.memory_info().rss
-    return total
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the process group; inside a sandbox the kernel then ends everything in its process namespace."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for pipe in (process.stdin, process.stdout, process.stderr):
-        if pipe is not None and not pipe.closed:
-            _close(pipe)
+        yield number
+    finally:
+        os.close(number)

@@ -1,0 +1,200 @@
+"""The sandbox of choice: bubblewrap."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.environments.environment import Environment
+from pipeline.environments.grants import CASE_UID, INDEX_SOCKET, GrantRefused, Grants
+from pipeline.environments.processes import Launch
+from pipeline.environments.sandbox import NOTHING_MORE, SCRATCH, variables_for
+from pipeline.environments.seccomp import seccomp_filter
+from pipeline.environments.session import Session, session
+from pipeline.environments.slots import Descriptors, open_descriptors, own_uid
+from pipeline.environments.supervise import Finished, Limits, supervise
+
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - as the sandboxed program sees it, a tmpfs of its own
+_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
+_TO_DROP = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
+_OF_SERVER = ("setuid", "setgid", "kill")
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """Namespaces, a read-only view, seccomp and limits; started as root it runs the program as a uid of its own.
+
+    The promises: no network but a loopback of its own; of the file system only system libraries, the interpreter
+    and the environment, read-only; one writable scratch (and /dev/shm) of bounded size in memory; no home, no
+    variables of ours; limits on time, memory, processes, output and files; everything killed at the end.
+    """
+
+    bwrap: Path
+    prlimit: str
+    setpriv: str | None
+    kind: str
+
+    @property
+    def two_users(self) -> bool:
+        """Whether it is started as root: only then there are two uids to give."""
+        return self.setpriv is not None
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Environment,
+        files: Mapping[str, bytes],
+        stdin: bytes,
+        limits: Limits,
+        variables: Mapping[str, str] | None = None,
+        grants: Grants = NOTHING_MORE,
+    ) -> Finished:
+        """Run a command in a new sandbox."""
+        with self._launch(argv, environment, files, limits, variables, grants) as launch:
+            return supervise(launch, stdin, limits)
+
+    @contextlib.contextmanager
+    def open(
+        self,
+        argv: Sequence[str],
+        *,
+        environment: Environment,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        variables: Mapping[str, str] | None = None,
+        grants: Grants = NOTHING_MORE,
+    ) -> Iterator[Session]:
+        """Start a command in a new sandbox."""
+        with self._launch(argv, environment, files, limits, variables, grants) as launch, session(launch) as opened:
+            yield opened
+
+    @contextlib.contextmanager
+    def _launch(
+        self,
+        argv: Sequence[str],
+        environment: Environment,
+        files: Mapping[str, bytes],
+        limits: Limits,
+        variables: Mapping[str, str] | None,
+        grants: Grants,
+    ) -> Iterator[Launch]:
+        with contextlib.ExitStack() as stack:
+            users = self._users(stack, grants)
+            descriptors = stack.enter_context(open_descriptors())
+            info, said = descriptors.pipe()
+            program = seccomp_filter(users=users if grants.second_uid else ())
+            command = [
+                *(str(self.bwrap), *self._namespaces(grants), "--info-fd", str(said)),
+                *("--seccomp", str(descriptors.add(program))),
+                *_system_view(),
+                *_etc_view(users, descriptors),
+                *_writable(limits, files, descriptors),
+                *_read_only([*environment.folders, *grants.read]),
+                *_index(grants.index),
+                *("--remount-ro", "/", "--chdir", SCRATCH, "--"),
+                *self._limited(limits, users[0], grants),
+                *argv,
+            ]
+            fixed = variables_for(environment, SCRATCH) | ({CASE_UID: str(users[1])} if grants.second_uid else {})
+            yield Launch(
+                tuple(command),
+                fixed | dict(variables or {}),
+                Path("/"),
+                tuple(descriptors.numbers),
+                info,
+                (SCRATCH, _SHARED_MEMORY),
+            )
+
+    def _users(self, stack: contextlib.ExitStack, grants: Grants) -> list[int]:
+        """Return the uids that the run may have: reserved for it if we are root, else our own."""
+        if not self.setpriv:
+            if grants.second_uid:
+                raise GrantRefused(f"{self.kind} has no second uid to give: start driftline as root for that")
+            return [os.getuid()]
+        return [stack.enter_context(own_uid()) for _ in range(1 + grants.second_uid)]
+
+    def _namespaces(self, grants: Grants) -> list[str]:
+        """Everything unshared; not --unshare-all, which tries a user namespace in which no second uid exists."""
+        common = ["--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+        common += ["--hostname", "sandbox", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+        if not self.setpriv:
+            return [*common, "--unshare-user", "--disable-userns"]
+        needed = (*_TO_DROP, "CAP_KILL") if grants.second_uid else _TO_DROP
+        return [*common, *(word for capability in needed for word in ("--cap-add", capability))]
+
+    def _limited(self, limits: Limits, uid: int, grants: Grants) -> list[str]:
+        """Limits, set where the count of processes means those of this sandbox; then the drop to the uid."""
+        command = [
+            self.prlimit,
+            f"--as={limits.memory_bytes}",
+            f"--nproc={limits.processes}",
+            f"--fsize={limits.file_bytes}",
+            f"--nofile={limits.open_files}",
+            "--core=0",
+        ]
+        if self.setpriv:
+            kept = ",".join(["-all", *(f"+{name}" for name in _OF_SERVER if grants.second_uid)])
+            command += [self.setpriv, f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"]
+            command += [f"--inh-caps={kept}", f"--ambient-caps={kept}", f"--bounding-set={kept}"]
+        return command
+
+
+def _system_view() -> list[str]:
+    words = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM:
+        path = Path("/", name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), str(path)]
+        elif path.is_dir():
+            words += ["--ro-bind", str(path), str(path)]
+    words += ["--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--dir", "/etc"]
+    for name in _ETC:
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    return words
+
+
+def _etc_view(users: Sequence[int], descriptors: Descriptors) -> list[str]:
+    """The few files without which "localhost" and the user's name do not resolve."""
+    contents = {
+        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+        "passwd": "".join(f"sandbox:x:{uid}:{uid}::{SCRATCH}:/bin/sh\n" for uid in users),
+        "group": "".join(f"sandbox:x:{uid}:\n" for uid in users),
+    }
+    words = []
+    for name, text in contents.items():
+        words += ["--perms", "0644", "--file", str(descriptors.add(text.encode())), f"/etc/{name}"]
+    return words
+
+
+def _read_only(folders: Sequence[Path]) -> list[str]:
+    """Bind folders where they are, made reachable: a parent made on the way to a bind would keep mode 0700."""
+    words: list[str] = []
+    outside = [folder for folder in folders if not folder.is_relative_to("/usr")]
+    parents = {parent for folder in outside for parent in folder.parents if parent != Path("/")}
+    for parent in sorted(parents - {Path(SCRATCH)}):
+        words += ["--perms", "0755", "--dir", str(parent)]
+    for folder in outside:
+        words += ["--ro-bind", str(folder), str(folder)]
+    return words
+
+
+def _writable(limits: Limits, files: Mapping[str, bytes], descriptors: Descriptors) -> list[str]:
+    size = str(limits.scratch_bytes)
+    words = ["--perms", "1777", "--size", size, "--tmpfs", _SHARED_MEMORY, "--remount-ro", "/dev"]
+    words += ["--perms", "1777", "--size", size, "--tmpfs", SCRATCH]
+    parents = {parent for name in files for parent in Path(name).parents if parent != Path()}
+    for parent in sorted(parents):
+        words += ["--perms", "0777", "--dir", f"{SCRATCH}/{parent}"]
+    for name, content in files.items():
+        words += ["--perms", "0644", "--file", str(descriptors.add(content)), f"{SCRATCH}/{name}"]
+    return words
+
+
+def _index(socket: Path | None) -> list[str]:
+    return [] if socket is None else ["--perms", "0755", "--dir", "/run", "--ro-bind", str(socket), INDEX_SOCKET]
