@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 from typing import Any
 
+from pipeline.surface.amended import calls_of, decorated, put_into_classes
+from pipeline.surface.binders import binders, bound_in, bound_names, target_names
 from pipeline.surface.records import ALTERNATIVE
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.syntax import dotted, written
+from pipeline.surface.syntax import dotted, text_of, written
 
 Body = list[ast.stmt]
 
@@ -21,49 +22,21 @@ def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
 
     A binding in an `except` handler is renamed with the suffix ALTERNATIVE, as one that may not be there; the
     branch of an `if` that cannot run is dropped; `a, b = x, y` becomes one assignment per name; `Class.name = value`
-    goes into the class; loops are dropped; a name that is deleted is not bound.
+    goes into the class, `name = decorator(name)` above the definition; loops are dropped; a name that is deleted is
+    not bound.
     """
     # loops are gone once settled
-    calls = [call for statement in tree.body for call in _calls(statement)]
+    calls = calls_of(tree.body)
     tree.body = _settle(tree.body, rules)
-    for call in calls:
-        _set_attribute(tree.body, call)
-    for statement in tree.body:
-        match statement:
-            case ast.Assign(targets=[ast.Attribute(value=owner, attr=name)], value=value):
-                _put_into_class(tree.body, written(owner).split("."), name, value, statement)
-
-
-def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
-    """Yield the calls that run for what they do: those of statements that bind no value."""
-    if isinstance(statement, ast.Expr | ast.For | ast.While | ast.If | ast.Try | ast.TryStar | ast.With):
-        yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
-
-
-def _set_attribute(body: Body, call: ast.Call) -> None:
-    """Do as `setattr(Class, "name", value)` does."""
-    match call:
-        case ast.Call(func=ast.Name(id="setattr"), args=[owner, ast.Constant(value=str(name)), value]):
-            _put_into_class(body, written(owner).split("."), name, value, call)
-
-
-def _put_into_class(body: Body, owner: list[str], name: str, value: ast.expr, at: ast.AST) -> None:
-    """Move `Class.name = value`, written below the class, into its body."""
-    for statement in body:
-        if isinstance(statement, ast.ClassDef) and statement.name == owner[0]:
-            if owner[1:]:
-                _put_into_class(statement.body, owner[1:], name, value, at)
-            elif name not in _bound(statement.body):
-                target = ast.copy_location(ast.Name(name, ctx=ast.Store()), at)
-                statement.body.append(ast.copy_location(ast.Assign(targets=[target], value=value), at))
+    put_into_classes(tree.body, calls)
 
 
 def _settle(body: Body, rules: SurfaceRules) -> Body:
     settled: Body = []
     for statement in body:
         settled.extend(_statement(statement, rules))
-    deleted = {name for s in settled if isinstance(s, ast.Delete) for t in s.targets for name in _target_names(t)}
-    return [s for s in settled if not deleted >= bound_names(s) > set()]
+    deleted = {name for s in settled if isinstance(s, ast.Delete) for t in s.targets for name in target_names(t)}
+    return decorated([s for s in settled if not deleted >= bound_names(s) > set()])
 
 
 def _statement(statement: ast.stmt, rules: SurfaceRules) -> Body:
@@ -87,13 +60,15 @@ def _statement(statement: ast.stmt, rules: SurfaceRules) -> Body:
 def _settle_try(statement: ast.Try | ast.TryStar, rules: SurfaceRules) -> ast.stmt:
     statement.body = _settle(statement.body, rules)
     statement.orelse = _settle(statement.orelse, rules)
-    known = _bound(statement.body) | _bound(statement.orelse)
-    for handler in statement.handlers:
-        body = _settle(handler.body, rules)
+    known = bound_in(statement.body) | bound_in(statement.orelse)
+    handled = [_settle(handler.body, rules) for handler in statement.handlers]
+    # one of several handlers that all bind a name will run: the first is believed
+    always = set[str]() if len(handled) < 2 else set.intersection(*map(bound_in, handled))
+    for handler, body in zip(statement.handlers, handled, strict=True):
         # `except NameError` is how one says "on Python 3"; any other handler may never run
         sure = handler.type is not None and dotted(handler.type) == "NameError"
-        handler.body = _otherwise(body, known if sure else known | _bound(body))
-        known |= _bound(handler.body)
+        handler.body = _otherwise(body, known if sure else known | (bound_in(body) - always))
+        known |= bound_in(handler.body)
     return statement
 
 
@@ -105,11 +80,34 @@ def _settle_if(statement: ast.If, rules: SurfaceRules) -> Body:
     if _is_type_checking(statement.test):
         # griffe knows this spelling, and not `t.TYPE_CHECKING`
         statement.test = ast.Name("TYPE_CHECKING", ctx=ast.Load())
-        statement.body = _otherwise(body, _bound(orelse)) or [ast.Pass()]
+        orelse = _annotated(orelse, body)
+        statement.body = _otherwise(body, bound_in(orelse)) or [ast.Pass()]
         statement.orelse = []
         return [statement, *orelse]
-    statement.body, statement.orelse = body, _otherwise(orelse, _bound(body))
+    statement.body, statement.orelse = body, _otherwise(orelse, bound_in(body))
     return [statement]
+
+
+def _annotated(body: Body, typed: Body) -> Body:
+    """Give class variables what type checkers are told of them: annotation, and the docstring below it.
+
+    Any other annotation would make a field of what is none as it runs.
+    """
+    told: dict[str, tuple[ast.AnnAssign, Body]] = {}
+    for statement, below in zip(typed, [*typed[1:], None], strict=True):
+        match statement:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=kind) if "ClassVar" in written(kind):
+                told[name] = statement, [below] if isinstance(below, ast.Expr) and text_of(below.value) else []
+    found: Body = []
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name) as target], value=value) if name in told:
+                known, docstring = told[name]
+                made = ast.AnnAssign(target=target, annotation=known.annotation, value=value, simple=1)
+                found += [ast.copy_location(made, statement), *docstring]
+            case _:
+                found.append(statement)
+    return found
 
 
 def _is_type_checking(test: ast.expr) -> bool:
@@ -171,7 +169,7 @@ def _version_truth(left: str, op: ast.cmpop, right: ast.expr, rules: SurfaceRule
 def _otherwise(body: Body, known: set[str]) -> Body:
     """Rename what a branch binds again, so that it stays beside the first binding instead of over it."""
     for statement in body:
-        for node in _binders(statement):
+        for node in binders(statement):
             _rename(node, known)
     return body
 
@@ -184,59 +182,6 @@ def _rename(node: ast.AST, known: set[str]) -> None:
             node.id = name + ALTERNATIVE
         case ast.alias() if (bound := node.asname or node.name.split(".")[0]) in known:
             node.asname = bound + ALTERNATIVE
-
-
-def _binders(statement: ast.stmt) -> Iterable[ast.AST]:
-    """Yield the nodes of a statement that bind a name in the scope around it."""
-    match statement:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            yield statement
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            yield from (name for name in names if name.name != "*")
-        case ast.Assign(targets=targets):
-            yield from (target for target in targets if isinstance(target, ast.Name))
-        case ast.AnnAssign(target=ast.Name() as target):
-            yield target
-        case _:
-            for inner in _inside(statement):
-                yield from _binders(inner)
-
-
-def _inside(statement: ast.stmt) -> Body:
-    """Return the statements inside one that opens no scope of its own."""
-    match statement:
-        case ast.Try() | ast.TryStar():
-            parts = [statement.body, statement.orelse, *(handler.body for handler in statement.handlers)]
-            return [inner for part in parts for inner in part]
-        case ast.If():
-            return [*statement.body, *statement.orelse]
-        case ast.With():
-            return statement.body
-    return []
-
-
-def bound_names(statement: ast.stmt) -> set[str]:
-    """Return the names that a statement binds in the scope around it."""
-    names = set()
-    for node in _binders(statement):
-        match node:
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-                names.add(name)
-            case ast.Name(id=name):
-                names.add(name)
-            case ast.alias():
-                names.add(node.asname or node.name.split(".")[0])
-    return names
-
-
-def _bound(body: Body) -> set[str]:
-    return {name for statement in body for name in bound_names(statement)}
-
-
-def _target_names(target: ast.expr) -> set[str]:
-    if isinstance(target, ast.Tuple | ast.List):
-        return {name for element in target.elts for name in _target_names(element)}
-    return {target.id} if isinstance(target, ast.Name) else set()
 
 
 def _split_assignment(statement: ast.Assign) -> Body:

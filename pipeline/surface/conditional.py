@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from pipeline.surface.branches import bound_names
+from pipeline.surface.binders import bound_names
 from pipeline.surface.records import ALTERNATIVE
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import dotted, parts, statements, written

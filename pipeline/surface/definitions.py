@@ -58,12 +58,18 @@ def read_members(owner: Scope, file: Visited, imports: dict[str, str]) -> dict[s
 
 
 def _stands_for(node: ast.stmt, bodies: Bodies) -> str | None:
-    """Return the name that a decorator is given, of a function whose own body is `...`."""
-    if not isinstance(node, ast.FunctionDef) or not node.decorator_list:
+    """Return the name that a decorator is given, of a function whose own body is `...` and that takes nothing."""
+    if not isinstance(node, ast.FunctionDef) or not node.decorator_list or _takes(node.args):
         return None
     named = (d.args[0] for d in node.decorator_list if isinstance(d, ast.Call) and d.args)
     name = next((name.id for name in named if isinstance(name, ast.Name)), None)
     return name if name and bodies.is_empty(node) else None
+
+
+def _takes(arguments: ast.arguments) -> bool:
+    """Return whether a function declares a parameter by name that a caller gives."""
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return any(argument.arg not in {"self", "cls"} for argument in named)
 
 
 def _overloaded(overloads: list[Bound], file: Visited, imports: dict[str, str]) -> Definition:

@@ -1,4 +1,4 @@
-"""What a module says about its own names: `__all__`, read statically, and the names its `__getattr__` answers."""
+"""What a module says about its own names: `__all__`, read statically, and what a package imports from itself."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from pipeline.surface.bodies import Bodies
-from pipeline.surface.deprecations import warning_mark
-from pipeline.surface.records import Exports, Mark
-from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.syntax import dotted, functions, written
+from pipeline.surface.records import Exports
+from pipeline.surface.syntax import dotted, written
 
-_MAKES_NAMES = ("globals(", "vars(", "exec(", "setattr(", "locals(", "sys.modules")
 _CHANGES_EXPORTS = re.compile(r"[ \t:]__all__\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
 
 Parts = list[tuple[str, str]]
+Said = tuple[bool, Parts, bool]
+"""What a statement says about `__all__`: whether it replaces what was there, parts, whether it was understood."""
 
 
 def read_exports(tree: ast.Module) -> Exports | None:
@@ -24,16 +22,33 @@ def read_exports(tree: ast.Module) -> Exports | None:
     None if the module has no `__all__`. Where a part is not understood, `complete` is False.
     """
     parts: Parts = []
-    found, complete = False, True
-    for statement in _module_level(tree.body):
-        read = _statement(statement)
-        if read is None:
-            continue
-        replaces, more, understood = read
+    complete = True
+    said = list(_said(tree.body))
+    for replaces, more, understood in said:
         parts = more if replaces else parts + more
         complete = understood and (complete or replaces)
-        found = True
-    return Exports(parts, complete) if found else None
+    return Exports(parts, complete) if said else None
+
+
+def _said(body: list[ast.stmt]) -> Iterator[Said]:
+    """Yield what the statements of a module say about `__all__`: of branches, the first one that says anything."""
+    for statement in body:
+        for alternatives in _branches(statement):
+            yield from next(filter(None, (list(_said(branch)) for branch in alternatives)), ())
+        if (said := _statement(statement)) is not None:
+            yield said
+
+
+def _branches(statement: ast.stmt) -> Iterator[list[list[ast.stmt]]]:
+    """Yield the bodies inside a statement, those together of which one runs."""
+    match statement:
+        case ast.If(test=test, body=body, orelse=orelse):
+            yield [orelse] if dotted(test) == "TYPE_CHECKING" else [body, orelse]
+        case ast.Try() | ast.TryStar():
+            yield [[*statement.body, *statement.orelse], *(handler.body for handler in statement.handlers)]
+            yield [statement.finalbody]
+        case ast.With(body=body):
+            yield [body]
 
 
 def changes_exports_unseen(text: str) -> bool:
@@ -54,17 +69,14 @@ def _changes_exports(node: ast.AST) -> bool:
     return False
 
 
-def _module_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for statement in body:
-        yield statement
-        typing_only = isinstance(statement, ast.If) and dotted(statement.test) == "TYPE_CHECKING"
-        if isinstance(statement, ast.If | ast.Try | ast.With) and not typing_only:
-            yield from _module_level(statement.body)
-
-
-def _statement(statement: ast.stmt) -> tuple[bool, Parts, bool] | None:
+def _statement(statement: ast.stmt) -> Said | None:
     """Return (replaces what was there, parts, understood) of a statement about `__all__`, else None."""
     match statement:
+        case ast.Assign(
+            targets=[ast.Name(id="__all__")],
+            value=ast.BinOp(left=ast.Name(id="__all__"), op=ast.Add(), right=value),
+        ):
+            return False, *_names(value)
         case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
             return True, *_names(value)
         case ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value):
@@ -73,6 +85,8 @@ def _statement(statement: ast.stmt) -> tuple[bool, Parts, bool] | None:
             return False, *_names(value)
         case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"), attr=method), args=[argument])):
             return False, *_method(method, argument)
+        case ast.ImportFrom(names=names) if any((name.asname or name.name) == "__all__" for name in names):
+            return True, [("all_of", "__all__")], True
     return None
 
 
@@ -114,7 +128,7 @@ def _joined(values: list[ast.expr]) -> tuple[Parts, bool]:
 def read_parts(tree: ast.Module, package: str) -> list[str]:
     """Return what a package imports from itself by name (`from . import part`), sorted: as a rule its submodules."""
     found: set[str] = set()
-    for statement in _module_level(tree.body):
+    for statement in _running(tree.body):
         match statement:
             case ast.ImportFrom(module=None, level=1, names=names):
                 found |= {name.name for name in names if name.asname in {None, name.name}}
@@ -123,169 +137,9 @@ def read_parts(tree: ast.Module, package: str) -> list[str]:
     return sorted(found - {"*"})
 
 
-def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
-    """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
-    if bodies.has("def __getattr__") and any(f.name == "__getattr__" for f in functions(tree.body)):
-        return True
-    words = [word for word in _MAKES_NAMES if bodies.has(word)]
-    # walking the trees of all modules would cost a third of all the reading
-    hits = sum(map(bodies.text.count, words))
-    for function in functions(tree.body) if hits else ():
-        if found := bodies.count(function, words):
-            hits -= found
-            if _reach_names(bodies.statements(function)):
-                return True
-    return bool(hits) and _reach_names(tree.body)
-
-
-def _reach_names(body: list[ast.stmt]) -> bool:
-    return any(_reaches_names(node) for statement in body for node in ast.walk(statement))
-
-
-def _reaches_names(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=ast.Name(id="globals" | "vars" | "exec" | "setattr" | "locals")):
-            return True
-        case ast.Attribute(attr="modules", value=ast.Name(id="sys")):
-            return True
-    return False
-
-
-def binds_unseen(tree: ast.Module, bodies: Bodies) -> bool:
-    """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
-    if not any(bodies.has(word) for word in _MAKES_NAMES):
-        return False
-    scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    at_import = (s for s in tree.body if not isinstance(s, scopes) and bodies.lines_mention(s, _MAKES_NAMES))
-    return any(_binds_names(node) for statement in at_import for node in ast.walk(statement))
-
-
-def _binds_names(node: ast.AST) -> bool:
-    match node:
-        case ast.Subscript(value=ast.Call(func=ast.Name(id="globals" | "vars" | "locals")), ctx=ast.Store()):
-            return True
-        case ast.Call(
-            func=ast.Attribute(value=ast.Call(func=ast.Name(id="globals" | "vars" | "locals")), attr="update")
-        ):
-            return True
-        case ast.Call(func=ast.Name(id="exec")):
-            return True
-        case ast.Call(args=arguments) if any(_is_globals(argument) for argument in arguments):
-            # `lazy_import(globals(), {…})` may give the module any name, and a `__getattr__`
-            return True
-        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules")), *_]):
-            return True
-    return False
-
-
-def _is_globals(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "globals"
-
-
-def answers_unseen(tree: ast.Module, bodies: Bodies) -> bool:
-    """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
-    if any(_binds_getattr(statement) for statement in tree.body):
-        return True
-    argument, body = _getattr(tree, bodies)
-    return _passes_on(body, argument, tree) and not list(_looked_up(body, argument, tree))
-
-
-def _binds_getattr(statement: ast.stmt) -> bool:
-    """Return whether a module gets its `__getattr__` from elsewhere: assigned, also in a tuple, or imported."""
-    match statement:
-        case ast.Assign(targets=targets):
-            bound = (node for target in targets for node in ast.walk(target))
-            return any(isinstance(node, ast.Name) and node.id == "__getattr__" for node in bound)
-        case ast.ImportFrom(names=names):
-            return any((name.asname or name.name) == "__getattr__" for name in names)
-    return False
-
-
-def _passes_on(body: list[ast.stmt], argument: str, tree: ast.Module) -> bool:
-    """Return whether a value is returned without a test that tells for which names."""
+def _running(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     for statement in body:
-        match statement:
-            case ast.Return():
-                return True
-            case ast.If(test=test, body=inner, orelse=orelse):
-                told = bool(_tested(test, argument, tree))
-                if _passes_on([*([] if told else inner), *orelse], argument, tree):
-                    return True
-            case ast.Try(body=inner, orelse=orelse) if _passes_on([*inner, *orelse], argument, tree):
-                return True
-            case ast.With(body=inner) | ast.For(body=inner) if _passes_on(inner, argument, tree):
-                return True
-    return False
-
-
-def _getattr(tree: ast.Module, bodies: Bodies) -> tuple[str, list[ast.stmt]]:
-    """Return the argument of a module's `__getattr__` (PEP 562), and its body: nothing where there is none."""
-    for statement in tree.body:
-        if isinstance(statement, ast.FunctionDef) and statement.name == "__getattr__" and statement.args.args:
-            return statement.args.args[0].arg, bodies.statements(statement)
-    return "", []
-
-
-def read_lazy(tree: ast.Module, bodies: Bodies, rules: SurfaceRules) -> dict[str, Mark | None]:
-    """Return the names that a module's `__getattr__` (PEP 562) answers, with the deprecation that it warns of.
-
-    Read are comparisons of its argument with literals and with the literal keys of a container in the module.
-    """
-    argument, body = _getattr(tree, bodies)
-    lazy: dict[str, Mark | None] = {}
-    for node in _walk(body):
-        if isinstance(node, ast.If) and not any(isinstance(statement, ast.Raise) for statement in node.body):
-            for name in _tested(node.test, argument, tree):
-                lazy.setdefault(name, warning_mark(node.body, rules, {argument: name}))
-    for name in _looked_up(body, argument, tree):
-        lazy.setdefault(name, warning_mark(body, rules, {argument: name}))
-    return lazy
-
-
-def _walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
-    # outer ones first, as `ast.walk` gives them
-    return ast.walk(ast.Module(body=body, type_ignores=[]))
-
-
-def _tested(test: ast.expr, argument: str, tree: ast.Module) -> list[str]:
-    match test:
-        case ast.BoolOp(values=values):
-            return [name for value in values for name in _tested(value, argument, tree)]
-        case ast.Compare(left=ast.Name(id=left), ops=[ast.Eq()], comparators=[ast.Constant(value=str(name))]):
-            return [name] if left == argument else []
-        case ast.Compare(left=ast.Name(id=left), ops=[ast.In()], comparators=[container]):
-            return _literal_keys(container, tree) if left == argument else []
-    return []
-
-
-def _looked_up(body: list[ast.stmt], argument: str, tree: ast.Module) -> Iterator[str]:
-    """Yield the literal keys of containers that are subscripted with the argument, or asked `not in` about it."""
-    for node in _walk(body):
-        match node:
-            case ast.Subscript(value=container, slice=ast.Name(id=name)) if name == argument:
-                yield from _literal_keys(container, tree)
-            case ast.Compare(left=ast.Name(id=name), ops=[ast.NotIn()], comparators=[container]) if name == argument:
-                yield from _literal_keys(container, tree)
-
-
-def _literal_keys(container: ast.expr, tree: ast.Module) -> list[str]:
-    match container:
-        case ast.Dict(keys=elements):
-            return [e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str)]
-        case ast.Set(elts=elements) | ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return [e.value for e in elements if isinstance(e, ast.Constant) and isinstance(e.value, str)]
-        case ast.Call(func=ast.Name(id="frozenset" | "set" | "dict" | "list" | "tuple"), args=[inner], keywords=[]):
-            return _literal_keys(inner, tree)
-        case ast.Name(id=name):
-            values = (_assigned(statement, name) for statement in tree.body)
-            return next((_literal_keys(value, tree) for value in values if value is not None), [])
-    return []
-
-
-def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
-    match statement:
-        case ast.Assign(targets=[ast.Name(id=found)], value=value) if found == name:
-            return None if isinstance(value, ast.Name) else value
-        case ast.AnnAssign(target=ast.Name(id=found), value=ast.expr() as value) if found == name:
-            return None if isinstance(value, ast.Name) else value
-    return None
+        yield statement
+        for alternatives in _branches(statement):
+            for branch in alternatives:
+                yield from _running(branch)

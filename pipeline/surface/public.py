@@ -38,11 +38,26 @@ def public_names(module: ModuleRecord, path: str, distribution: Distribution) ->
     if exports is None or not exports[1]:
         for public in _by_name(module, path, distribution):
             names.setdefault(public.path.rpartition(".")[2], public)
-    for name, mark in module.lazy.items():
-        if name not in module.definitions and not name.startswith("_"):
-            found = Found("missing", f"{module.name}.{name}")
-            names[name] = PublicName(f"{path}.{name}", PublicBecause.GETATTR, found, lazy=True, mark=mark)
+    for public in _answered(module, path, distribution):
+        names[public.path.rpartition(".")[2]] = public
     return [names[name] for name in sorted(names)]
+
+
+def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield the names that the `__getattr__` of a module answers: those that the module does not bind (PEP 562).
+
+    What type checkers alone see bound tells what the answer is.
+    """
+    starred = {name for star in module.stars for name in distribution.star_names(star)} if module.lazy else ()
+    for name, mark in module.lazy.items():
+        if name.startswith("_") or name in starred:
+            continue
+        bound = module.definitions.get(name)
+        if bound is None:
+            found = Found("missing", f"{module.name}.{name}")
+            yield PublicName(f"{path}.{name}", PublicBecause.GETATTR, found, lazy=True, mark=mark)
+        elif not bound.runtime and mark is None:
+            yield PublicName(f"{path}.{name}", PublicBecause.GETATTR, distribution.lookup(module, name))
 
 
 def _listed(module: ModuleRecord, path: str, name: str, distribution: Distribution) -> PublicName:

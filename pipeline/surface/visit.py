@@ -15,15 +15,8 @@ from pipeline.surface.conditional import conditional_statements
 from pipeline.surface.definitions import Visited, read_docstring, read_members
 from pipeline.surface.deprecations import directive_mark, warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
-from pipeline.surface.exports import (
-    answers_unseen,
-    binds_dynamically,
-    binds_unseen,
-    changes_exports_unseen,
-    read_exports,
-    read_lazy,
-    read_parts,
-)
+from pipeline.surface.dynamic import answers_unseen, binds_dynamically, binds_unseen, read_lazy
+from pipeline.surface.exports import changes_exports_unseen, read_exports, read_parts
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules

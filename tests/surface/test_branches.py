@@ -54,6 +54,11 @@ def test_conditions(condition, truth):
         ("a, *b = x, y", "a = (x, y)\n*b = (x, y)"),
         ("a = b = 1\ndel (a, b)\nc = 1", "del (a, b)\nc = 1"),
         ("for a in x:\n    b = 1\nwhile x:\n    c = 1", ""),
+        ("try:\n    exec(x)\nexcept A:\n    a = b = 1\nexcept B:\n    a = 2", "try:\n    exec(x)\nexcept A:\n    "
+         "a = 1\n    b%otherwise = 1\nexcept B:\n    a%otherwise = 2"),
+        ("class C:\n    if TYPE_CHECKING:\n        a: ClassVar[int]\n        'about a'\n    else:\n        a = 1",
+         "class C:\n    if TYPE_CHECKING:\n        a%otherwise: ClassVar[int]\n        'about a'\n    "
+         "a: ClassVar[int] = 1\n    'about a'"),
     ],
 )  # fmt: skip
 def test_rewriting(source, expected):

@@ -123,8 +123,12 @@ def test_a_function_that_stands_in_for_another_is_called_like_it():
         def newName(): ...
         @replaced_by(elsewhere)
         def other(): ...
+        @registered(new_name)
+        def own(c):
+            "So is sqlalchemy.testing.provision.update_db_opts made in 2.0.23."
     """)
     assert names(found["pkg.newName"]) == ["a", "b"]
+    assert names(found["pkg.own"]) == ["c"]
     assert found["pkg.other"]["labels"] == ["unseen_signature"]
 
 

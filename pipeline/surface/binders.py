@@ -1,0 +1,61 @@
+"""Which names a statement binds in the scope around it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+
+def binders(statement: ast.stmt) -> Iterable[ast.AST]:
+    """Yield the nodes of a statement that bind a name in the scope around it."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield statement
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            yield from (name for name in names if name.name != "*")
+        case ast.Assign(targets=targets):
+            yield from (target for target in targets if isinstance(target, ast.Name))
+        case ast.AnnAssign(target=ast.Name() as target):
+            yield target
+        case _:
+            for inner in _inside(statement):
+                yield from binders(inner)
+
+
+def _inside(statement: ast.stmt) -> list[ast.stmt]:
+    """Return the statements inside one that opens no scope of its own."""
+    match statement:
+        case ast.Try() | ast.TryStar():
+            parts = [statement.body, statement.orelse, *(handler.body for handler in statement.handlers)]
+            return [inner for part in parts for inner in part]
+        case ast.If():
+            return [*statement.body, *statement.orelse]
+        case ast.With():
+            return statement.body
+    return []
+
+
+def bound_names(statement: ast.stmt) -> set[str]:
+    """Return the names that a statement binds in the scope around it."""
+    names = set()
+    for node in binders(statement):
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.Name(id=name):
+                names.add(name)
+            case ast.alias():
+                names.add(node.asname or node.name.split(".")[0])
+    return names
+
+
+def bound_in(body: Iterable[ast.stmt]) -> set[str]:
+    """Return the names that statements bind in the scope around them."""
+    return {name for statement in body for name in bound_names(statement)}
+
+
+def target_names(target: ast.expr) -> set[str]:
+    """Return the names in the target of an assignment, a `for` or a `del`."""
+    if isinstance(target, ast.Tuple | ast.List):
+        return {name for element in target.elts for name in target_names(element)}
+    return {target.id} if isinstance(target, ast.Name) else set()
