@@ -302,6 +302,8 @@ class Outcome(Term):
     SANDBOX_VIOLATION = "sandbox_violation", "tried what the sandbox forbids, or was killed"
     FLAKY = "flaky", "did not come out the same on every repeat"
     HARNESS_ERROR = "harness_error", "could not be judged"
+    NO_ENVIRONMENT = "no_environment", "not run: its release could not be installed"
+    BAD_SAMPLE = "bad_sample", "not run: the sample itself cannot be read, or asks for what does not exist"
 
 
 class FlagKind(Term):

@@ -15,6 +15,7 @@ from pipeline.cli.evolution import evolution
 from pipeline.cli.history import history
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
 from pipeline.cli.refresh import refresh
+from pipeline.cli.validate import validate
 from pipeline.cli.verify import verify
 from pipeline.crawl import BadAnswer, NotFound, Unreachable
 from pipeline.environments import SandboxUnavailable
@@ -36,6 +37,7 @@ app.command()(refresh)
 app.command()(diff)
 app.command()(history)
 app.command()(evolution)
+app.command()(validate)
 app.command()(verify)
 app.command()(doctor)
 app.add_typer(airflow_app, name="airflow")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from pipeline.crawl import Fetcher, NotFound, project
+from pipeline.crawl import IndexFile, NotFound, Project
 from pipeline.environments import Wanted
 from pipeline.lake import content_id
 from pipeline.validation.samples import Sample, SampleError
@@ -19,89 +18,103 @@ from pipeline.validation.samples import Sample, SampleError
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release as the index has it: how it spells the version, when it came, and on which Pythons it runs."""
+    """A release as the index spells it, and on which Pythons it says that it runs; `yanked`: withdrawn as a whole."""
 
     version: str
-    time: datetime | None
     requires_python: str | None
     yanked: bool
 
 
 class Catalogue:
-    """The releases of libraries, each library asked of the index once; many threads may ask."""
+    """The releases of libraries, in PEP 440 order; `ask` returns what the index has of one and is asked once."""
 
-    def __init__(self, fetcher: Fetcher, index_url: str) -> None:
-        self._fetcher = fetcher
-        self._index_url = index_url
+    def __init__(self, ask: Callable[[str], Project]) -> None:
+        self._ask = ask
         self._known: dict[str, dict[Version, Release]] = {}
-        self._asking: dict[str, threading.Lock] = {}
 
     def releases(self, library: str) -> dict[Version, Release]:
-        """Return the releases of a library in PEP 440 order.
+        """Return the releases of a library.
 
         Errors: SampleError where the index has no such library; Unreachable, BadAnswer.
         """
-        with self._asking.setdefault(library, threading.Lock()):
-            if library not in self._known:
-                self._known[library] = self._ask(library)
+        if library not in self._known:
+            try:
+                found = self._ask(library)
+            except NotFound:
+                message = f"library: the index has no {library}; give a distribution that it has"
+                raise SampleError(message) from None
+            releases = (_release(spelled, files) for spelled, files in found.releases.items() if _valid(spelled))
+            self._known[library] = dict(sorted((Version(release.version), release) for release in releases))
         return self._known[library]
 
     def find(self, library: str, version: str) -> Release:
         """Return a release by its version, however it is spelled.
 
-        Errors: SampleError where there is none, as `releases`.
+        Errors: SampleError where there is none, and as `releases`.
         """
-        found = self.releases(library)
-        wanted = Version(version)
+        found, wanted = self.releases(library), Version(version)
         if wanted not in found:
-            raise SampleError(f"version: {library} has no release {version}; {_nearest(found, wanted)}")
+            raise SampleError(f"version: {library} has no release {version}; {_nearest(list(found), wanted)}")
         return found[wanted]
 
     def within(self, library: str, versions: SpecifierSet, prereleases: bool = False) -> tuple[str, ...]:
-        """Return the versions in a range, in PEP 440 order: final ones that were not withdrawn, or all that are there.
+        """Return the versions in a range that were not withdrawn, final ones only unless pre-releases are wanted.
 
         Errors: as `releases`.
         """
         return tuple(
             release.version
             for version, release in self.releases(library).items()
-            if not release.yanked and versions.contains(version, prereleases=prereleases or None)
+            if not release.yanked
             and (prereleases or not version.is_prerelease)
+            and versions.contains(version, prereleases=True)
         )
 
-    def _ask(self, library: str) -> dict[Version, Release]:
-        try:
-            found = project(self._fetcher, self._index_url, library)
-        except NotFound:
-            raise SampleError(f"library: the index has no {library}; give a distribution that it has") from None
-        releases: dict[Version, Release] = {}
-        for spelled, files in found.releases.items():
-            try:
-                version = Version(spelled)
-            except InvalidVersion:
-                continue
-            kept = [file for file in files if not file.yanked] or list(files)
-            times = [file.uploaded for file in kept if file.uploaded]
-            pythons = [file.requires_python for file in kept if file.requires_python]
-            yanked = bool(files) and all(file.yanked for file in files)
-            releases[version] = Release(spelled, min(times, default=None), next(iter(pythons), None), yanked)
-        return dict(sorted(releases.items()))
+
+def _valid(version: str) -> bool:
+    try:
+        return bool(Version(version))
+    except InvalidVersion:
+        return False
 
 
-def _nearest(found: Iterable[Version], wanted: Version) -> str:
-    versions = list(found)
-    if not versions:
-        return "it has none at all"
-    older = [version for version in versions if version < wanted][-1:]
-    newer = [version for version in versions if version > wanted][:1]
-    return f"the nearest are {' and '.join(map(str, older + newer))}" if older and newer else (
-        f"the {'newest' if older else 'oldest'} is {(older + newer)[0]}"
-    )
+def _release(spelled: str, files: Sequence[IndexFile]) -> Release:
+    requires_python = next((file.requires_python for file in files if file.requires_python), None)
+    return Release(spelled, requires_python, bool(files) and all(file.yanked for file in files))
+
+
+def _nearest(versions: Sequence[Version], wanted: Version) -> str:
+    """Say which releases are the neighbours of one that is not there."""
+    place = bisect_left(versions, wanted)
+    near = [str(version) for version in versions[max(0, place - 1) : place + 1]]
+    return f"the nearest: {', '.join(near)}" if near else "it has none that can be installed"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a sample needs to be run, without its code, of which `digest` is a hash; `line` is where it stands."""
+
+    line: int
+    id: str | int
+    library: str
+    version: str
+    python: str | None
+    pins: tuple[str, ...]
+    tools: tuple[str, ...]
+    digest: str
+
+
+def need_of(line: int, sample: Sample) -> Need:
+    """Return what a sample needs."""
+    of_run = sample.model_dump(include={"id", "code", "test", "test_file", "module", "timeout_s"})
+    tools = ("pytest",) if sample.test_file else ()
+    pins = sample.extra_dependencies
+    return Need(line, sample.id, sample.library, sample.version, sample.python, pins, tools, content_id(of_run))
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A sample to run in a release: the number of its line, its id, and a key of all that decides how it comes out."""
+    """A sample to run in a release: its line and id, and a key of all that decides how it comes out."""
 
     line: int
     id: str | int
@@ -109,19 +122,10 @@ class Job:
     wanted: Wanted
 
 
-def job_of(line: int, sample: Sample, release: Release, settings: Sequence[Any]) -> Job:
+def job_of(need: Need, release: Release, settings: Sequence[Any]) -> Job:
     """Return the job of a sample in one release; `settings` is what decides beside it how a run comes out."""
-    wanted = Wanted(
-        library=sample.library,
-        version=release.version,
-        python=sample.python,
-        pins=sample.extra_dependencies,
-        tools=("pytest",) if sample.test_file else (),
-        release_time=release.time,
-        requires_python=release.requires_python,
-    )
-    key = content_id(sample.model_dump(exclude={"version", "library"}), sample.library, release.version, settings)
-    return Job(line, sample.id, key, wanted)
+    wanted = Wanted(need.library, release.version, need.python, need.pins, need.tools)
+    return Job(need.line, need.id, content_id(need.digest, asdict(wanted), settings), wanted)
 
 
 def by_environment(jobs: Iterable[Job]) -> dict[Wanted, list[Job]]:

@@ -39,7 +39,8 @@ class SampleFile:
 
         A line that cannot be read, or whose id an earlier line has, is a BadSample.
         """
-        self._offsets, self.unknown, seen = array("q"), Counter(), {}
+        self._offsets, self.unknown = array("q"), Counter()
+        seen: dict[bytes, int] = {}
         with self.path.open("rb") as file:
             while True:
                 self._offsets.append(file.tell())
@@ -66,7 +67,7 @@ class SampleFile:
         try:
             sample, unknown = read_sample(line)
         except SampleError as error:
-            return BadSample(number, error.id, f"line {number}: {error}")
+            return BadSample(number, error.of, f"line {number}: {error}")
         first = seen.setdefault(hashlib.blake2b(str(sample.id).encode(), digest_size=12).digest(), number)
         if first != number:
             detail = f"line {number}: id: {sample.id!r} stands on line {first} too; give each sample an id of its own"

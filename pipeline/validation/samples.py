@@ -32,11 +32,11 @@ FIELDS = tuple(_TELL)
 
 
 class SampleError(ValueError):
-    """A line is not a sample; the message names the field and says what to do. `id` is that of the line, if it has one."""
+    """A line is not a sample: the message names the field and says what to do; `of` is the id of the line, if any."""
 
-    def __init__(self, message: str, id: str | int | None = None) -> None:
+    def __init__(self, message: str, of: str | int | None = None) -> None:
         super().__init__(message)
-        self.id = id
+        self.of = of
 
 
 class Sample(BaseModel):
@@ -88,7 +88,7 @@ class Sample(BaseModel):
     @classmethod
     def _python(cls, value: Any) -> Any:
         if isinstance(value, float):
-            if value == 3.1:  # noqa: PLR2004 - no Python 3.1 has been in use for ten years
+            if value == 3.1:
                 raise ValueError("3.1 is what remains of 3.10 when it is read as a number")
             value = str(value)
         if not isinstance(value, str):
@@ -151,11 +151,11 @@ def read_sample(line: bytes) -> tuple[Sample, tuple[str, ...]]:
     """
     fields = _object(line)
     shown = fields.get("id")
-    id = shown if isinstance(shown, str | int) and not isinstance(shown, bool) else None
+    told = shown if isinstance(shown, str | int) and not isinstance(shown, bool) else None
     try:
         sample = Sample.model_validate(fields)
     except ValidationError as error:
-        raise SampleError("; ".join(_explain(problem) for problem in error.errors()), id) from None
+        raise SampleError("; ".join(_explain(problem) for problem in error.errors()), told) from None
     return sample, tuple(sorted(set(fields) - set(FIELDS)))
 
 

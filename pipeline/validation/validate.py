@@ -1,212 +1,256 @@
-"""Run samples in the pinned environments that they ask for: built ahead while others run, on all cores."""
+"""Validate a file of samples: plan it, run what no earlier run has settled, write a verdict for each line."""
 
 from __future__ import annotations
 
-import errno
+import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Protocol
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from pipeline.environments import Environment, EnvironmentStore, IndexUnreachable, Sandbox, StepFailed, Wanted
-from pipeline.lake import Row
-from pipeline.terms import EnvironmentOutcome, Outcome
-from pipeline.validation.cases import Case, Result, run_cases
-from pipeline.validation.planning import Job, by_environment
-from pipeline.validation.rules import ValidationRules
-from pipeline.validation.samples import Sample
-from pipeline.validation.verdict_file import Verdict
+from packaging.specifiers import SpecifierSet
 
-CHUNK = 16
-"""Cases of one environment that one worker runs before another one may take over: a fork server serves them all."""
+from pipeline.crawl import BadAnswer, Unreachable
+from pipeline.environments import Wanted
+from pipeline.lake import content_id
+from pipeline.terms import Outcome
+from pipeline.validation.engine import Engine, run_jobs
+from pipeline.validation.planning import Catalogue, Job, Need, Release, job_of, need_of
+from pipeline.validation.sample_file import BadSample, SampleFile
+from pipeline.validation.samples import SampleError
+from pipeline.validation.verdict_file import Verdict, VerdictFile
+from pipeline.validation.versions import Bisection, bisection, in_release
 
-_AHEAD = 4  # environments for each worker that may be built and wait to be used
-_TRANSIENT = frozenset({EnvironmentOutcome.NO_SPACE})
+_ASKED_AT_ONCE = 8
 
-
-class Samples(Protocol):
-    """Where a sample is had by the number of its line."""
-
-    def __getitem__(self, line: int, /) -> Sample: ...
+Tell = Callable[[str, int, int], None]
+"""Hears what is being done, how many samples are done, and how many there are."""
 
 
-@dataclass(frozen=True)
-class Engine:
-    """What running samples takes; `workers` environments are built and as many cases run at a time."""
-
-    store: EnvironmentStore
-    sandbox: Sandbox
-    rules: ValidationRules
-    workers: int = 1
-    cover: bool = False
-
-    @property
-    def settings(self) -> tuple[Any, ...]:
-        """What decides beside a sample how it comes out."""
-        return (self.rules.model_dump(mode="json"), self.cover)
+class NothingToValidate(ValueError):
+    """The file has no sample that is wanted; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Built:
-    """The environment of a group of jobs: its row, and the environment if it is there to be used."""
+class Range:
+    """The releases in which each sample is run in place of its own; `bisect`: only as many as it takes."""
 
-    row: Row
-    environment: Environment | None = None
-    transient: bool = False
-
-
-Tell = Callable[[str], None]
+    versions: SpecifierSet
+    prereleases: bool = False
+    bisect: bool = False
 
 
-def run_jobs(
-    engine: Engine,
-    jobs: Iterable[Job],
-    samples: Samples,
-    on_verdict: Callable[[Verdict], None],
-    tell: Tell = lambda what: None,
-) -> None:
-    """Run jobs and hand over each verdict as soon as it is known, from the thread that found it.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be validated: all samples or `only` those ids.
 
-    Environments are built in the order of their first jobs, only a few ahead of those in use.
+    Of verdicts that are there already `again` keeps those that passed, `restart` none.
     """
-    groups = iter(by_environment(jobs).items())
-    flow = _Flow(engine, samples, on_verdict, tell)
-    with ThreadPoolExecutor(engine.workers) as builders, ThreadPoolExecutor(engine.workers) as runners:
-        try:
-            flow.drive(groups, builders, runners)
-        except BaseException:
-            builders.shutdown(wait=False, cancel_futures=True)
-            runners.shutdown(wait=False, cancel_futures=True)
-            raise
+
+    samples: Path
+    out: Path
+    only: frozenset[str] = frozenset()
+    again: bool = False
+    restart: bool = False
+    range: Range | None = None
 
 
-class _Flow:
-    """One call of `run_jobs`: what is being built, what is being run."""
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How a file came out: verdicts by outcome and the keys of all in their order; how many were kept from before.
 
-    def __init__(self, engine: Engine, samples: Samples, on_verdict: Callable[[Verdict], None], tell: Tell) -> None:
-        self.engine = engine
-        self.samples = samples
-        self.on_verdict = on_verdict
-        self.tell = tell
-        self.building: dict[Future[Built], list[Job]] = {}
-        self.running: set[Future[None]] = set()
+    `bisections` is by line; `unknown` counts fields that no sample has.
+    """
 
-    def drive(
-        self, groups: Iterator[tuple[Wanted, list[Job]]], builders: ThreadPoolExecutor, runners: ThreadPoolExecutor
+    outcomes: Mapping[Outcome, int]
+    order: Sequence[str]
+    kept: int
+    environments: int
+    seconds: float
+    unknown: Mapping[str, int]
+    bisections: Mapping[int, Bisection] = field(default_factory=dict)
+
+
+def validate_file(asked: Asked, engine: Engine, catalogue: Catalogue, tell: Tell) -> Summary:
+    """Run the samples of a file and leave a verdict for each in another, in the order of the samples.
+
+    A verdict that is there already, of the same sample run in the same way, is not made again.
+
+    Errors: NoVerdicts for a file that holds something else, NothingToValidate, OSError.
+    """
+    started = time.monotonic()
+    samples = SampleFile(asked.samples)
+    tell("reading", 0, 0)
+    with VerdictFile(asked.out, forget=asked.restart) as verdicts:
+        work = _Work(asked, engine, catalogue, verdicts, samples, tell)
+        planned = list(work.plan(work.needs()))
+        bisections = {}
+        if asked.range and asked.range.bisect:
+            bisections = work.halve(planned)
+        else:
+            work.run(planned)
+        order = work.order()
+        verdicts.finish(order)
+        counts = Counter(verdicts.known[key] for key in order)
+    seconds = round(time.monotonic() - started, 2)
+    return Summary(counts, order, len(work.kept), len(work.environments), seconds, samples.unknown, bisections)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A sample and the releases that it is to be run in, in their order."""
+
+    need: Need
+    releases: Sequence[Release]
+
+
+class _Work:
+    """One call of `validate_file`: what is to be run, and at which place of the output each verdict belongs."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        engine: Engine,
+        catalogue: Catalogue,
+        verdicts: VerdictFile,
+        samples: SampleFile,
+        tell: Tell,
     ) -> None:
-        """Keep builders and runners busy until every group is done."""
-        left = True
-        while left or self.building or self.running:
-            while left and len(self.building) + len(self.running) < _AHEAD * self.engine.workers:
-                group = next(groups, None)
-                left = group is not None
-                if group is not None:
-                    self.building[builders.submit(self._build, group[0])] = group[1]
-            done, _ = wait([*self.building, *self.running], return_when=FIRST_COMPLETED)
-            for future in done:
-                if future in self.running:
-                    self.running.remove(future)
-                    future.result()
-                else:
-                    self._start(future, runners)
+        self.asked = asked
+        self.engine = engine
+        self.catalogue = catalogue
+        self.verdicts = verdicts
+        self.samples = samples
+        self.tell = tell
+        self.places: dict[str, tuple[int, int]] = {}
+        self.kept: set[str] = set()
+        self.environments: set[Wanted] = set()
+        self.done = 0
+        self.total = 0
 
-    def _start(self, future: Future[Built], runners: ThreadPoolExecutor) -> None:
-        """Run what waited for an environment, or say that there is none."""
-        jobs, built = self.building.pop(future), future.result()
-        if built.environment is None:
-            for job in jobs:
-                self.on_verdict(_without_environment(job, built))
+    def needs(self) -> list[Need]:
+        """Read the file; a line that is no sample has its verdict now.
+
+        Errors: NothingToValidate.
+        """
+        found, lines = [], 0
+        for line, sample in self.samples.read():
+            lines += 1
+            if isinstance(sample, BadSample):
+                self._settle(line, sample.id, Outcome.BAD_SAMPLE, sample.detail)
+            else:
+                found.append(need_of(line, sample))
+        if not lines:
+            raise NothingToValidate(f"{self.asked.samples}: no samples; write one JSON object on each line")
+        if missing := self.asked.only - {str(need.id) for need in found}:
+            raise NothingToValidate(f"--only: no sample of {self.asked.samples} has the id {sorted(missing)[0]!r}")
+        return found
+
+    def plan(self, needs: Sequence[Need]) -> Iterator[Planned]:
+        """Yield the samples whose releases exist; another one has its verdict now."""
+        self.tell("asking the index", 0, len(needs))
+        with ThreadPoolExecutor(_ASKED_AT_ONCE) as pool:
+            list(pool.map(self._ask, dict.fromkeys(need.library for need in needs)))
+        for need in needs:
+            try:
+                yield Planned(need, self._releases(need))
+            except SampleError as error:
+                self._settle(need.line, need.id, Outcome.BAD_SAMPLE, f"line {need.line}: {error}", need)
+            except (Unreachable, BadAnswer) as error:
+                self._settle(need.line, need.id, Outcome.NO_ENVIRONMENT, f"the index: {error}", need, transient=True)
+
+    def _ask(self, library: str) -> None:
+        with suppress(SampleError, Unreachable, BadAnswer):
+            self.catalogue.releases(library)
+
+    def _releases(self, need: Need) -> list[Release]:
+        wanted = self.asked.range
+        if wanted is None:
+            return [self.catalogue.find(need.library, need.version)]
+        versions = self.catalogue.within(need.library, wanted.versions, wanted.prereleases)
+        if not versions:
+            raise SampleError(f"library: {need.library} has no release in {wanted.versions or 'any range'}")
+        return [self.catalogue.find(need.library, version) for version in versions]
+
+    def run(self, planned: Iterable[Planned]) -> None:
+        """Run each sample in each of its releases."""
+        jobs = [self._job(one.need, release, rank) for one in planned for rank, release in enumerate(one.releases)]
+        self._run(jobs)
+
+    def halve(self, planned: Iterable[Planned]) -> dict[int, Bisection]:
+        """Bisect each sample: what all of them ask for next is run together, since they share environments."""
+        found: dict[int, Bisection] = {}
+        planned = list(planned)
+        for one in planned:  # whatever an earlier run has found of a release keeps its place
+            self._jobs_in(one, [release.version for release in one.releases])
+        asking = [(one, bisection([release.version for release in one.releases])) for one in planned]
+        asked = [(one, steps, next(steps)) for one, steps in asking if self._is_wanted(one.need)]
+        while asked:
+            jobs = [self._jobs_in(one, versions) for one, _, versions in asked]
+            self._run([job for group in jobs for job in group.values()])
+            further = []
+            for (one, steps, _), group in zip(asked, jobs, strict=True):
+                outcomes = {version: self._outcome(job.key) for version, job in group.items()}
+                try:
+                    further.append((one, steps, steps.send(outcomes)))
+                except StopIteration as end:
+                    found[one.need.line] = end.value
+            asked = further
+        return dict(sorted(found.items()))
+
+    def _jobs_in(self, one: Planned, versions: Sequence[str]) -> dict[str, Job]:
+        """Return the jobs of a sample in some of its releases, by version."""
+        ranked = enumerate(one.releases)
+        return {r.version: self._job(one.need, r, rank) for rank, r in ranked if r.version in versions}
+
+    def _job(self, need: Need, release: Release, rank: int) -> Job:
+        needed = in_release(need, release, self.engine.store) if self.asked.range else need
+        job = job_of(needed, release, self.engine.settings)
+        self.places[job.key] = (need.line, rank)
+        return job
+
+    def _run(self, jobs: Sequence[Job]) -> None:
+        """Run the jobs that are wanted and that no verdict is there of."""
+        new = [job for job in jobs if self._is_wanted(job) and not self._is_settled(job.key)]
+        self.kept.update({job.key for job in jobs if job.key in self.verdicts.known} - {job.key for job in new})
+        self.environments.update(job.wanted for job in new)
+        self.total += len(new)
+        run_jobs(self.engine, new, self.samples, self._hear, lambda what: self.tell(what, self.done, self.total))
+
+    def _is_wanted(self, of: Need | Job) -> bool:
+        return not self.asked.only or str(of.id) in self.asked.only
+
+    def _is_settled(self, key: str) -> bool:
+        outcome = self.verdicts.known.get(key)
+        return outcome is not None and (outcome is Outcome.PASSED or not self.asked.again)
+
+    def _outcome(self, key: str) -> Outcome:
+        return self.verdicts.known.get(key, Outcome.NO_ENVIRONMENT)
+
+    def _hear(self, verdict: Verdict) -> None:
+        self.verdicts.append(verdict)
+        self.done += 1
+        self.tell(f"{verdict.library} {verdict.version}", self.done, self.total)
+
+    def _settle(
+        self,
+        line: int,
+        of: str | int | None,
+        outcome: Outcome,
+        detail: str,
+        need: Need | None = None,
+        transient: bool = False,
+    ) -> None:
+        """Give a line its verdict without running it."""
+        key = content_id(line, of, outcome, detail)
+        self.places[key] = (line, 0)
+        if key in self.verdicts.known:
             return
-        for chunk in chunks(jobs, self.engine.workers):
-            self.running.add(runners.submit(self._run, chunk, built, built.environment))
+        verdict = Verdict(of, outcome, detail=detail, line=line, key=key, transient=transient)
+        self.verdicts.append(replace(verdict, library=need.library, version=need.version) if need else verdict)
 
-    def _build(self, wanted: Wanted) -> Built:
-        self.tell(f"environment of {wanted.library} {wanted.version}")
-        row: Row = {"outcome": None, "library": wanted.library, "version": wanted.version}
-        try:
-            row |= self.engine.store.build(wanted)
-            if row["outcome"] != EnvironmentOutcome.BUILT:
-                return Built(row, transient=row["outcome"] in _TRANSIENT)
-            return Built(row, self.engine.store.open(row))
-        except IndexUnreachable as error:
-            return Built(row | {"detail": f"the index cannot be reached: {error}"}, transient=True)
-        except StepFailed as error:
-            return Built(row | {"outcome": error.outcome, "detail": error.detail})
-        except OSError as error:
-            return Built(row | {"detail": str(error)}, transient=error.errno in (errno.ENOSPC, errno.EDQUOT))
-        except ValueError as error:
-            return Built(row | {"detail": str(error)})
-
-    def _run(self, jobs: Sequence[Job], built: Built, environment: Environment) -> None:
-        """Run some jobs of one environment; what goes wrong with the running itself is a verdict of each too."""
-        self.tell(f"{jobs[0].wanted.library} {jobs[0].wanted.version}: {len(jobs)} samples")
-        waiting = {str(index): job for index, job in enumerate(jobs)}
-
-        def hear(result: Result) -> None:
-            self.on_verdict(_verdict(waiting.pop(result.id), built, result))
-
-        try:
-            cases = [self._case(number, job, environment) for number, job in waiting.items()]
-            run_cases(environment, cases, self.engine.sandbox, self.engine.rules, 1, hear)
-        except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
-            for job in waiting.values():
-                detail = f"the run itself failed: {type(error).__name__}: {error}"
-                self.on_verdict(_head(job, Outcome.HARNESS_ERROR, built, detail, transient=True))
-
-    def _case(self, number: str, job: Job, environment: Environment) -> Case:
-        sample, rules = self.samples[job.line], self.engine.rules
-        return Case(
-            id=number,
-            preamble="",
-            code=sample.code,
-            import_names=environment.import_names,
-            test=sample.test,
-            test_file=sample.test_file,
-            module=sample.module,
-            cover=self.engine.cover,
-            limits=replace(rules.limits, time_s=sample.timeout_s) if sample.timeout_s else None,
-        )
-
-
-def chunks(jobs: Sequence[Job], workers: int) -> Iterator[Sequence[Job]]:
-    """Part the jobs of one environment among the workers, at most CHUNK together."""
-    size = max(1, min(CHUNK, -(-len(jobs) // workers)))
-    return (jobs[start : start + size] for start in range(0, len(jobs), size))
-
-
-def _without_environment(job: Job, built: Built) -> Verdict:
-    outcome, detail = built.row["outcome"], built.row.get("detail")
-    told = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
-    return _head(job, Outcome.NO_ENVIRONMENT, built, told, transient=built.transient)
-
-
-def _verdict(job: Job, built: Built, result: Result) -> Verdict:
-    told = _head(job, result.outcome, built, result.detail)
-    return replace(
-        told,
-        duration_s=round(result.duration_s, 4),
-        peak_memory_bytes=result.peak_memory_bytes,
-        repeats=result.repeats,
-        output=result.output or None,
-        coverage=asdict(result.coverage) if result.coverage else None,
-    )
-
-
-def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transient: bool = False) -> Verdict:
-    """Return a verdict with what is known of job and environment."""
-    row: Mapping[str, Any] = built.row
-    return Verdict(
-        id=job.id,
-        outcome=outcome,
-        detail=detail,
-        line=job.line,
-        key=job.key,
-        library=job.wanted.library,
-        version=job.wanted.version,
-        python=row.get("python") or job.wanted.python,
-        lock_id=row.get("lock_id"),
-        rung=row.get("rung"),
-        attempts=row.get("attempts") or (),
-        build_s=row.get("build_s"),
-        transient=transient,
-    )
+    def order(self) -> list[str]:
+        """Return the keys of all verdicts in the order of the samples and of their releases."""
+        return sorted((key for key in self.places if key in self.verdicts.known), key=self.places.__getitem__)

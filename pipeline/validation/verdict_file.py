@@ -6,13 +6,15 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any, Self
 
 from pipeline.lake import replacing
 from pipeline.terms import Outcome
+
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +95,11 @@ class VerdictFile:
     def _verdict(self, number: int, line: bytes) -> tuple[str, Outcome | None]:
         try:
             found = json.loads(line)
-            return str(found["key"]), None if found["transient"] else Outcome(found["outcome"])
+            return str(found["key"]), None if found["transient"] else _OUTCOMES[found["outcome"]]
         except (ValueError, KeyError, TypeError):
             self._file.close()
-            raise NoVerdicts(
-                f"{self.path}: line {number} is no verdict of `driftline validate`; name another file, or remove this one"
-            ) from None
+            problem = f"{self.path}: line {number} is no verdict of `driftline validate`"
+            raise NoVerdicts(f"{problem}; name another file, or remove this one") from None
 
     def append(self, verdict: Verdict) -> None:
         """Write a verdict so that it is there even if this process is killed next."""
@@ -108,6 +109,7 @@ class VerdictFile:
         except UnicodeEncodeError:  # half of a surrogate pair
             line = json.dumps(asdict(verdict)).encode() + b"\n"
         with self._writing:
+            self.known[verdict.key] = verdict.outcome
             self._places[verdict.key] = (self._file.seek(0, os.SEEK_END), len(line))
             self._file.write(line)
             self._file.flush()
@@ -120,3 +122,11 @@ class VerdictFile:
                     offset, length = self._places[key]
                     self._file.seek(offset)
                     file.write(self._file.read(length))
+
+
+def read_verdicts(path: Path) -> Iterator[Verdict]:
+    """Yield the verdicts of a file that is complete."""
+    with path.open("rb") as file:
+        for line in file:
+            found = json.loads(line)
+            yield Verdict(**found | {"outcome": _OUTCOMES[found["outcome"]]})

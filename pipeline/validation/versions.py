@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import groupby, pairwise
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from pipeline.environments import EnvironmentRules
+from pipeline.environments import EnvironmentStore
+from pipeline.environments.interpreters import preference
 from pipeline.terms import Outcome
+from pipeline.validation.engine import Engine, run_jobs
 from pipeline.validation.pins import loosened
-from pipeline.validation.planning import Catalogue, Job, Release, job_of
+from pipeline.validation.planning import Catalogue, Need, Release, job_of, need_of
 from pipeline.validation.samples import Sample
-from pipeline.validation.validate import Engine, run_jobs
 from pipeline.validation.verdict_file import Verdict
 
 # These say nothing about whether the code works in a release.
 _UNKNOWN = frozenset({Outcome.NO_ENVIRONMENT, Outcome.HARNESS_ERROR, Outcome.FLAKY, Outcome.BAD_SAMPLE})
+
+_ANY_TIME = datetime.max.replace(tzinfo=UTC)
 
 Outcomes = Mapping[str, Outcome]
 Asking = Generator[tuple[str, ...], Outcomes, "Bisection"]
@@ -42,23 +45,17 @@ class Bisection:
     outcomes: Outcomes
 
 
-def in_release(sample: Sample, release: Release) -> Sample:
-    """Return a sample as it is run in another release: on its own Python where the release allows that.
+def in_release(need: Need, release: Release, store: EnvironmentStore) -> Need:
+    """Return what a sample needs in another release: its own Python where the release allows that.
 
     Elsewhere the rules choose the Python. What is pinned exactly beside the library belongs to the sample's own
     release; in others only the names hold, and are resolved as of the day of the release.
     """
-    if Version(release.version) == Version(sample.version):
-        return sample
-    fits = sample.python is None or _allows(release.requires_python, sample.python)
-    changed = {"version": release.version, "extra_dependencies": loosened(sample.extra_dependencies)}
-    return sample.model_copy(update=changed | ({} if fits else {"python": None}))
-
-
-def _allows(requires_python: str | None, python: str) -> bool:
-    """Whether a release runs on some patch of a Python X.Y; one that does not say so runs on any."""
-    allowed = specifiers(requires_python)
-    return allowed is None or any(allowed.contains(f"{python}.{patch}") for patch in (0, 99))
+    if Version(release.version) == Version(need.version):
+        return need
+    own = [found for found in store.interpreters if found.python == need.python]
+    fits = not own or preference(own, release.requires_python, _ANY_TIME, store.rules)
+    return replace(need, pins=loosened(need.pins), python=need.python if fits else None)
 
 
 def matrix(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: Catalogue) -> list[Verdict]:
@@ -66,14 +63,12 @@ def matrix(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: C
 
     Errors: SampleError for a version that does not exist; those of the index.
     """
-    samples = [in_release(sample, catalogue.find(sample.library, version)) for version in versions]
-    jobs = [
-        job_of(line, one, catalogue.find(one.library, one.version), engine.settings)
-        for line, one in enumerate(samples)
-    ]
-    found: dict[int, Verdict] = {}
-    run_jobs(engine, jobs, samples, lambda verdict: found.update({verdict.line or 0: verdict}))
-    return [found[job.line] for job in jobs]
+    need = need_of(0, sample)
+    releases = [catalogue.find(sample.library, version) for version in versions]
+    jobs = [job_of(in_release(need, release, engine.store), release, engine.settings) for release in releases]
+    found: dict[str, Verdict] = {}
+    run_jobs(engine, jobs, [sample], lambda verdict: found.update({verdict.key: verdict}))
+    return [found[job.key] for job in jobs]
 
 
 def bisect(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: Catalogue) -> Bisection:
@@ -96,14 +91,97 @@ def bisection(versions: Sequence[str]) -> Asking:
     """Yield versions to run, be sent their outcomes, and return the bisection.
 
     Both ends are run first. Where they differ, halving finds two neighbours that differ; where they do not, three
-    points between are looked at. Then the releases on either side of the neighbours are run too: a pattern that goes
-    back and forth there is told.
+    points between are looked at. Then the releases on either side of the neighbours are run too, so that a pattern
+    that goes back and forth there is told.
     """
-    known: dict[str, Outcome] = {}
-    low, high = yield from _ends(versions, known)
-    if low is not None and high is not None and _passes(known, versions[low]) == _passes(known, versions[high]):
-        yield from _ask([versions[low + (high - low) * part // 4] for part in (1, 2, 3)], known)
-        low, high = _change(versions, known) or (low, high)
-    if low is None or high is None or _passes(known, versions[low]) == _passes(known, versions[high]):
-        return Bisection(None, None, False, True, _unjudged(versions, known), known)
-    ...
+    points = _Points(versions)
+    yield from points.run_ends()
+    if points.change() is None and len(points.judged()) > 1:
+        low, high = points.judged()[0], points.judged()[-1]
+        yield from points.run({low + (high - low) * part // 4 for part in (1, 2, 3)})
+    while (change := points.change()) and (between := points.untried(*change)):
+        middle = (change[0] + change[1]) / 2
+        yield from points.run({min(between, key=lambda place: abs(place - middle))})
+    if change:
+        yield from points.run({change[0] - 1, change[1] + 1})
+    return points.result()
+
+
+class _Points:
+    """Releases in their order, and how the sample came out in those where it was run."""
+
+    def __init__(self, versions: Sequence[str]) -> None:
+        self.versions = versions
+        self.outcomes: dict[int, Outcome] = {}
+
+    def run(self, places: Iterable[int]) -> Generator[tuple[str, ...], Outcomes, None]:
+        """Have those run that exist and were not run."""
+        asked = sorted(place for place in set(places) - set(self.outcomes) if 0 <= place < len(self.versions))
+        if asked:
+            told = yield tuple(self.versions[place] for place in asked)
+            self.outcomes |= {place: told[self.versions[place]] for place in asked}
+
+    def run_ends(self) -> Generator[tuple[str, ...], Outcomes, None]:
+        """Run the first and the last release; where one cannot be judged, go inwards from it by growing steps."""
+        last = len(self.versions) - 1
+        left, right, step = 0, last, 1
+        while left <= right:
+            yield from self.run({left, right})
+            unknown = self.outcomes[left] in _UNKNOWN, self.outcomes[right] in _UNKNOWN
+            if not any(unknown):
+                return
+            left, right, step = left + step * unknown[0], right - step * unknown[1], step * 2
+
+    def judged(self) -> list[int]:
+        """Return the places whose outcome tells something, in order."""
+        return sorted(place for place, outcome in self.outcomes.items() if outcome not in _UNKNOWN)
+
+    def passes(self, place: int) -> bool:
+        """Whether the sample passed there."""
+        return self.outcomes[place] is Outcome.PASSED
+
+    def changes(self) -> list[tuple[int, int]]:
+        """Return the pairs of judged places next to each other of which one passes and one does not."""
+        judged = self.judged()
+        return [pair for pair in pairwise(judged) if self.passes(pair[0]) != self.passes(pair[1])]
+
+    def change(self) -> tuple[int, int] | None:
+        """Return the closest of these pairs, the first of several, so that halving goes on where it began."""
+        return min(self.changes(), key=lambda pair: pair[1] - pair[0], default=None)
+
+    def untried(self, low: int, high: int) -> list[int]:
+        """Return the places between two that were not run."""
+        return [place for place in range(low + 1, high) if place not in self.outcomes]
+
+    def result(self) -> Bisection:
+        """Return what has been found."""
+        change = self.change()
+        low, high = change or (-1, len(self.versions))
+        unknown = (place for place in range(low + 1, high) if self.outcomes.get(place) in _UNKNOWN)
+        return Bisection(
+            last=self.versions[low] if change else None,
+            first=self.versions[high] if change else None,
+            starts=bool(change) and self.passes(high),
+            monotone=len(self.changes()) <= 1,
+            unknown=tuple(self.versions[place] for place in unknown),
+            outcomes={self.versions[place]: self.outcomes[place] for place in sorted(self.outcomes)},
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Releases next to each other in which a sample came out alike."""
+
+    first: str
+    last: str
+    count: int
+    outcome: Outcome
+
+
+def spans(outcomes: Outcomes) -> list[Span]:
+    """Return outcomes by version, which are in order, as the spans that they form."""
+    made = []
+    for outcome, group in groupby(outcomes, key=lambda version: outcomes[version]):
+        versions = list(group)
+        made.append(Span(versions[0], versions[-1], len(versions), outcome))
+    return made

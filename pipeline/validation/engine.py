@@ -1,0 +1,214 @@
+"""Run samples in the pinned environments that they ask for: built ahead while others run, on all cores."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Protocol
+
+from pipeline.environments import Environment, EnvironmentStore, IndexUnreachable, Sandbox, StepFailed, Wanted
+from pipeline.lake import Row
+from pipeline.terms import EnvironmentOutcome, Outcome
+from pipeline.validation.cases import Case, Result, run_cases
+from pipeline.validation.planning import Job, by_environment
+from pipeline.validation.rules import ValidationRules
+from pipeline.validation.samples import Sample
+from pipeline.validation.verdict_file import Verdict
+
+CHUNK = 16
+"""Cases of one environment that one worker runs before another one may take over: a fork server serves them all."""
+
+_AHEAD = 4  # environments for each worker that may be built and wait to be used
+_ATTEMPT = ("python", "rung", "outcome", "detail")
+_TRANSIENT = frozenset({EnvironmentOutcome.NO_SPACE})
+
+
+class Samples(Protocol):
+    """Where a sample is had by the number of its line."""
+
+    def __getitem__(self, line: int, /) -> Sample: ...
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What running samples takes; `workers` environments are built and as many cases run at a time."""
+
+    store: EnvironmentStore
+    sandbox: Sandbox
+    rules: ValidationRules
+    workers: int = 1
+    cover: bool = False
+
+    @property
+    def settings(self) -> tuple[Any, ...]:
+        """What decides beside a sample how it comes out."""
+        return (self.rules.model_dump(mode="json", exclude={"process"}), self.cover)
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The environment of a group of jobs: its row, and the environment if it is there to be used."""
+
+    row: Row
+    environment: Environment | None = None
+    transient: bool = False
+
+
+Tell = Callable[[str], None]
+
+
+def run_jobs(
+    engine: Engine,
+    jobs: Iterable[Job],
+    samples: Samples,
+    on_verdict: Callable[[Verdict], None],
+    tell: Tell = lambda what: None,
+) -> None:
+    """Run jobs and hand over each verdict as soon as it is known, from the thread that found it.
+
+    Environments are built in the order of their first jobs, only a few ahead of those in use.
+    """
+    groups = iter(by_environment(jobs).items())
+    flow = _Flow(engine, samples, on_verdict, tell)
+    with ThreadPoolExecutor(engine.workers) as builders, ThreadPoolExecutor(engine.workers) as runners:
+        try:
+            flow.drive(groups, builders, runners)
+        except BaseException:
+            builders.shutdown(wait=False, cancel_futures=True)
+            runners.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+class _Flow:
+    """One call of `run_jobs`: what is being built, what is being run."""
+
+    def __init__(self, engine: Engine, samples: Samples, on_verdict: Callable[[Verdict], None], tell: Tell) -> None:
+        self.engine = engine
+        self.samples = samples
+        self.on_verdict = on_verdict
+        self.tell = tell
+        self.building: dict[Future[Built], list[Job]] = {}
+        self.running: set[Future[None]] = set()
+
+    def drive(
+        self, groups: Iterator[tuple[Wanted, list[Job]]], builders: ThreadPoolExecutor, runners: ThreadPoolExecutor
+    ) -> None:
+        """Keep builders and runners busy until every group is done."""
+        left = True
+        while left or self.building or self.running:
+            while left and len(self.building) + len(self.running) < _AHEAD * self.engine.workers:
+                group = next(groups, None)
+                left = group is not None
+                if group is not None:
+                    self.building[builders.submit(self._build, group[0])] = group[1]
+            under_way: list[Future[Any]] = [*self.building, *self.running]
+            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            for future in done & self.running:
+                self.running.remove(future)
+                future.result()
+            for future in done & self.building.keys():
+                self._start(future, runners)
+
+    def _start(self, future: Future[Built], runners: ThreadPoolExecutor) -> None:
+        """Run what waited for an environment, or say that there is none."""
+        jobs, built = self.building.pop(future), future.result()
+        if built.environment is None:
+            for job in jobs:
+                self.on_verdict(_without_environment(job, built))
+            return
+        for chunk in chunks(jobs, self.engine.workers):
+            self.running.add(runners.submit(self._run, chunk, built, built.environment))
+
+    def _build(self, wanted: Wanted) -> Built:
+        self.tell(f"environment of {wanted.library} {wanted.version}")
+        row: Row = {"outcome": None, "library": wanted.library, "version": wanted.version}
+        try:
+            row |= self.engine.store.build(wanted)
+            if row["outcome"] != EnvironmentOutcome.BUILT:
+                return Built(row, transient=row["outcome"] in _TRANSIENT)
+            return Built(row, self.engine.store.open(row))
+        except IndexUnreachable as error:
+            return Built(row | {"detail": f"the index cannot be reached: {error}"}, transient=True)
+        except StepFailed as error:
+            return Built(row | {"outcome": error.outcome, "detail": error.detail})
+        except OSError as error:
+            return Built(row | {"detail": str(error)}, transient=error.errno in (errno.ENOSPC, errno.EDQUOT))
+        except ValueError as error:
+            return Built(row | {"detail": str(error)})
+
+    def _run(self, jobs: Sequence[Job], built: Built, environment: Environment) -> None:
+        """Run some jobs of one environment; what goes wrong with the running itself is a verdict of each too."""
+        self.tell(f"{jobs[0].wanted.library} {jobs[0].wanted.version}: {len(jobs)} samples")
+        waiting = {str(index): job for index, job in enumerate(jobs)}
+
+        def hear(result: Result) -> None:
+            self.on_verdict(_verdict(waiting[result.id], built, result))
+            del waiting[result.id]
+
+        try:
+            cases = [self._case(number, job, environment) for number, job in waiting.items()]
+            run_cases(environment, cases, self.engine.sandbox, self.engine.rules, 1, hear)
+        except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
+            for job in waiting.values():
+                detail = f"the run itself failed: {type(error).__name__}: {error}"
+                self.on_verdict(_head(job, Outcome.HARNESS_ERROR, built, detail, transient=True))
+
+    def _case(self, number: str, job: Job, environment: Environment) -> Case:
+        sample, rules = self.samples[job.line], self.engine.rules
+        return Case(
+            id=number,
+            preamble="",
+            code=sample.code,
+            import_names=environment.import_names,
+            test=sample.test,
+            test_file=sample.test_file,
+            module=sample.module,
+            cover=self.engine.cover,
+            limits=replace(rules.limits, time_s=sample.timeout_s) if sample.timeout_s else None,
+        )
+
+
+def chunks(jobs: Sequence[Job], workers: int) -> Iterator[Sequence[Job]]:
+    """Part the jobs of one environment among the workers, at most CHUNK together."""
+    size = max(1, min(CHUNK, -(-len(jobs) // workers)))
+    return (jobs[start : start + size] for start in range(0, len(jobs), size))
+
+
+def _without_environment(job: Job, built: Built) -> Verdict:
+    outcome, detail = built.row["outcome"], built.row.get("detail")
+    told = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
+    return _head(job, Outcome.NO_ENVIRONMENT, built, told, transient=built.transient)
+
+
+def _verdict(job: Job, built: Built, result: Result) -> Verdict:
+    told = _head(job, result.outcome, built, result.detail)
+    return replace(
+        told,
+        duration_s=round(result.duration_s, 4),
+        peak_memory_bytes=result.peak_memory_bytes,
+        repeats=result.repeats,
+        output=result.output or None,
+        coverage=asdict(result.coverage) | {"share": round(result.coverage.share, 4)} if result.coverage else None,
+    )
+
+
+def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transient: bool = False) -> Verdict:
+    """Return a verdict with what is known of job and environment."""
+    row: Mapping[str, Any] = built.row
+    return Verdict(
+        id=job.id,
+        outcome=outcome,
+        detail=detail,
+        line=job.line,
+        key=job.key,
+        library=job.wanted.library,
+        version=job.wanted.version,
+        python=row.get("python") or job.wanted.python,
+        lock_id=row.get("lock_id"),
+        rung=row.get("rung"),
+        attempts=[{name: attempt[name] for name in _ATTEMPT} for attempt in row.get("attempts") or ()],
+        build_s=row.get("build_s"),
+        transient=transient,
+    )
