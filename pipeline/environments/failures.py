@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, model_validator
+
+from pipeline.rules import Rule, load
+from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
+
+Step = Literal["build", "import"]
 
 
 class IndexUnreachable(Exception):
@@ -17,3 +27,51 @@ class StepFailed(Exception):
         self.outcome = outcome
         self.detail = detail
         self.missing = missing
+
+
+class Example(Rule):
+    """Lines of a log, and what they say is missing."""
+
+    log: str
+    missing: str
+
+
+class Sign(Rule):
+    """What the log of a step says where something of the system is missing; the group that matches says what."""
+
+    step: Step
+    kind: Literal["compiler", "header", "library", "tool"]
+    pattern: Annotated[re.Pattern[str], BeforeValidator(re.compile)]
+    examples: tuple[Example, ...]
+    not_examples: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _examples_hold(self) -> Sign:
+        wrong = [example.log for example in self.examples if self.missing(example.log) != example.missing]
+        wrong += [log for log in self.not_examples if self.missing(log)]
+        if wrong:
+            raise ValueError(f"{self.pattern.pattern!r} is wrong about {wrong}")
+        return self
+
+    def missing(self, log: str) -> str | None:
+        """Return what a log says was not there; None where it does not say so."""
+        found = self.pattern.search(log)
+        return next((group for group in found.groups() if group), None) if found else None
+
+
+class FailureRules(Rule):
+    """The rules of `curation_rules/failures.yaml`."""
+
+    signs: tuple[Sign, ...]
+
+    def missing(self, step: Step, log: str) -> tuple[str, str] | None:
+        """Return (kind, name) of what a step lacked, by the first sign in its log; None where no sign is in it."""
+        for sign in self.signs:
+            if sign.step == step and (name := sign.missing(log)):
+                return sign.kind, name
+        return None
+
+
+def failure_rules(folder: Path | None = None) -> FailureRules:
+    """Read `failures.yaml` of a folder, by default that of the settings."""
+    return load((folder or settings().rules) / "failures.yaml", FailureRules)
