@@ -58,7 +58,7 @@ class Gateway:
     view: View = everything
     max_bytes: int = 4 << 30
     max_requests: int = 5000
-    requests: int = 0
+    asked: int = 0
     sent_bytes: int = 0
     unreachable: list[str] = field(default_factory=list)
     _files: dict[str, IndexFile] = field(default_factory=dict)
@@ -81,7 +81,7 @@ class Gateway:
 
     def page(self, name: str) -> bytes:
         """Return the page of a distribution, whose addresses lead back here."""
-        self._count(requests=1)
+        self._count(asked=1)
         known = self.project(name)
         files = self.view(known)
         with self._counting:
@@ -90,18 +90,18 @@ class Gateway:
 
     def fetch(self, sha256: str, wanted: str | None) -> requests.Response:
         """Begin to fetch a file that a page named, or a range of it."""
-        self._count(requests=1)
+        self._count(asked=1)
         file = self._files.get(sha256)
         if file is None:
             raise _Refused(404, "no page has named this file")
         headers = {"Accept-Encoding": "identity"} | ({"Range": wanted} if wanted else {})
         return self.fetcher.get(file.url, headers, stream=True)
 
-    def _count(self, *, requests: int = 0, sent: int = 0) -> None:
+    def _count(self, *, asked: int = 0, sent: int = 0) -> None:
         with self._counting:
-            self.requests += requests
+            self.asked += asked
             self.sent_bytes += sent
-            if self.requests > self.max_requests or self.sent_bytes > self.max_bytes:
+            if self.asked > self.max_requests or self.sent_bytes > self.max_bytes:
                 raise _Refused(403, "this build has fetched more than it may")
 
     def chunks(self, answer: requests.Response) -> Iterator[bytes]:
