@@ -306,6 +306,17 @@ class Outcome(Term):
     BAD_SAMPLE = "bad_sample", "not run: the sample itself cannot be read, or asks for what does not exist"
 
 
+class Process(Term):
+    FRESH = "fresh", "each case in a new sandbox and a new interpreter"
+    FORK = "fork", "cases of one environment as forks of one process that has imported the library"
+
+
+class Variation(Term):
+    HASH_SEED = "hash_seed", "another seed of Python's hashes, so another order of sets"
+    ORDER = "order", "the tests of a module backwards"
+    CLOCK = "clock", "a later day, as far as Python's own clock functions tell"
+
+
 class FlagKind(Term):
     LICENCE_UNCLEAR = "licence_unclear", "no SPDX licence could be read from the release"
     DESCRIPTION_REDACTED = "description_redacted", "the name had to be cut out of the description"

@@ -1,10 +1,11 @@
 """Running: what passes, fails or is missing in which pinned environment, and what of it becomes a verdict."""
 
-from pipeline.validation.cases import Case, Coverage, Result, run_case, run_cases
+from pipeline.validation.cases import Case, Coverage, Result
 from pipeline.validation.engine import Engine, run_jobs
 from pipeline.validation.planning import Catalogue
 from pipeline.validation.probes import probe
 from pipeline.validation.rules import ValidationRules
+from pipeline.validation.running import run_cases
 from pipeline.validation.runs import Run, plan_runs, wanted_versions
 from pipeline.validation.samples import Sample, SampleError, read_sample
 from pipeline.validation.stage import Runner, validation_stage
@@ -36,7 +37,6 @@ __all__ = [
     "probe",
     "read_sample",
     "read_verdicts",
-    "run_case",
     "run_cases",
     "run_jobs",
     "spans",

@@ -1,31 +1,30 @@
-"""Run cases in the sandbox and say how each came out."""
+"""What is run, how it came out, and how a case is put to the harness."""
 
 from __future__ import annotations
 
-import json
-import secrets
-import signal
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from pipeline.environments import Environment, Finished, Limits, Sandbox
+from pipeline.environments import Limits
 from pipeline.lake import Row
-from pipeline.terms import Outcome
-from pipeline.validation.details import clean
+from pipeline.terms import Outcome, Variation
 from pipeline.validation.rules import ValidationRules
 
-_HARNESS = Path(__file__).with_name("harness.py").read_bytes()
-_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
-# Running these again could not come out otherwise, or would only take as long again.
-_CERTAIN = frozenset({Outcome.TIMED_OUT, Outcome.SYNTAX_ERROR, Outcome.FLAKY})
+MODULE = "solution"
+"""The name under which a test module imports the code where a case names none."""
+
+_DAY_S = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A piece of code to run: as a program, or statement by statement if `checks` (of `snippets`) state outputs."""
+    """A piece of code to run, in one of three ways; a case may ask for the last two together.
+
+    Statement by statement, if `checks` (of `snippets`) state outputs; as a script, followed in the same namespace by
+    the asserts of `test`; as the module `module`, imported by the pytest module `test_file`. `cover` asks which lines of
+    `code` are executed. `limits` are those of the rules, if None.
+    """
 
     id: str
     preamble: str
@@ -55,7 +54,10 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a case came out; `detail` and `seen` are the same on every machine; `seen` is what a probe found, as JSON."""
+    """How a case came out; `detail` and `seen` are the same on every machine; `seen` is what a probe found, as JSON.
+
+    `output` is the end of what the case printed, `repeats` how often it was run.
+    """
 
     id: str
     outcome: Outcome
@@ -69,108 +71,78 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What the harness said, as far as it came; `end` is there only if the nonce signed it."""
+class Attempt:
+    """One run of a case; `message` and `output` as the case said them; `lines` are those with code and those executed."""
 
-    started: bool = False
-    end: dict[str, Any] | None = None
+    outcome: Outcome
+    message: str
+    duration_s: float
+    peak_memory_bytes: int
+    output: str = ""
+    lines: tuple[frozenset[int], frozenset[int]] | None = None
 
-
-def run_cases(
-    environment: Environment,
-    cases: Sequence[Case],
-    sandbox: Sandbox,
-    rules: ValidationRules,
-    workers: int = 1,
-    on_result: Callable[[Result], None] | None = None,
-) -> list[Result]:
-    """Run cases, `workers` at a time, and return their results in the order of the cases.
-
-    `on_result` is told each result as soon as it is there, in the thread that ran the case.
-    """
-
-    def one(case: Case) -> Result:
-        result = run_case(environment, case, sandbox, rules)
-        if on_result is not None:
-            on_result(result)
-        return result
-
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        return list(pool.map(one, cases))
+    @property
+    def passed(self) -> bool:
+        """Whether it came to its end, and all that was stated held."""
+        return self.outcome is Outcome.PASSED
 
 
-def run_case(environment: Environment, case: Case, sandbox: Sandbox, rules: ValidationRules) -> Result:
-    """Run a case as often as the rules say, each time with another hash seed; differing outcomes make it FLAKY."""
-    first = _run_once(environment, case, sandbox, rules, 0)
-    for repeat in range(1, rules.repeats):
-        if first.outcome in _CERTAIN:
-            break
-        again = _run_once(environment, case, sandbox, rules, repeat)
-        if again.outcome != first.outcome:
-            seen = f"{first.outcome}, then {again.outcome}"
-            return Result(case.id, Outcome.FLAKY, seen, first.duration_s, first.peak_memory_bytes)
-    return first
+def together(attempts: Sequence[Attempt]) -> Attempt:
+    """Return runs of one case after each other as one; the last one decides."""
+    last, lines = attempts[-1], [attempt.lines for attempt in attempts if attempt.lines is not None]
+    return Attempt(
+        last.outcome,
+        last.message,
+        sum(attempt.duration_s for attempt in attempts),
+        max(attempt.peak_memory_bytes for attempt in attempts),
+        "\n".join(attempt.output for attempt in attempts if attempt.output),
+        (frozenset().union(*(has for has, _ in lines)), frozenset().union(*(ran for _, ran in lines))) if lines else None,
+    )
 
 
-def _run_once(environment: Environment, case: Case, sandbox: Sandbox, rules: ValidationRules, seed: int) -> Result:
-    spec = {
+def specifications(case: Case, rules: ValidationRules, repeat: int) -> list[dict[str, Any]]:
+    """Return what the harness is to do for one run of a case: as a script, as a module under test, or both in turn."""
+    of_script = {"test": case.test, "test_file": None}
+    of_module = {"test": None, "test_file": case.test_file}
+    wanted = [*([of_script] if case.test is not None or case.test_file is None else [])]
+    wanted += [of_module] if case.test_file is not None else []
+    common = {
         "preamble": case.preamble,
         "code": case.code,
-        "test": case.test,
         "checks": [dict(check) for check in case.checks],
         "options": list(rules.options),
         "import_names": [name.split(".")[0] for name in case.import_names],
+        "module": case.module or MODULE,
+        "cover": case.cover,
+        "backwards": Variation.ORDER in rules.vary and repeat % 2 == 1,
+        "clock_shift_s": repeat * rules.clock_shift_days * _DAY_S if Variation.CLOCK in rules.vary else 0,
     }
-    finished, report = _run_harness(environment, spec, sandbox, rules, seed)
-    outcome, message = _judge(finished, report)
-    detail = None if outcome is Outcome.PASSED else clean(message, environment)
-    peak = max(finished.peak_memory_bytes, (report.end or {}).get("peak") or 0) or None
-    output = clean(finished.stderr.decode(errors="replace"), environment)
-    return Result(case.id, outcome, detail, finished.duration_s, peak, output=output)
+    return [common | specification for specification in wanted]
 
 
-def _run_harness(
-    environment: Environment, spec: dict[str, Any], sandbox: Sandbox, rules: ValidationRules, seed: int
-) -> tuple[Finished, Report]:
-    """Run the harness on the specification of a case and read its report."""
-    nonce = secrets.token_hex(16).encode()
-    finished = sandbox.run(
-        [str(environment.python), ".harness.py"],
-        environment=environment,
-        files={".harness.py": _HARNESS, ".case.json": json.dumps(spec).encode()},
-        stdin=nonce,
-        limits=rules.limits,
-        variables={"PYTHONHASHSEED": str(seed)},
-    )
-    return finished, _read(finished.stdout, nonce)
+def variables(rules: ValidationRules, repeat: int) -> dict[str, str]:
+    """Return what a repeat changes in the environment of the process."""
+    return {"PYTHONHASHSEED": str(repeat if Variation.HASH_SEED in rules.vary else 0)}
 
 
-def _read(output: bytes, nonce: bytes) -> Report:
-    lines = output.split(b"\n")
-    signed = [line.removeprefix(nonce) for line in lines if line.startswith(nonce)]
-    return Report(lines[0] == b'"started"', json.loads(signed[0]) if signed else None)
+def coverage(lines: tuple[Iterable[int], Iterable[int]] | None) -> Coverage | None:
+    """Return the coverage from the lines with code and those executed."""
+    if lines is None:
+        return None
+    statements, executed = (frozenset(found) for found in lines)
+    return Coverage(len(statements), tuple(sorted(executed)), tuple(sorted(statements - executed)))
 
 
-def _judge(finished: Finished, report: Report) -> tuple[Outcome, str]:
-    """Return outcome and message of a run from its report or, without one, from how the process ended."""
-    errors = finished.stderr.decode(errors="replace")
-    if finished.timed_out:
-        return Outcome.TIMED_OUT, "still running at the time limit"
-    if finished.out_of_memory:
-        return Outcome.OUT_OF_MEMORY, "went over the memory limit"
-    if finished.too_much_output:
-        return Outcome.SANDBOX_VIOLATION, "went over the limit of output"
-    if not report.started:
-        return Outcome.HARNESS_ERROR, errors or f"not started, status {finished.returncode}"
-    if report.end is not None:
-        return _OUTCOMES[report.end["outcome"]], report.end["message"]
-    return _without_report(finished.returncode, errors)
+def limits_of(case: Case, rules: ValidationRules) -> Limits:
+    """Return what a case may use."""
+    return case.limits or rules.limits
 
 
-def _without_report(status: int, errors: str) -> tuple[Outcome, str]:
-    if "MemoryError" in errors or "bad_alloc" in errors:
-        return Outcome.OUT_OF_MEMORY, errors
-    if status > 128:
-        names = {member.value: member.name for member in signal.Signals}
-        return Outcome.SANDBOX_VIOLATION, f"killed by {names.get(status - 128, f'signal {status - 128}')}"
-    return Outcome.WRONG_EXCEPTION, f"the process ended with status {status} before the end of the code"
+def told_limits(limits: Limits) -> Mapping[str, float]:
+    """Return what the harness itself sees to."""
+    return {
+        "time_s": limits.time_s,
+        "memory_bytes": limits.memory_bytes,
+        "output_bytes": limits.output_bytes,
+        "files": limits.files,
+    }

@@ -6,6 +6,7 @@ from pydantic import Field
 
 from pipeline.environments import Limits
 from pipeline.rules import Rule
+from pipeline.terms import Process, Variation
 
 _MIB = 1 << 20
 _DESCRIPTION = 1 << 14  # bytes: what a probe says of one path is shorter
@@ -14,13 +15,18 @@ _DESCRIPTION = 1 << 14  # bytes: what a probe says of one path is shorter
 class ValidationRules(Rule):
     """The parameters of running code; see `curation_rules/validation.yaml`."""
 
+    process: Process
+    fork_from: int = Field(ge=1)
     repeats: int = Field(ge=1)
+    vary: tuple[Variation, ...]
+    clock_shift_days: int = Field(ge=1)
     options: tuple[str, ...]
     time_s: float = Field(gt=0)
     probe_time_s: float = Field(gt=0)
     memory_mib: int = Field(gt=0)
     processes: int = Field(gt=0)
     output_kib: int = Field(gt=0)
+    output_tail: int = Field(ge=0)
     file_mib: int = Field(gt=0)
     scratch_mib: int = Field(gt=0)
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pipeline.environments import EnvironmentStore, Sandbox
 from pipeline.lake import Output, Reject, Row, content_id
 from pipeline.terms import ChangeKind, EnvironmentOutcome, RejectReason, VerdictRole
-from pipeline.validation.cases import Case, Result, run_cases
+from pipeline.validation.cases import Case, Result
 from pipeline.validation.probes import probe, without_value
 from pipeline.validation.rules import ValidationRules
+from pipeline.validation.running import run_cases
 from pipeline.validation.runs import Run, plan_runs
 
 

@@ -12,7 +12,7 @@ import pytest
 from pipeline.environments import Environment, Interpreter, Sandbox, bare_environment, discover, find_sandbox
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
-from pipeline.validation import Case, Result, ValidationRules, run_case
+from pipeline.validation import Case, Result, ValidationRules, run_cases
 
 LIBRARY = {
     "lib/__init__.py": """
@@ -138,7 +138,7 @@ def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Calla
     ) -> Result:
         path = f"import sys; sys.path.insert(0, {str(library)!r})\n"
         case = Case("case", path + preamble, code, checks, ("lib",))
-        return run_case(environment, case, sandbox, rules.model_copy(update=changed))
+        return run_cases(environment, [case], sandbox, rules.model_copy(update=changed))[0]
 
     return run
 

@@ -1,0 +1,61 @@
+"""Runs a case in a sandbox of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pipeline.environments import Environment, Finished, Limits, Sandbox
+from pipeline.validation import harness
+from pipeline.validation.cases import Attempt, Case, limits_of, specifications, told_limits, together, variables
+from pipeline.validation.judging import judge, judge_unanswered
+from pipeline.validation.rules import ValidationRules
+
+_START_S = 15.0  # more time for sandbox and harness to start than a case has, which the harness itself ends
+_ANSWER_BYTES = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """Runs cases one by one, each in a new sandbox."""
+
+    environment: Environment
+    sandbox: Sandbox
+    rules: ValidationRules
+
+    def attempt(self, case: Case, repeat: int) -> Attempt:
+        """Run a case once, as the repeat of that number."""
+        attempts: list[Attempt] = []
+        for specification in specifications(case, self.rules, repeat):
+            attempts.append(self._run(specification, limits_of(case, self.rules), repeat))
+            if not attempts[-1].passed:
+                break
+        return together(attempts)
+
+    def _run(self, specification: Mapping[str, Any], limits: Limits, repeat: int) -> Attempt:
+        nonce = harness.new_nonce()
+        finished = self.sandbox.run(
+            harness.command(self.environment.python),
+            environment=self.environment,
+            files={},
+            stdin=harness.opening([specification], (), last=True)
+            + harness.asking(specification, told_limits(limits), nonce),
+            limits=replace(
+                limits,
+                time_s=limits.time_s + _START_S,
+                output_bytes=_ANSWER_BYTES,
+                processes=limits.processes + 1,
+            ),
+            variables=variables(self.rules, repeat),
+        )
+        return _judged(finished, nonce)
+
+
+def _judged(finished: Finished, nonce: bytes) -> Attempt:
+    answers = harness.frames(finished.stdout)
+    try:
+        harness.read_ready(answers[0] if answers else b"")
+        return judge(harness.read_seen(answers[1] if len(answers) > 1 else b"", nonce))
+    except harness.NoAnswer as error:
+        return judge_unanswered(finished, str(error))

@@ -1,0 +1,74 @@
+"""Runs the code of a case as a script would run, and its asserts after it in the same namespace."""
+
+import __future__
+
+import linecache
+import os
+import sys
+import tokenize
+import types
+
+from .outcomes import OWN_FILES, Failed, failure
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+
+
+def run_program(spec: "dict[str, Any]", traced: "Any" = None) -> None:
+    """Run preamble, code or checks, and asserts, in a fresh `__main__`; leaving by SystemExit is not the end."""
+    path = written("case.py", spec["code"])
+    main = types.ModuleType("__main__")
+    main.__file__, main.__dict__["__builtins__"] = path, sys.modules["builtins"]
+    sys.modules["__main__"] = main
+    sys.argv, names = ["case.py"], spec["import_names"]
+    run(as_bytes(spec["preamble"]), "<preamble>", main.__dict__, names)
+    if spec["checks"]:
+        from .checks import run_checks
+
+        return run_checks(spec, main.__dict__)
+    if traced:
+        traced.start(path)
+    futures = run(as_bytes(spec["code"]), path, main.__dict__, names)
+    if spec["test"] is not None:
+        linecache.cache["<test>"] = (len(spec["test"]), None, spec["test"].splitlines(True), "<test>")
+        run(as_bytes(spec["test"]), "<test>", main.__dict__, names, futures)
+    return None
+
+
+def run(source: bytes, name: str, namespace: "dict[str, Any]", import_names: "list[str]", flags: int = 0) -> int:
+    """Run source to its end; return the compiler flags of the features that it imported from `__future__`."""
+    try:
+        code = compile(source, name, "exec", flags, True)
+        exec(code, namespace)  # noqa: S102 - what the sandbox is for
+    except BaseException:  # noqa: BLE001 - whatever it is, it is the result
+        raise failure(import_names) from None
+    return code.co_flags & _FUTURES
+
+
+def written(name: str, source: str) -> str:
+    """Write source to a file in the scratch folder, as a file of the case's own; return its path."""
+    path = os.path.join(os.getcwd(), *name.split("/"))  # noqa: PTH118, PTH109 - pathlib need not be loaded in each case
+    OWN_FILES.add(path)
+    with open(path, "wb") as file:  # noqa: PTH123
+        file.write(as_bytes(source))
+    return path
+
+
+def as_bytes(source: str) -> bytes:
+    """Return source as the bytes of a file, in the encoding that it declares.
+
+    Errors: Failed as a syntax error, where no file can hold it, or no Python would read it.
+    """
+    if "\0" in source:
+        raise Failed("syntax_error", "SyntaxError: source code cannot contain null bytes")
+    try:
+        if "coding" not in source[:1000]:
+            return source.encode()
+        first = [line.encode("utf-8", "replace") + b"\n" for line in source.split("\n", 2)[:2]]
+        encoding, _ = tokenize.detect_encoding(iter(first).__next__)
+        return source.encode("utf-8" if encoding == "utf-8-sig" else encoding)
+    except (SyntaxError, UnicodeError, StopIteration) as error:
+        raise Failed("syntax_error", "SyntaxError: {}".format(error)) from None

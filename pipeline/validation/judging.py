@@ -1,0 +1,69 @@
+"""What became of a run: from what the harness saw, or from how the sandbox ended if it said nothing."""
+
+from __future__ import annotations
+
+import signal
+
+from pipeline.environments import Finished
+from pipeline.terms import Outcome
+from pipeline.validation.cases import Attempt
+from pipeline.validation.harness import Seen
+
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_LIMITS = {
+    "timed_out": (Outcome.TIMED_OUT, "still running at the time limit"),
+    "out_of_memory": (Outcome.OUT_OF_MEMORY, "went over the memory limit"),
+    "too_much_output": (Outcome.SANDBOX_VIOLATION, "went over the limit of output"),
+    "too_many_files": (Outcome.SANDBOX_VIOLATION, "went over the limit of files"),
+}
+_OF_HARNESS = 97  # status of a case's process whose harness failed, see `inside.guard`
+
+
+def judge(seen: Seen) -> Attempt:
+    """Return the attempt that the harness saw."""
+    outcome, message = _judged(seen)
+    lines = (seen.report or {}).get("lines")
+    return Attempt(
+        outcome,
+        message,
+        seen.duration_s,
+        seen.peak_memory_bytes,
+        seen.output,
+        (frozenset(lines["statements"]), frozenset(lines["executed"])) if lines else None,
+    )
+
+
+def judge_unanswered(finished: Finished, why: str) -> Attempt:
+    """Return the attempt of a run whose harness did not answer: a limit that was kept from outside, or its failure."""
+    errors = finished.stderr.decode(errors="replace").strip()
+    broken = next((name for name in _LIMITS if getattr(finished, name)), None)
+    outcome, message = _LIMITS[broken] if broken else _unexplained(finished.returncode, errors or why)
+    return Attempt(outcome, message, finished.duration_s, finished.peak_memory_bytes, errors)
+
+
+def _judged(seen: Seen) -> tuple[Outcome, str]:
+    if seen.broken:
+        return _LIMITS[seen.broken]
+    if seen.report is not None:
+        return _OUTCOMES[seen.report["outcome"]], seen.report["message"]
+    if seen.forged:
+        return Outcome.SANDBOX_VIOLATION, "wrote into the pipe in which the harness reports"
+    if "MemoryError" in seen.output or "bad_alloc" in seen.output:
+        return Outcome.OUT_OF_MEMORY, seen.output
+    if seen.status > 128:
+        return Outcome.SANDBOX_VIOLATION, f"killed by {_signal(seen.status - 128)}"
+    if seen.status == _OF_HARNESS:
+        return Outcome.HARNESS_ERROR, seen.output or "the harness failed"
+    return Outcome.WRONG_EXCEPTION, f"the process ended with status {seen.status} before the end of the code"
+
+
+def _unexplained(status: int, said: str) -> tuple[Outcome, str]:
+    """Return what it means that the harness is gone: a case of its own user may have killed it."""
+    if status == 128 + signal.SIGKILL:
+        return Outcome.SANDBOX_VIOLATION, "ended the harness"
+    return Outcome.HARNESS_ERROR, f"no answer, status {status}: {said}"
+
+
+def _signal(number: int) -> str:
+    names = {member.value: member.name for member in signal.Signals}
+    return names.get(number, f"signal {number}")
