@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
@@ -11,9 +10,10 @@ from typing import Any, Protocol
 from pipeline.environments import Environment, EnvironmentStore, IndexUnreachable, Sandbox, StepFailed, Wanted
 from pipeline.lake import Row
 from pipeline.terms import EnvironmentOutcome, Outcome
-from pipeline.validation.cases import Case, Result, run_cases
+from pipeline.validation.cases import Case, Result
 from pipeline.validation.planning import Job, by_environment
 from pipeline.validation.rules import ValidationRules
+from pipeline.validation.running import run_cases
 from pipeline.validation.samples import Sample
 from pipeline.validation.verdict_file import Verdict
 
@@ -129,14 +129,12 @@ class _Flow:
             if row["outcome"] != EnvironmentOutcome.BUILT:
                 return Built(row, transient=row["outcome"] in _TRANSIENT)
             return Built(row, self.engine.store.open(row))
-        except IndexUnreachable as error:
-            return Built(row | {"detail": f"the index cannot be reached: {error}"}, transient=True)
         except StepFailed as error:
             return Built(row | {"outcome": error.outcome, "detail": error.detail})
-        except OSError as error:
-            return Built(row | {"detail": str(error)}, transient=error.errno in (errno.ENOSPC, errno.EDQUOT))
-        except ValueError as error:
-            return Built(row | {"detail": str(error)})
+        except (IndexUnreachable, OSError, ValueError) as error:
+            return Built(row | {"detail": str(error)}, transient=not isinstance(error, ValueError))
+        except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
+            return Built(row | {"detail": f"{type(error).__name__}: {error}"}, transient=True)
 
     def _run(self, jobs: Sequence[Job], built: Built, environment: Environment) -> None:
         """Run some jobs of one environment; what goes wrong with the running itself is a verdict of each too."""
