@@ -24,7 +24,8 @@ class Seen:
         self.ran = 0
         self.skipped = ""
         self.raised: dict[str, Failed] = {}
-        self.failing: dict[str, Failed] = {}
+        self.failing: dict[str, str] = {}
+        self.broken_off: "Failed | None" = None
 
     def pytest_collection_modifyitems(self, items: "list[Any]") -> None:
         """Note the tests in the order of the module, and turn it round if asked to."""
@@ -37,7 +38,15 @@ class Seen:
         error = call.excinfo.value
         while type(error).__name__ == "CollectError" and (error.__cause__ or error.__context__):
             error = error.__cause__ or error.__context__
-        self.raised[node.nodeid] = self.classified(error)
+        self.raised.setdefault(node.nodeid, self.classified(error))
+
+    def pytest_keyboard_interrupt(self, excinfo: "Any") -> None:
+        """Note that `pytest.exit`, or an interrupt, broke off the whole."""
+        self.broken_off = self.classified(excinfo.value)
+
+    def pytest_internalerror(self, excinfo: "Any") -> None:
+        """Note what went through pytest itself: SystemExit of a module, for example."""
+        self.broken_off = self.classified(excinfo.value)
 
     def classified(self, error: "Any") -> Failed:
         """Return what an exception means; pytest has two of its own."""
@@ -67,18 +76,19 @@ class Seen:
             self.ended.add(report.nodeid)
 
     def note(self, report: "Any") -> None:
-        """Keep a failure, as the exception says or, where there was none, as the report says."""
-        said = Failed("failed_assertion", str(report.longrepr))
-        self.failing.setdefault(report.nodeid, self.raised.get(report.nodeid, said))
+        """Keep a failure; what was raised, if anything was, is told after it."""
+        self.failing.setdefault(report.nodeid, str(report.longrepr))
 
     def judge(self, status: int) -> None:
         """Raise Failed unless tests were run, all that were collected, and none failed."""
         if self.failing:
             name = min(self.failing, key=lambda nodeid: self.collected.index(nodeid) if nodeid in self.collected else -1)
-            outcome, message = self.failing[name].args
+            outcome, message = self.raised.get(name, Failed("failed_assertion", self.failing[name])).args
             more = len(self.failing) - 1
             rest = "\n({} of {} tests failed)".format(more + 1, len(self.collected)) if more else ""
             raise Failed(outcome, "{}: {}{}".format(name.split("::", 1)[-1], message[:3500], rest))
+        if self.broken_off:
+            raise self.broken_off
         if not self.collected or not self.ran:
             why = "skipped: " + self.skipped if self.skipped else "no test was found"
             raise Failed("harness_error", "nothing was tested, {}".format(why))
