@@ -131,11 +131,21 @@ class Distribution:
     def _bound(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
         definition = module.definitions[name]
         if definition.kind == "import":
+            if self._still_part(module, definition):
+                return Found("module", definition.target or "", self.modules[definition.target or ""])
             return self.follow(definition.target or "", seen | {f"{module.name}.{name}"})
         path = f"{module.name}.{name.removesuffix(ALTERNATIVE)}"
         if definition.kind == "attribute" and (other := self._assigned(module, definition, seen | {path})):
             return other
         return Found("definition", path, module, definition)
+
+    def _still_part(self, module: ModuleRecord, definition: Definition) -> bool:
+        """Return whether `from . import part as other` stands above what binds `part` to something else."""
+        package, _, part = (definition.target or "").rpartition(".")
+        if package != module.name or part not in module.definitions or definition.target not in self.modules:
+            return False
+        order = list(module.definitions)
+        return order.index(part) > order.index(definition.name)
 
     def _assigned(self, module: ModuleRecord, definition: Definition, seen: frozenset[str]) -> Found | None:
         """Return the class or function that `name = other` gives a second name, if it is one."""

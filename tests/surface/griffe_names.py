@@ -6,10 +6,10 @@ import ast
 import functools
 from collections.abc import Iterator
 
-from pipeline.terms import SourceKind, SymbolKind
+from pipeline.terms import SourceKind
 from tests.surface.griffe_branches import bindings
-from tests.surface.griffe_differences import Difference
-from tests.surface.griffe_evidence import Binding, Branch, Sources
+from tests.surface.griffe_differences import Difference, What
+from tests.surface.griffe_evidence import Binding, Sources
 
 
 def lazy(difference: Difference, sources: Sources) -> bool:
@@ -79,22 +79,6 @@ def _is_read(value: ast.expr) -> bool:
     return False
 
 
-def else_all(difference: Difference, sources: Sources) -> bool:
-    """Return whether `__all__` of the module stands in an `else`, and does not list the name."""
-    module, _, name = difference.path.rpartition(".")
-    found = sources.bindings(f"{module}.__all__")
-    values = [b.value for b in found if b.value is not None and Branch.ELSE in b.branches]
-    listed = {n.value for v in values for n in ast.walk(v) if isinstance(n, ast.Constant)}
-    return bool(values) and len(values) == len(found) and name not in listed
-
-
-def lazy_bound(difference: Difference, sources: Sources) -> bool:
-    """Return whether our row is of a name that a module answers, and that it imports by a star too."""
-    answered = difference.ours is not None and difference.ours["kind"] == SymbolKind.LAZY
-    module, _, name = difference.path.rpartition(".")
-    return answered and any(sources.bindings(f"{other}.{name}") for other in sources.star_sources(module))
-
-
 def star_module(difference: Difference, sources: Sources) -> bool:
     """Return whether a star import brings a module that the other module imported."""
     module, _, name = difference.path.rpartition(".")
@@ -104,6 +88,10 @@ def star_module(difference: Difference, sources: Sources) -> bool:
 
 def shadowed(difference: Difference, sources: Sources) -> bool:
     """Return whether the package of a module binds the name of the module to something else."""
+    owner = difference.path.rpartition(".")[0]
+    if difference.what is What.PUBLIC:
+        # for us a member of what hides the module, for griffe what the module imports
+        return sources.has(owner) and bool(sources.bindings(owner))
     if sources.has(difference.home):
         return False
     *_, module, name = ["", *difference.home.split(".")]
@@ -144,6 +132,22 @@ def second_name(difference: Difference, sources: Sources) -> bool:
     # a class that derives from one by its second name inherits nothing for griffe
     owner = difference.home.rpartition(".")[0]
     return owner.rpartition(".")[2] in sources.named_twice(sources.split(owner)[0])
+
+
+def decorated_below(difference: Difference, sources: Sources) -> bool:
+    """Return whether `name = decorator(name)` stands below a class or function of that name."""
+    found = sources.bindings(difference.home)
+    defined = any(isinstance(b.node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) for b in found)
+    return defined and any(isinstance(b.value, ast.Call) and _innermost(b.value) == b.name for b in found)
+
+
+def _innermost(call: ast.Call) -> str | None:
+    match call.args:
+        case [ast.Call() as inner]:
+            return _innermost(inner)
+        case [ast.Name(id=name)]:
+            return name
+    return None
 
 
 def rebound(difference: Difference, sources: Sources) -> bool:

@@ -26,14 +26,6 @@ class Reason(Term):
         "__all__ that griffe does not read",
         "`__all__` is extended, sorted, or made as the module is imported; griffe reads literals, `+` and `+=`",
     )
-    ELSE_ALL = (
-        "__all__ in an else",
-        "griffe is right: the `else` runs, `__all__` stands there and does not list the name, and we do not read it",
-    )
-    LAZY_BOUND = (
-        "answered, but bound",
-        "griffe is right: a star import binds the name, and the `__getattr__` that we believe is never asked",
-    )
     STAR_MODULE = (
         "star import of a module",
         "a star import brings the modules too that a package imported; griffe brings only what modules bind",
@@ -71,6 +63,10 @@ class Reason(Term):
     SECOND_NAME = (
         "second name",
         "`new = old` gives a class or function a second name: an alias for us, an attribute for griffe",
+    )
+    DECORATED = (
+        "decorated below",
+        "`name = decorator(name)` stands below a definition: a decorator for us, for griffe an attribute in its place",
     )
     SET_ELSEWHERE = (
         "set outside __init__",
@@ -110,9 +106,10 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.LAZY: (_OURS, names.lazy),
     Reason.REBOUND: (frozenset({What.PUBLIC}), names.rebound),
     Reason.REEXPORT: (frozenset({What.PUBLIC}), names.reexport),
-    Reason.SHADOWED: (_LEADS | _OURS, names.shadowed),
+    Reason.SHADOWED: (_LEADS | _OURS | {What.PUBLIC}, names.shadowed),
     Reason.PROGRAM: (_THEIRS, branches.program),
     Reason.SCRATCH: (_THEIRS, branches.scratch),
+    Reason.DECORATED: (frozenset({What.KIND}), names.decorated_below),
     Reason.PROPERTY: (_OURS | {What.KIND}, members.made_property),
     Reason.MADE_PARAMETERS: (_CALLED, members.made_parameters),
     Reason.KWARGS: (_CALLED, members.kwargs),
@@ -132,8 +129,6 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.STUB: (_LEADS | _STATED | _THEIRS, stub),
     Reason.OVERLOADS: (_OURS | _CALLED, members.overloads_only),
     Reason.UNFOLLOWED: (_OURS | _CALLED, members.unfollowed),
-    Reason.LAZY_BOUND: (frozenset({What.CANONICAL}), names.lazy_bound),
-    Reason.ELSE_ALL: (frozenset({What.PUBLIC}), names.else_all),
     Reason.UNSEEN: (_OURS | {What.KIND}, names.unseen),
 }
 """The differences that a reason can explain, and whether the sources give it for one of them."""

@@ -26,7 +26,9 @@ def stub(difference: Difference, sources: Sources) -> bool:
             return any(_says(node, state.returns) for node in found)
         case What.PARAMETERS:
             made = [n for place in places(difference, sources) for n in _functions(place, sources)]
-            return _takes(made, state.parameters, difference)
+            # a class without a constructor in the stub takes nothing for griffe
+            bare = not state.parameters and any(isinstance(node, ast.ClassDef) for node in found)
+            return bare or _takes(made, state.parameters, difference)
         case What.BASES:
             return any(tuple(map(ast.unparse, n.bases)) == state.bases for n in found if isinstance(n, ast.ClassDef))
         case What.KIND | What.ONLY_GRIFFE | What.CANONICAL:

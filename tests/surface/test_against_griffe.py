@@ -30,6 +30,7 @@ RELEASES = (
     *(
         "scikit-learn 1.3.0",
         "scipy 1.11.4",
+        "sqlalchemy 2.0.23",
         "tornado 6.4",
         "tqdm 4.66.4",
         "typing-extensions 4.9.0",

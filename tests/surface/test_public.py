@@ -240,6 +240,13 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         {"pkg/__init__.py": "from .run import run\n", "pkg/run.py": "def run(): ...\ndef walk(): ...\n"},
         {"pkg.run": "function", "pkg.run.run": "alias", "pkg.run.walk": "function"},
     ),
+    "a module under another name, given above what hides it (sqlalchemy.orm.mapperlib) or below": (
+        {
+            "pkg/__init__.py": "from . import run as run_above\nfrom .run import run\nfrom . import run as run_below\n",
+            "pkg/run.py": "def run(): ...\n",
+        },
+        {"pkg.run": "function", "pkg.run.run": "alias", "pkg.run_above": "alias", "pkg.run_below": "alias"},
+    ),
     "what serves annotations only, loops and deleted names are no API": (
         """
         import typing as t
@@ -438,3 +445,11 @@ def test_conditional_definitions(source, parameters):
 def test_a_shared_base_comes_after_those_that_derive_from_it():
     files, _ = next(case for name, case in CASES.items() if name.startswith("a base that is shared"))
     assert rows(files)["pkg.Leaf.m"]["canonical_path"] == "pkg.Right.m"
+
+
+def test_a_module_is_given_another_name_above_what_hides_it():
+    found = rows(next(files for name, (files, _) in CASES.items() if "above what hides it" in name))
+    assert {name: found[f"pkg.{name}"]["canonical_path"] for name in ("run_above", "run_below")} == {
+        "run_above": "pkg.run",
+        "run_below": "pkg.run.run",
+    }
