@@ -9,8 +9,8 @@ from datetime import datetime
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from pipeline.environments.build_run import STAMP, Job, uv_options
-from pipeline.environments.build_site import BuildSite
+from pipeline.environments.build_run import Job, dated, uv_options
+from pipeline.environments.build_site import BuildSite, NothingHelps
 from pipeline.environments.failures import StepFailed
 from pipeline.environments.fitting import WheelsFirst, fits
 from pipeline.environments.gateway import View, everything
@@ -66,8 +66,10 @@ def _resolve(site: BuildSite, question: Question, view: View) -> str:
     for constraints in _constraints(site, question):
         try:
             return site.run(job, question.interpreter, view, constraints).result.decode("utf-8", "replace")
+        except NothingHelps:
+            raise
         except StepFailed as error:
-            if error.outcome is not EnvironmentOutcome.BUILD_FAILED or error.missing:
+            if error.outcome is EnvironmentOutcome.UNRESOLVABLE:
                 raise
             first = first or error
     assert first is not None
@@ -86,9 +88,7 @@ def _constraints(site: BuildSite, question: Question) -> Iterator[tuple[str, ...
 def _arguments(question: Question) -> list[str]:
     arguments = ["pip", "compile", f"{SCRATCH}/wanted.txt", *uv_options(question.interpreter)]
     arguments += ["--build-constraints", f"{SCRATCH}/constraints.txt", "--generate-hashes"]
-    arguments += ["--exclude-newer", question.cutoff.strftime(STAMP)]
-    for name, time in sorted(question.later.items()):
-        arguments += ["--exclude-newer-package", f"{name}={time.strftime(STAMP)}"]
+    arguments += dated(question.cutoff, question.later)
     return [*arguments, "--no-header", "--no-annotate", "--no-emit-index-url", "--quiet"]
 
 

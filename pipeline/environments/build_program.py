@@ -74,7 +74,7 @@ def _run(command: "Words", time_s: float, result_bytes: int) -> "Ended":
         assert process.stdout
         assert process.stderr
         printed, log = Kept(process.stdout, result_bytes, 0), Kept(process.stderr, _HEAD, _TAIL)
-        status: "Status" = None
+        status: Status = None
         with contextlib.suppress(subprocess.TimeoutExpired):
             status = process.wait(time_s)
         with contextlib.suppress(OSError):

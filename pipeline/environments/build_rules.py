@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from pathlib import Path
 
@@ -35,6 +35,8 @@ class BuildRules(Rule):
     wheel_mib: int = Field(gt=0)
     processes: int = Field(gt=0)
     constraints: tuple[Constraint, ...]
+    tools_from: date
+    tools: frozenset[str]
     run_as_built: frozenset[str]
     undeclared: dict[str, str]
 
@@ -51,6 +53,11 @@ class BuildRules(Rule):
             open_files=4096,
             files=_FILES,
         )
+
+    def cutoffs(self, cutoff: datetime, later: Mapping[str, datetime]) -> dict[str, datetime]:
+        """Return the cut-offs of those distributions that do not go by the common one: `later` and the tools."""
+        earliest = datetime.combine(self.tools_from, time(), UTC)
+        return dict.fromkeys(self.tools if cutoff < earliest else (), earliest) | dict(later)
 
     def constraints_of(self, uploaded: datetime, python: str) -> tuple[str, ...]:
         """Return the constraints on the build requirements of what was uploaded at a time, on a Python X.Y.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 import uv
@@ -18,9 +19,7 @@ from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.sandbox import SCRATCH, Sandbox
 from pipeline.environments.supervise import Finished
 
-STAMP = "%Y-%m-%dT%H:%M:%SZ"
-"""How uv is told a time."""
-
+_STAMP = "%Y-%m-%dT%H:%M:%SZ"
 _PROGRAM = "build_program.py"
 
 
@@ -75,6 +74,14 @@ def uv_options(interpreter: Interpreter) -> list[str]:
         *("--python", str(interpreter.path), "--default-index", "{index}"),
         *("--config-file", f"{SCRATCH}/uv.toml", "--cache-dir", f"{SCRATCH}/cache", "--color", "never"),
     ]
+
+
+def dated(cutoff: datetime, others: Mapping[str, datetime]) -> list[str]:
+    """Return what tells uv as of when it resolves."""
+    words = ["--exclude-newer", cutoff.strftime(_STAMP)]
+    for name, time in sorted(others.items()):
+        words += ["--exclude-newer-package", f"{name}={time.strftime(_STAMP)}"]
+    return words
 
 
 def _bare(interpreter: Interpreter) -> Environment:

@@ -26,7 +26,12 @@ _LINES = 10
 _FAILED = re.compile(r"Failed to (?:download and )?build `([A-Za-z0-9._-]+)(?:==| @ |`)")
 _UNRESOLVABLE = re.compile(r"No solution found when resolving dependencies|was not found in the package registry")
 _FULL = re.compile(r"No space left on device|os error 28")
+_COMPILED = re.compile(r"error: command .* failed with exit (?:status|code)|ninja: build stopped|make: \*\*\*")
 _TELLING = re.compile(r"(?i)error|fatal|exception|not found|no such file|cannot|can't|missing|unsatisfiable|because")
+
+
+class NothingHelps(StepFailed):
+    """A build failed in a way that other build requirements do not change: something is missing, or is not valid C."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +75,7 @@ class BuildSite:
     def run(self, job: Job, interpreter: Interpreter, view: View, constraints: Sequence[str]) -> Ran:
         """Run a job under constraints on build requirements, and once more with each that was needed and not declared.
 
-        Errors: StepFailed with BUILD_FAILED, UNRESOLVABLE or TIMED_OUT; IndexUnreachable.
+        Errors: StepFailed with BUILD_FAILED, UNRESOLVABLE or TIMED_OUT, NothingHelps; IndexUnreachable.
         """
         added: defaultdict[str, list[str]] = defaultdict(list)
         while True:
@@ -87,15 +92,16 @@ class BuildSite:
 
     def _failure(self, ran: Ran) -> StepFailed:
         if ran.status is None:
-            return StepFailed(EnvironmentOutcome.TIMED_OUT, f"building: not done after {self.rules.time_s:g} s")
+            return NothingHelps(EnvironmentOutcome.TIMED_OUT, f"building: not done after {self.rules.time_s:g} s")
         detail = telling(error_lines(ran.log))
         if _FULL.search(ran.log):
             space = f"scratch space beyond {self.rules.scratch_mib} MiB"
-            return StepFailed(EnvironmentOutcome.BUILD_FAILED, detail, space)
+            return NothingHelps(EnvironmentOutcome.BUILD_FAILED, detail, space)
         if _UNRESOLVABLE.search(ran.log) and not _FAILED.search(ran.log):
             return StepFailed(EnvironmentOutcome.UNRESOLVABLE, detail)
         found = self.signs.missing("build", ran.log)
-        return StepFailed(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(found) if found else None)
+        kind = NothingHelps if found or _COMPILED.search(ran.log) else StepFailed
+        return kind(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(found) if found else None)
 
 
 def error_lines(log: str) -> str:

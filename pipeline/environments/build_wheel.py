@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pipeline.crawl import BadAnswer, IndexFile, NotFound, Unreachable, WrongHash
-from pipeline.environments.build_run import STAMP, Job, uv_options
-from pipeline.environments.build_site import BuildSite
+from pipeline.environments.build_run import Job, dated, uv_options
+from pipeline.environments.build_site import BuildSite, NothingHelps
 from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.fitting import WheelsFirst
 from pipeline.environments.interpreters import Interpreter
@@ -46,10 +46,10 @@ def build_wheel(site: BuildSite, order: WheelOrder) -> tuple[str, bytes]:
     for constraints, as_of in dict.fromkeys(_attempts(order)):
         try:
             return _build(site, order, source, constraints, as_of)
+        except NothingHelps:
+            raise
         except StepFailed as error:
             first = first or error
-            if error.outcome is not EnvironmentOutcome.BUILD_FAILED or error.missing:
-                raise
     assert first is not None
     raise first
 
@@ -68,13 +68,14 @@ def _build(
     site: BuildSite, order: WheelOrder, source: bytes, constraints: tuple[str, ...], as_of: datetime
 ) -> tuple[str, bytes]:
     name = order.file.filename
+    others = site.rules.cutoffs(as_of, {})
     epoch = int(order.file.uploaded.timestamp()) if order.file.uploaded else 0
     arguments = ["pip", "install", f"{order.pin.name} @ file://{SCRATCH}/{name}", *uv_options(order.interpreter)]
-    arguments += ["--build-constraints", f"{SCRATCH}/constraints.txt", "--exclude-newer", as_of.strftime(STAMP)]
+    arguments += ["--build-constraints", f"{SCRATCH}/constraints.txt", *dated(as_of, others)]
     arguments += ["--no-deps", "--target", f"{SCRATCH}/target"]
-    dated = {"SOURCE_DATE_EPOCH": str(max(epoch, _ZIP_EPOCH))}
-    view = WheelsFirst(order.interpreter.python, lambda _: as_of, {})
-    ran = site.run(Job(arguments, {name: source}, order.pin.name, dated), order.interpreter, view, constraints)
+    variables = {"SOURCE_DATE_EPOCH": str(max(epoch, _ZIP_EPOCH))}
+    view = WheelsFirst(order.interpreter.python, lambda name: others.get(name, as_of), {})
+    ran = site.run(Job(arguments, {name: source}, order.pin.name, variables), order.interpreter, view, constraints)
     return ran.name, ran.result
 
 

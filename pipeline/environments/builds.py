@@ -52,7 +52,9 @@ class Builder:
         Errors: StepFailed with UNRESOLVABLE, BUILD_FAILED or TIMED_OUT; IndexUnreachable.
         """
         own: dict[str, datetime] = {canonicalize_name(name): time for name, time in (later or {}).items()}
-        return lock_with_builds(self._site, Question(requirements, interpreter, cutoff, own))
+        return lock_with_builds(
+            self._site, Question(requirements, interpreter, cutoff, self._site.rules.cutoffs(cutoff, own))
+        )
 
     def installable(self, lock: str, interpreter: Interpreter) -> str:
         """Return a lock in which what is to be built is replaced by the wheel that was built of it, here on disk.
