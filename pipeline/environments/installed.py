@@ -35,8 +35,8 @@ def _installed(site_packages: Path) -> list[Distribution]:
 
 
 def _modules(distribution: Distribution) -> set[str]:
-    """Return the first segments of what RECORD lists as packages and modules."""
+    """Return the first segments of what RECORD lists as packages and modules; `X.libs` holds libraries of a wheel."""
     lines = csv.reader((distribution.read_text("RECORD") or "").splitlines())
     paths = [PurePosixPath(line[0]) for line in lines if line]
-    inside = [path for path in paths if path.parts[0] != ".." and path.suffix in (".py", ".so", ".pyd")]
-    return {path.parts[0].split(".")[0] for path in inside}
+    inside = [path for path in paths if path.suffix in (".py", ".so", ".pyd")]
+    return {path.parts[0].split(".")[0] for path in inside if len(path.parts) == 1 or "." not in path.parts[0]}
