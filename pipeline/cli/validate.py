@@ -8,7 +8,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from enum import StrEnum
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,7 +21,7 @@ from pipeline.cli.refresh import Json
 from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
 from pipeline.rules import load
 from pipeline.settings import index_url, settings
-from pipeline.terms import Outcome
+from pipeline.terms import Outcome, Process
 from pipeline.validation import (
     Asked,
     Catalogue,
@@ -42,13 +41,6 @@ SHOWN = 20
 
 # What says that something was not judged; in a matrix anything else is an answer.
 _UNJUDGED = frozenset({Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE, Outcome.HARNESS_ERROR})
-
-
-class Process(StrEnum):
-    """Whether each case has a process of its own, or is forked from one that has imported the library."""
-
-    FRESH = "fresh"
-    FORK = "fork"
 
 
 def validate(
@@ -120,7 +112,7 @@ def _engine(
 ) -> Engine:
     """Return what runs the samples; what is not said is as the rules and settings have it."""
     current = settings()
-    asked = {"repeats": repeats, "process": process and process.value, "time_s": timeout}
+    asked = {"repeats": repeats, "process": process, "time_s": timeout}
     rules = load(current.rules / "validation.yaml", ValidationRules)
     changed = {name: value for name, value in asked.items() if value is not None}
     rules = ValidationRules.model_validate(rules.model_dump() | changed)

@@ -44,7 +44,7 @@ class Engine:
     @property
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
-        return (self.rules.model_dump(mode="json", exclude={"process"}), self.cover)
+        return (self.rules.model_dump(mode="json", exclude={"process", "fork_from"}), self.cover)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class _Flow:
             for job in jobs:
                 self.on_verdict(_without_environment(job, built))
             return
-        for chunk in chunks(jobs, self.engine.workers):
+        for chunk in chunks(jobs, self.engine.workers, self.engine.rules.fork_from):
             self.running.add(runners.submit(self._run, chunk, built, built.environment))
 
     def _build(self, wanted: Wanted) -> Built:
@@ -168,9 +168,9 @@ class _Flow:
         )
 
 
-def chunks(jobs: Sequence[Job], workers: int) -> Iterator[Sequence[Job]]:
-    """Part the jobs of one environment among the workers, at most CHUNK together."""
-    size = max(1, min(CHUNK, -(-len(jobs) // workers)))
+def chunks(jobs: Sequence[Job], workers: int, at_least: int = 1) -> Iterator[Sequence[Job]]:
+    """Part the jobs of one environment among the workers, at most CHUNK together; fewer than `at_least` are no work for two."""
+    size = min(CHUNK, max(at_least, -(-len(jobs) // workers)))
     return (jobs[start : start + size] for start in range(0, len(jobs), size))
 
 

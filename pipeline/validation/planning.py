@@ -44,7 +44,8 @@ class Catalogue:
                 message = f"library: the index has no {library}; give a distribution that it has"
                 raise SampleError(message) from None
             releases = (_release(spelled, files) for spelled, files in found.releases.items() if _valid(spelled))
-            self._known[library] = dict(sorted((Version(release.version), release) for release in releases))
+            by_version = ((Version(release.version), release) for release in releases)
+            self._known[library] = dict(sorted(by_version, key=lambda pair: pair[0]))
         return self._known[library]
 
     def find(self, library: str, version: str) -> Release:
