@@ -28,7 +28,17 @@ class Settings(BaseSettings):
     index_url: str | None = Field(None, description="package index; default: what pip is configured to use")
     workers: int = Field(os.cpu_count() or 1, ge=1, description="processes and threads that one stage may use")
     timeout_s: float = Field(60.0, gt=0, description="seconds to wait for an answer of the index")
+    environments_gib: float = Field(20.0, gt=0, description="size above which unused environments are taken away")
+    install_python: bool = Field(False, description="let uv install an interpreter that is asked for and not here")
+    container_engine: str | None = Field(None, description="docker or podman, with options, to run crawled code in")
+    container_image: str | None = Field(None, description="image to run it in; default: one over this machine's /usr")
+    allow_sandlock: bool = Field(False, description="run crawled code in sandlock, which sees that files exist")
     allow_unsafe: bool = Field(False, description="run crawled code without a sandbox where none works")
+
+    @property
+    def environments_bytes(self) -> int:
+        """Size above which unused environments are taken away."""
+        return int(self.environments_gib * (1 << 30))
 
     @property
     def lake(self) -> Path:

@@ -16,10 +16,8 @@ from pipeline.environments.seccomp import seccomp_filter
 from pipeline.environments.session import Session, session
 from pipeline.environments.slots import Descriptors, open_descriptors, own_uid
 from pipeline.environments.supervise import Finished, Limits, supervise
+from pipeline.environments.view import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
 
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - as the sandboxed program sees it, a tmpfs of its own
-_SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
-_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives")
 _TO_DROP = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _OF_SERVER = ("setuid", "setgid", "kill")
 
@@ -86,7 +84,7 @@ class Bubblewrap:
         with contextlib.ExitStack() as stack:
             users = self._users(stack, grants)
             descriptors = stack.enter_context(open_descriptors())
-            info, said = descriptors.pipe()
+            info, said = descriptors.to_read()
             program = seccomp_filter(users=users if grants.second_uid else ())
             command = [
                 *(str(self.bwrap), *self._namespaces(grants), "--info-fd", str(said)),
@@ -97,7 +95,9 @@ class Bubblewrap:
                 *_read_only([*environment.folders, *grants.read]),
                 *_index(grants.index),
                 *("--remount-ro", "/", "--chdir", SCRATCH, "--"),
-                *self._limited(limits, users[0], grants),
+                # Here the count of processes means those of this sandbox.
+                *limited(self.prlimit, limits),
+                *self._dropped(users[0], grants),
                 *argv,
             ]
             fixed = variables_for(environment, SCRATCH) | ({CASE_UID: str(users[1])} if grants.second_uid else {})
@@ -106,8 +106,8 @@ class Bubblewrap:
                 fixed | dict(variables or {}),
                 Path("/"),
                 tuple(descriptors.numbers),
-                info,
-                (SCRATCH, _SHARED_MEMORY),
+                info=info,
+                mounts=(SCRATCH, SHARED_MEMORY),
             )
 
     def _users(self, stack: contextlib.ExitStack, grants: Grants) -> list[int]:
@@ -127,47 +127,27 @@ class Bubblewrap:
         needed = (*_TO_DROP, "CAP_KILL") if grants.second_uid else _TO_DROP
         return [*common, *(word for capability in needed for word in ("--cap-add", capability))]
 
-    def _limited(self, limits: Limits, uid: int, grants: Grants) -> list[str]:
-        """Limits, set where the count of processes means those of this sandbox; then the drop to the uid."""
-        command = [
-            self.prlimit,
-            f"--as={limits.memory_bytes}",
-            f"--nproc={limits.processes}",
-            f"--fsize={limits.file_bytes}",
-            f"--nofile={limits.open_files}",
-            "--core=0",
-        ]
-        if self.setpriv:
-            kept = ",".join(["-all", *(f"+{name}" for name in _OF_SERVER if grants.second_uid)])
-            command += [self.setpriv, f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"]
-            command += [f"--inh-caps={kept}", f"--ambient-caps={kept}", f"--bounding-set={kept}"]
-        return command
+    def _dropped(self, uid: int, grants: Grants) -> list[str]:
+        """Return what turns the command into the user of the run."""
+        if not self.setpriv:
+            return []
+        kept = ",".join(["-all", *(f"+{name}" for name in _OF_SERVER if grants.second_uid)])
+        command = [self.setpriv, f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--no-new-privs"]
+        return [*command, f"--inh-caps={kept}", f"--ambient-caps={kept}", f"--bounding-set={kept}"]
 
 
 def _system_view() -> list[str]:
-    words = ["--ro-bind", "/usr", "/usr"]
-    for name in _SYSTEM:
-        path = Path("/", name)
-        if path.is_symlink():
-            words += ["--symlink", str(path.readlink()), str(path)]
-        elif path.is_dir():
-            words += ["--ro-bind", str(path), str(path)]
-    words += ["--proc", "/proc", "--dev", "/dev", "--perms", "0755", "--dir", "/etc"]
-    for name in _ETC:
-        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return words
+    words = ["--perms", "0755", "--dir", "/etc"]
+    for path in system_folders():
+        words += ["--ro-bind", str(path), str(path)]
+    for path, target in system_links():
+        words += ["--symlink", target, str(path)]
+    return [*words, "--proc", "/proc", "--dev", "/dev"]
 
 
 def _etc_view(users: Sequence[int], descriptors: Descriptors) -> list[str]:
-    """The few files without which "localhost" and the user's name do not resolve."""
-    contents = {
-        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
-        "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
-        "passwd": "".join(f"sandbox:x:{uid}:{uid}::{SCRATCH}:/bin/sh\n" for uid in users),
-        "group": "".join(f"sandbox:x:{uid}:\n" for uid in users),
-    }
     words = []
-    for name, text in contents.items():
+    for name, text in etc_files(users).items():
         words += ["--perms", "0644", "--file", str(descriptors.add(text.encode())), f"/etc/{name}"]
     return words
 
@@ -175,7 +155,7 @@ def _etc_view(users: Sequence[int], descriptors: Descriptors) -> list[str]:
 def _read_only(folders: Sequence[Path]) -> list[str]:
     """Bind folders where they are, made reachable: a parent made on the way to a bind would keep mode 0700."""
     words: list[str] = []
-    outside = [folder for folder in folders if not folder.is_relative_to("/usr")]
+    outside = [folder for folder in outermost(folders) if not folder.is_relative_to("/usr")]
     parents = {parent for folder in outside for parent in folder.parents if parent != Path("/")}
     for parent in sorted(parents - {Path(SCRATCH)}):
         words += ["--perms", "0755", "--dir", str(parent)]
@@ -186,7 +166,7 @@ def _read_only(folders: Sequence[Path]) -> list[str]:
 
 def _writable(limits: Limits, files: Mapping[str, bytes], descriptors: Descriptors) -> list[str]:
     size = str(limits.scratch_bytes)
-    words = ["--perms", "1777", "--size", size, "--tmpfs", _SHARED_MEMORY, "--remount-ro", "/dev"]
+    words = ["--perms", "1777", "--size", size, "--tmpfs", SHARED_MEMORY, "--remount-ro", "/dev"]
     words += ["--perms", "1777", "--size", size, "--tmpfs", SCRATCH]
     parents = {parent for name in files for parent in Path(name).parents if parent != Path()}
     for parent in sorted(parents):

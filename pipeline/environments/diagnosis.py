@@ -10,7 +10,7 @@ from pathlib import Path
 import uv
 
 from pipeline.environments.interpreters import discover
-from pipeline.environments.probe import SandboxUnavailable, find_sandbox
+from pipeline.environments.probe import ADVICE, trials
 from pipeline.environments.rules import environment_rules
 from pipeline.rules import RuleError
 from pipeline.settings import settings
@@ -52,12 +52,17 @@ def _uv() -> Finding:
 
 
 def _sandbox() -> Finding:
-    try:
-        kind = find_sandbox().kind
-    except SandboxUnavailable as error:
-        return Finding("sandbox", False, "none", str(error))
-    advice = "crawled code runs unprotected, as DRIFTLINE_ALLOW_UNSAFE asks" if kind == "none" else ""
-    return Finding("sandbox", kind != "none", kind, advice)
+    """Look at every kind of sandbox: the one that is taken, and what is against the others."""
+    tried = list(trials())
+    taken = next((trial.kind for trial in tried if trial.sandbox and not trial.problem), None)
+    others = "; ".join(str(trial) for trial in tried if trial.kind != taken)
+    if taken is None and settings().allow_unsafe:
+        return Finding(
+            "sandbox", False, "none", f"crawled code runs unprotected, as DRIFTLINE_ALLOW_UNSAFE asks; {others}"
+        )
+    if taken is None:
+        return Finding("sandbox", False, "none", f"{others}. {ADVICE}")
+    return Finding("sandbox", True, taken, f"others: {others}")
 
 
 def _disk(folder: Path) -> Finding:

@@ -6,7 +6,6 @@ import errno
 import platform
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 # Classic BPF and seccomp constants: linux/filter.h, linux/seccomp.h, linux/audit.h.
 _LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -16,65 +15,49 @@ _CLONE_NEWUSER = 0x10000000
 _X32_BIT = 0x40000000
 _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink; not vsock, which no network namespace holds back
 
-_EVERYWHERE = (
-    425,
-    428,
-    429,
-    430,
-    431,
-    432,
-    438,
-    442,
-)  # io_uring, open_tree … fsmount, pidfd_getfd, mount_setattr
-_SECRET_MEMORY = 447  # memfd_secret
+_FAMILIES_KNOWN = 46  # AF_MAX of linux/socket.h
 
-
-@dataclass(frozen=True, slots=True)
-class _Machine:
-    """Numbers of the system calls on one architecture.
-
-    `denied`: unshare, setns, mount, ptrace, bpf and their kin. `hoards`: memfd_create and shmget, whose memory belongs
-    to no process and no file system that is bounded. `users`: setuid, setreuid, setfsuid and the same for groups.
-    """
-
-    audit: int
-    clone: int
-    clone3: int
-    socket: int
-    setresuid: int
-    setresgid: int
-    setgroups: int
-    users: tuple[int, ...]
-    hoards: tuple[int, ...]
-    denied: tuple[int, ...]
-
-
-_MACHINES = {
-    "x86_64": _Machine(
-        audit=0xC000003E,
-        clone=56,
-        clone3=435,
-        socket=41,
-        setresuid=117,
-        setresgid=119,
-        setgroups=116,
-        users=(105, 106, 113, 114, 122, 123),
-        hoards=(29, 319),
-        denied=(101, 155, 161, 165, 166, 248, 249, 250, 272, 298, 304, 308, 310, 311, 321, 323),
-    ),
-    "aarch64": _Machine(
-        audit=0xC00000B7,
-        clone=220,
-        clone3=435,
-        socket=198,
-        setresuid=147,
-        setresgid=149,
-        setgroups=159,
-        users=(143, 144, 145, 146, 151, 152),
-        hoards=(194, 279),
-        denied=(39, 40, 41, 51, 97, 117, 217, 218, 219, 241, 265, 268, 270, 271, 280, 282),
-    ),
+# Numbers of the system calls on each architecture.
+_MACHINES = ("x86_64", "aarch64")
+_AUDIT = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_DENIED = {
+    "ptrace": (101, 117),
+    "process_vm_readv": (310, 270),
+    "process_vm_writev": (311, 271),
+    "pidfd_getfd": (438, 438),
+    "unshare": (272, 97),
+    "setns": (308, 268),
+    "mount": (165, 40),
+    "umount2": (166, 39),
+    "pivot_root": (155, 41),
+    "chroot": (161, 51),
+    "open_tree": (428, 428),
+    "move_mount": (429, 429),
+    "fsopen": (430, 430),
+    "fsconfig": (431, 431),
+    "fsmount": (432, 432),
+    "mount_setattr": (442, 442),
+    "open_by_handle_at": (304, 265),
+    "add_key": (248, 217),
+    "request_key": (249, 218),
+    "keyctl": (250, 219),
+    "bpf": (321, 280),
+    "perf_event_open": (298, 241),
+    "userfaultfd": (323, 282),
+    "io_uring_setup": (425, 425),
 }
+# Memory that belongs to no process and no file system that is bounded; and clone3, see below.
+_NOT_THERE = {"memfd_create": (319, 279), "memfd_secret": (447, 447), "shmget": (29, 194), "clone3": (435, 435)}
+_OTHER_USERS = {
+    "setuid": (105, 146),
+    "setgid": (106, 144),
+    "setreuid": (113, 145),
+    "setregid": (114, 143),
+    "setfsuid": (122, 151),
+    "setfsgid": (123, 152),
+}
+_CLONE, _SOCKET = (56, 220), (41, 198)
+_SETRESUID, _SETRESGID, _SETGROUPS = (117, 147), (119, 149), (116, 159)
 
 
 def seccomp_filter(machine: str = "", users: Sequence[int] = ()) -> bytes:
@@ -87,21 +70,47 @@ def seccomp_filter(machine: str = "", users: Sequence[int] = ()) -> bytes:
 
     Errors: KeyError for a machine whose system call numbers are not known here.
     """
-    calls = _MACHINES[machine or platform.machine()]
-    code = [*_expect(_ARCHITECTURE, calls.audit), _load(_NUMBER)]
-    code += _when(_AT_LEAST, _X32_BIT, _KILL)
-    for number in sorted({*calls.denied, *_EVERYWHERE, *(calls.users if users else ())}):
-        code += _when(_EQUAL, number, _ERRNO | errno.EPERM)
-    for number in (*calls.hoards, _SECRET_MEMORY, calls.clone3):
-        code += _when(_EQUAL, number, _ERRNO | errno.ENOSYS)
+    machine = machine or platform.machine()
+    audit, here = _AUDIT[machine], _MACHINES.index(machine)
+    code = [*_expect(_ARCHITECTURE, audit), _load(_NUMBER), *_when(_AT_LEAST, _X32_BIT, _KILL)]
+    for numbers in (*_DENIED.values(), *(_OTHER_USERS.values() if users else ())):
+        code += _when(_EQUAL, numbers[here], _ERRNO | errno.EPERM)
+    for numbers in _NOT_THERE.values():
+        code += _when(_EQUAL, numbers[here], _ERRNO | errno.ENOSYS)
     if users:
-        for number in (calls.setresuid, calls.setresgid):
-            code += _on_call(number, [line for argument in _ARGUMENTS for line in _one_of(argument, users)])
-        code += _on_call(calls.setgroups, _one_of(_ARGUMENTS[0], (0,)))
-    code += _on_call(calls.clone, [_load(_ARGUMENTS[0]), *_when(_ANY_BIT, _CLONE_NEWUSER, _ERRNO | errno.EPERM)])
+        for numbers in (_SETRESUID, _SETRESGID):
+            code += _on_call(numbers[here], [line for argument in _ARGUMENTS for line in _one_of(argument, users)])
+        code += _on_call(_SETGROUPS[here], _one_of(_ARGUMENTS[0], (0,)))
+    new_user = _when(_ANY_BIT, _CLONE_NEWUSER, _ERRNO | errno.EPERM)
+    code += _on_call(_CLONE[here], [_load(_ARGUMENTS[0]), *new_user])
     families = [line for family in _FAMILIES for line in _when(_EQUAL, family, _ALLOW)]
-    code += _on_call(calls.socket, [_load(_ARGUMENTS[0]), *families, _return(_ERRNO | errno.EAFNOSUPPORT)])
+    other = _return(_ERRNO | errno.EAFNOSUPPORT)
+    code += _on_call(_SOCKET[here], [_load(_ARGUMENTS[0]), *families, other])
     return b"".join([*code, _return(_ALLOW)])
+
+
+def seccomp_profile() -> dict[str, object]:
+    """Return what `seccomp_filter` refuses as the profile that container engines take, which is by name.
+
+    Source: the seccomp section of the OCI runtime specification, as docker and podman read it.
+    """
+
+    def refuse(names: Sequence[str], number: int, *arguments: dict[str, object]) -> dict[str, object]:
+        return {"names": list(names), "action": "SCMP_ACT_ERRNO", "errnoRet": number, "args": list(arguments)}
+
+    other = [family for family in range(_FAMILIES_KNOWN) if family not in _FAMILIES]
+    user = {"index": 0, "value": _CLONE_NEWUSER, "valueTwo": _CLONE_NEWUSER, "op": "SCMP_CMP_MASKED_EQ"}
+    unknown = {"index": 0, "value": _FAMILIES_KNOWN, "op": "SCMP_CMP_GE"}
+    return {
+        "defaultAction": "SCMP_ACT_ALLOW",
+        "syscalls": [
+            refuse(tuple(_DENIED), errno.EPERM),
+            refuse(tuple(_NOT_THERE), errno.ENOSYS),
+            refuse(("clone",), errno.EPERM, user),
+            *(refuse(("socket",), errno.EAFNOSUPPORT, {"index": 0, "value": n, "op": "SCMP_CMP_EQ"}) for n in other),
+            refuse(("socket",), errno.EAFNOSUPPORT, unknown),
+        ],
+    }
 
 
 def _instruction(code: int, if_true: int, if_false: int, value: int) -> bytes:

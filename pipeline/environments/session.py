@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator
 from typing import IO
 
@@ -24,7 +25,7 @@ class Session:
 
     def files(self) -> int:
         """Return how many files and folders are in its scratch folders."""
-        return self._tree.files()
+        return self._tree.scratch(sys.maxsize, sys.maxsize)[0]
 
     def end(self) -> None:
         """Kill the process and everything that it started; more than once does no harm."""

@@ -7,7 +7,7 @@ import os
 import socket
 from collections.abc import Iterator
 
-_FIRST_UID, _SLOTS = 210_000, 4096
+FIRST_UID, _SLOTS = 210_000, 4096
 
 
 @contextlib.contextmanager
@@ -17,7 +17,7 @@ def own_uid() -> Iterator[int]:
     The reservation is an abstract Unix socket, which the kernel gives back even if we are killed.
     """
     with socket.socket(socket.AF_UNIX) as reservation:
-        for number in range(_FIRST_UID, _FIRST_UID + _SLOTS):
+        for number in range(FIRST_UID, FIRST_UID + _SLOTS):
             with contextlib.suppress(OSError):
                 reservation.bind(f"\0driftline-sandbox-{number}")
                 break
@@ -42,10 +42,18 @@ class Descriptors:
         os.lseek(descriptor, 0, os.SEEK_SET)
         return descriptor
 
-    def pipe(self) -> tuple[int, int]:
-        """Hand over the end to write to of a pipe; return it, and before it the end that we read, without waiting."""
+    def to_read(self) -> tuple[int, int]:
+        """Return our end of a pipe, to read from without waiting, and the end to write to, which is handed over."""
         ours, theirs = os.pipe()
         os.set_blocking(ours, False)
+        return self._share(ours, theirs)
+
+    def to_write(self) -> tuple[int, int]:
+        """Return our end of a pipe, to write to, and the end to read from, which is handed over."""
+        theirs, ours = os.pipe()
+        return self._share(ours, theirs)
+
+    def _share(self, ours: int, theirs: int) -> tuple[int, int]:
         self._ours.append(ours)
         self.numbers.append(theirs)
         return ours, theirs

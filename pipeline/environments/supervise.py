@@ -21,8 +21,8 @@ _CHUNK = 1 << 16
 class Limits:
     """What one run may use; memory is counted over the process tree, and bounds each one's address space too.
 
-    `files` counts files and folders in scratch; it is looked at every 50 ms, so that a run may come to have some
-    thousands more before it is ended.
+    `files` counts files and folders in scratch. Memory of the tree and files are looked at every 50 ms, so that a run
+    may come to have some more before it is ended.
     """
 
     time_s: float = 30.0
@@ -48,11 +48,14 @@ class Finished:
     out_of_memory: bool
     too_much_output: bool
     too_many_files: bool = False
+    too_many_processes: bool = False
+    scratch_full: bool = False
 
     @property
     def killed(self) -> bool:
-        """Whether we ended it because it went over a limit."""
-        return self.timed_out or self.out_of_memory or self.too_much_output or self.too_many_files
+        """Whether we ended it because it went over a limit; some limits the kernel keeps, and the program is told."""
+        of_usage = self.too_many_files or self.too_many_processes or self.scratch_full
+        return self.timed_out or self.out_of_memory or self.too_much_output or of_usage
 
 
 @dataclass
@@ -66,6 +69,8 @@ class _Watch:
     output: dict[str, bytearray] = field(default_factory=lambda: {"stdout": bytearray(), "stderr": bytearray()})
     peak: int = 0
     files: int = 0
+    stored: int = 0
+    threads: int = 0
     sampled: float = 0.0
     ended: float | None = None
 
@@ -77,6 +82,8 @@ class _Watch:
             "out_of_memory": self.peak > self.limits.memory_bytes,
             "too_much_output": sum(map(len, self.output.values())) > self.limits.output_bytes,
             "too_many_files": self.files > self.limits.files,
+            "too_many_processes": self.threads > self.limits.processes,
+            "scratch_full": self.stored > self.limits.scratch_bytes,
         }
 
     @property
@@ -93,7 +100,8 @@ class _Watch:
         now = time.monotonic()
         if self.ended is None and now - max(self.sampled, self.started) > _POLL_S:
             self.peak = max(self.peak, self.tree.memory_bytes(self.limits.memory_bytes))
-            self.files = self.tree.files()
+            self.files, self.stored = self.tree.scratch(self.limits.files, self.limits.scratch_bytes)
+            self.threads = self.tree.threads()
             self.sampled = now
 
     def end(self) -> bool:

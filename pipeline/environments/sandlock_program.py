@@ -1,0 +1,89 @@
+"""Holds one sandlock sandbox, as a process of its own: it confines a command and outlives everything that came of it.
+
+Started by `sandlock.Sandlock` with the number of a descriptor to read the job from, as JSON, and one that is closed
+when everything is to end. No process in the sandbox can reach this one: Landlock keeps signals and tracing inside.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+
+_SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36  # linux/prctl.h
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def main(job_from: int, told_by: int) -> None:
+    """Run the job's command in the sandbox that it describes, and leave with its status."""
+    with open(job_from) as file:
+        job = json.load(file)
+    sys.path.append(job["packages"])
+    import sandlock  # type: ignore[import-untyped]
+
+    _LIBC.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _drop_to(job["uid"])
+    os.umask(0o077)
+    os.chdir(job["options"]["cwd"])
+    options = job["options"]
+    process = sandlock.Sandbox(**options).popen(job["argv"])
+    threading.Thread(target=_end_when_told, args=(told_by,), daemon=True).start()
+    result = process.wait()
+    _end_all()
+    os._exit(128 + result.signal if result.signal > 0 else result.exit_code & 0xFF)
+
+
+def _drop_to(uid: int) -> None:
+    """Become the user of the run; the supervisor must still be able to read the memory of its child afterwards."""
+    if os.getuid() == uid:
+        return
+    os.setgroups([])
+    os.setresgid(uid, uid, uid)
+    os.setresuid(uid, uid, uid)
+    _LIBC.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+def _end_when_told(told_by: int) -> None:
+    with contextlib.suppress(OSError):
+        os.read(told_by, 1)
+    _end_all()
+    os._exit(128 + signal.SIGKILL)
+
+
+def _end_all() -> None:
+    """Kill all that descend from us: stopped first, so that none is born meanwhile; orphans come to us as subreaper."""
+    stopped: set[int] = set()
+    while found := set(_descendants(os.getpid())) - stopped:
+        for pid in found:
+            _signal(pid, signal.SIGSTOP)
+        stopped |= found
+    while left := set(_descendants(os.getpid())):
+        for pid in left:
+            _signal(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208
+            with open(f"/proc/{pid}/task/{thread}/children") as file:  # noqa: PTH123
+                children = [int(child) for child in file.read().split()]
+            for child in children:
+                yield child
+                yield from _descendants(child)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))
