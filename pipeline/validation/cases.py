@@ -72,7 +72,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One run of a case; `message` and `output` as the case said them; `lines` are those with code and those executed."""
+    """One run of a case; `message` and `output` as the case said them; `lines`: those with code, and those executed."""
 
     outcome: Outcome
     message: str
@@ -96,7 +96,9 @@ def together(attempts: Sequence[Attempt]) -> Attempt:
         sum(attempt.duration_s for attempt in attempts),
         max(attempt.peak_memory_bytes for attempt in attempts),
         "\n".join(attempt.output for attempt in attempts if attempt.output),
-        (frozenset().union(*(has for has, _ in lines)), frozenset().union(*(ran for _, ran in lines))) if lines else None,
+        (frozenset().union(*(has for has, _ in lines)), frozenset().union(*(ran for _, ran in lines)))
+        if lines
+        else None,
     )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from pipeline.environments import Grants, Limits
 from pipeline.environments.session import Session
 from pipeline.validation import harness
-from pipeline.validation.cases import Attempt, Case, limits_of, specifications, told_limits, together, variables
+from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, told_limits, variables
 from pipeline.validation.fresh import Fresh
 from pipeline.validation.judging import judge
 

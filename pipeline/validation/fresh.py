@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.environments import Environment, Finished, Limits, Sandbox
 from pipeline.validation import harness
-from pipeline.validation.cases import Attempt, Case, limits_of, specifications, told_limits, together, variables
+from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, told_limits, variables
 from pipeline.validation.judging import judge, judge_unanswered
 from pipeline.validation.rules import ValidationRules
 

@@ -61,8 +61,8 @@ class Seen:
     """What the harness saw of one case.
 
     `broken` is the limit that ended it, `status` how its process ended (128 + N after signal N), `report` what the
-    case's process said of itself, if it ended normally right after that. `clean`: the next case may run there. `forged`:
-    the case wrote where the harness reports.
+    case's process said of itself, if it ended normally right after that. `clean`: the next case may run there;
+    `forged`: the case wrote where the harness reports.
     """
 
     status: int

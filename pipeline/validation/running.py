@@ -102,7 +102,7 @@ def _runner(
 ) -> Iterator[Attempts]:
     """Yield what runs the cases of one worker: a fork server where one is wanted, and safe."""
     fresh = Fresh(environment, sandbox, rules)
-    if rules.process is Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from:
+    if rules.process == Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from:
         with ForkServer(fresh, cases) as server:
             yield server
     else:

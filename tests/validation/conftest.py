@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sysconfig
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -117,6 +119,33 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def environment(library: Path) -> Environment:
     return replace(bare_environment(), site_packages=library, folders=(*bare_environment().folders, library))
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment of its own with the made-up library and pytest installed, as a fork server needs it."""
+    environment = empty_environment(tmp_path_factory.mktemp("installed"))
+    site_packages = environment.site_packages
+    for name, source in LIBRARY.items():
+        path = site_packages / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(source)
+    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+        shutil.copytree(Path(sysconfig.get_path("purelib"), name), site_packages / name)
+    shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), site_packages)
+    return environment
+
+
+def empty_environment(root: Path) -> Environment:
+    """Make an environment without any package."""
+    bare = bare_environment()
+    root.chmod(0o755)
+    (root / "bin").mkdir()
+    (root / "pyvenv.cfg").write_text(f"home = {bare.python.parent}\ninclude-system-site-packages = false\n")
+    (root / "bin" / "python").symlink_to(bare.python)
+    site_packages = root / "lib" / f"python{bare.python_version}" / "site-packages"
+    site_packages.mkdir(parents=True)
+    return Environment("made", bare.python_version, root / "bin" / "python", site_packages, (*bare.folders, root))
 
 
 def interpreters() -> tuple[Interpreter, ...]:

@@ -1,5 +1,6 @@
 """What happens in the process of a case: it runs what it is asked to, and reports how that came out."""
 
+import contextlib
 import json
 import os
 import sys
@@ -25,10 +26,8 @@ def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
     home = _getpid()
     result = _dumps(outcome_of(json.loads(specification.decode())))
     for stream in (sys.stdout, sys.stderr):
-        try:
+        with contextlib.suppress(Exception):  # whatever the case put there
             stream.flush()
-        except Exception:  # noqa: BLE001, S110, PERF203 - whatever the case put there
-            pass
     if _getpid() == home:
         report = _read(key_from, 64) + result.encode()
         while report:
@@ -38,7 +37,7 @@ def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
 
 def outcome_of(spec: "dict[str, Any]") -> "dict[str, Any]":
     """Return the outcome of a case, the message where it did not pass, and the lines that were executed."""
-    sys.path[0] = os.getcwd()  # noqa: PTH109
+    sys.path[0] = os.getcwd()
     traced = None
     if spec["cover"]:
         from .lines import Lines

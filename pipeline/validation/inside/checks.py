@@ -27,7 +27,7 @@ def run_checks(spec: "dict[str, Any]", namespace: "dict[str, Any]") -> None:
         ran += 1
         source = check["statement"].rstrip("\n") + "\n"
         future = doctest._extract_future_flags(namespace)  # type: ignore[attr-defined]
-        got, raised = displayed(source, "<doctest case[%d]>" % index, future, namespace, spec["import_names"])
+        got, raised = displayed(source, f"<doctest case[{index}]>", future, namespace, spec["import_names"])
         judge(check["expected"], flags, got, raised)
     if not ran:
         raise Failed("harness_error", "every statement is marked SKIP")
@@ -67,7 +67,7 @@ def judge(expected: "str | None", flags: int, got: str, raised: "tuple[str, Fail
             wants.append(_UNICODE_PREFIX.sub("", want))
         if expected is None or any(checker.check_output(text, got, flags) for text in wants):
             return
-        raise Failed("failed_assertion", "expected: {}\ngot: {}".format(want.strip(), got.strip()))
+        raise Failed("failed_assertion", f"expected: {want.strip()}\ngot: {got.strip()}")
     message, failed = raised
     if stated is None:
         raise failed

@@ -29,12 +29,12 @@ def _shift_time(seconds: int) -> None:
         now_ns, now_of_ns, ns = time.time_ns, time.clock_gettime_ns, seconds * 10**9
         later["time_ns"] = lambda: now_ns() + ns
         later["clock_gettime_ns"] = lambda clock: now_of_ns(clock) + (ns if clock == time.CLOCK_REALTIME else 0)
-    for name in ("gmtime", "localtime", "ctime"):
-        later[name] = lambda secs=None, call=getattr(time, name): call(now() + seconds if secs is None else secs)
-    gmtime, localtime, asctime, strftime = later["gmtime"], later["localtime"], time.asctime, time.strftime
-    later["asctime"] = lambda t=None: asctime(localtime() if t is None else t)
-    later["strftime"] = lambda format, t=None: strftime(format, localtime() if t is None else t)
-    assert gmtime is not localtime
+    gmtime, localtime, ctime, asctime, strftime = time.gmtime, time.localtime, time.ctime, time.asctime, time.strftime
+    later["gmtime"] = lambda secs=None: gmtime(now() + seconds if secs is None else secs)
+    later["localtime"] = lambda secs=None: localtime(now() + seconds if secs is None else secs)
+    later["ctime"] = lambda secs=None: ctime(now() + seconds if secs is None else secs)
+    later["asctime"] = lambda t=None: asctime(later["localtime"]() if t is None else t)
+    later["strftime"] = lambda form, t=None: strftime(form, later["localtime"]() if t is None else t)
     vars(time).update(later)
 
 

@@ -71,7 +71,7 @@ def main() -> None:
     kernel.shield()
     case_uid = int(os.environ.pop("DRIFTLINE_CASE_UID", "0")) or None
     known = kernel.scratch_entries()
-    channel.write({"problem": problem, "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
+    channel.write({"problem": problem, "threads": len(os.listdir("/proc/self/task"))})
     while True:
         limits, specification = channel.read(), channel.read()
         if limits is None or specification is None:
@@ -90,7 +90,7 @@ def load(names: "list[str]") -> "str | None":
         for name in names:
             __import__(name)
     except BaseException as error:  # noqa: BLE001 - also SystemExit of a module
-        return "{}: {}".format(type(error).__name__, error)
+        return f"{type(error).__name__}: {error}"
     return None
 
 

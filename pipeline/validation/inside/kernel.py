@@ -1,5 +1,6 @@
 """What the guard asks of the kernel: to be left alone, other users, the end of processes, an empty scratch folder."""
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -41,10 +42,10 @@ def become(uid: "int | None") -> None:
 def processes_of(uid: int) -> "list[dict[str, str]]":
     """Return what the kernel says of each process of a user."""
     found = []
-    for entry in os.listdir("/proc"):  # noqa: PTH208
+    for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
-                with open("/proc/{}/status".format(entry)) as file:  # noqa: PTH123
+                with open(f"/proc/{entry}/status") as file:
                     said = dict(line.split(":", 1) for line in file if ":" in line)
             except OSError:  # it ended meanwhile
                 continue
@@ -95,24 +96,23 @@ def has_children() -> bool:
 
 def collect() -> None:
     """Collect the children that have ended."""
-    try:
+    with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    except ChildProcessError:
-        pass
 
 
 def descendants() -> "list[int]":
     """Return every process that descends from this one."""
     parents = {}
-    for entry in os.listdir("/proc"):  # noqa: PTH208
+    for entry in os.listdir("/proc"):
         if entry.isdigit():
             try:
-                with open("/proc/{}/stat".format(entry), "rb") as file:  # noqa: PTH123
+                with open(f"/proc/{entry}/stat", "rb") as file:
                     parents[int(entry)] = int(file.read().rsplit(b")", 1)[1].split()[1])
             except OSError:
                 continue
-    found, more = set(), {os.getpid()}
+    found: set[int] = set()
+    more = {os.getpid()}
     while more:
         more = {pid for pid, parent in parents.items() if parent in more} - found
         found |= more
@@ -121,10 +121,8 @@ def descendants() -> "list[int]":
 
 def kill_quietly(pid: int) -> None:
     """Kill a process that may have ended."""
-    try:
+    with contextlib.suppress(OSError):
         os.kill(pid, signal.SIGKILL)
-    except OSError:
-        pass
 
 
 def kill_all() -> None:
@@ -142,19 +140,14 @@ def as_user(uid: int, call: "object", *arguments: "object") -> None:
             call(*arguments)  # type: ignore[operator]
         finally:
             os._exit(0)
-    try:
+    with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, 0)
-    except ChildProcessError:
-        pass
 
 
 def scratch_entries() -> "frozenset[str]":
     """Return what lies in the writable folders."""
     return frozenset(
-        os.path.join(folder, name)  # noqa: PTH118
-        for folder in _SHARED
-        if os.path.isdir(folder)  # noqa: PTH112
-        for name in os.listdir(folder)  # noqa: PTH208
+        os.path.join(folder, name) for folder in _SHARED if os.path.isdir(folder) for name in os.listdir(folder)
     )
 
 
@@ -170,7 +163,7 @@ def ipc_left() -> bool:
     """Say whether System V queues, semaphores or shared memory are left, which belong to no process."""
     for kind in ("msg", "sem", "shm"):
         try:
-            with open("/proc/sysvipc/" + kind) as file:  # noqa: PTH123
+            with open("/proc/sysvipc/" + kind) as file:
                 if len(list(file)) > 1:
                     return True
         except OSError:
@@ -184,26 +177,23 @@ def remove_all(paths: "list[str]") -> None:
     while paths:
         path = paths.pop()
         if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)  # noqa: PTH108
+            os.unlink(path)
             continue
-        os.chmod(path, 0o700)  # noqa: PTH101
-        for name in os.listdir(path):  # noqa: PTH208
-            inner = os.path.join(path, name)  # noqa: PTH118
+        os.chmod(path, 0o700)
+        for name in os.listdir(path):
+            inner = os.path.join(path, name)
             if stat.S_ISDIR(os.lstat(inner).st_mode):
                 number += 1
-                os.chmod(inner, 0o700)  # noqa: PTH101
-                outer = os.path.join(os.path.dirname(path), ".wiped-{}".format(number))  # noqa: PTH118, PTH120
-                os.rename(inner, outer)  # noqa: PTH104
+                os.chmod(inner, 0o700)
+                outer = os.path.join(os.path.dirname(path), f".wiped-{number}")
+                os.rename(inner, outer)
                 paths.append(outer)
             else:
-                os.unlink(inner)  # noqa: PTH108
-        os.rmdir(path)  # noqa: PTH106
+                os.unlink(inner)
+        os.rmdir(path)
 
 
 def write_quietly(descriptor: int, content: bytes) -> None:
     """Write to a pipe whose reader may be gone."""
-    try:
+    with contextlib.suppress(OSError):
         os.write(descriptor, content)
-    except OSError:
-        pass
-

@@ -28,7 +28,7 @@ class Lines:
     def stop(self) -> None:
         """Note nothing any more."""
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
 
     def enter(self, frame: "Any", event: str, arg: "Any") -> "Any":
         """Follow the frames of the file, and let others run untraced."""
@@ -47,7 +47,7 @@ class Lines:
         None where the file is no Python.
         """
         try:
-            with open(self.path, "rb") as file:  # noqa: PTH123 - pathlib need not be loaded in each case
+            with open(self.path, "rb") as file:
                 source = file.read()
             begins, code = beginnings(source), compile(source, self.path, "exec", 0, True)
         except (OSError, SyntaxError, ValueError, tokenize.TokenError):
@@ -90,5 +90,11 @@ def docstrings(source: bytes) -> "set[int]":
         first = node.body[0]
         if isinstance(first, ast.Expr) and ast.get_docstring(node, clean=False) is not None:
             # Before Python 3.8 the line is that on which a string ends.
-            found.add(first.lineno if sys.version_info >= (3, 8) else first.lineno - first.value.s.count("\n"))
+            found.add(first.lineno if sys.version_info >= (3, 8) else first.lineno - source_of(first).count("\n"))
     return found
+
+
+def source_of(expression: "Any") -> str:
+    """Return the string of an expression that is one."""
+    said: str = expression.value.s
+    return said

@@ -41,18 +41,18 @@ def run_program(spec: "dict[str, Any]", traced: "Any" = None) -> None:
 def run(source: bytes, name: str, namespace: "dict[str, Any]", import_names: "list[str]", flags: int = 0) -> int:
     """Run source to its end; return the compiler flags of the features that it imported from `__future__`."""
     try:
-        code = compile(source, name, "exec", flags, True)
+        code: types.CodeType = compile(source, name, "exec", flags, True)
         exec(code, namespace)  # noqa: S102 - what the sandbox is for
     except BaseException:  # noqa: BLE001 - whatever it is, it is the result
         raise failure(import_names) from None
-    return code.co_flags & _FUTURES
+    return int(code.co_flags & _FUTURES)
 
 
 def written(name: str, source: str) -> str:
     """Write source to a file in the scratch folder, as a file of the case's own; return its path."""
-    path = os.path.join(os.getcwd(), *name.split("/"))  # noqa: PTH118, PTH109 - pathlib need not be loaded in each case
+    path = os.path.join(os.getcwd(), *name.split("/"))
     OWN_FILES.add(path)
-    with open(path, "wb") as file:  # noqa: PTH123
+    with open(path, "wb") as file:
         file.write(as_bytes(source))
     return path
 
@@ -71,4 +71,4 @@ def as_bytes(source: str) -> bytes:
         encoding, _ = tokenize.detect_encoding(iter(first).__next__)
         return source.encode("utf-8" if encoding == "utf-8-sig" else encoding)
     except (SyntaxError, UnicodeError, StopIteration) as error:
-        raise Failed("syntax_error", "SyntaxError: {}".format(error)) from None
+        raise Failed("syntax_error", f"SyntaxError: {error}") from None

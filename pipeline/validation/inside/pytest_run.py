@@ -25,7 +25,7 @@ class Seen:
         self.skipped = ""
         self.raised: dict[str, Failed] = {}
         self.failing: dict[str, str] = {}
-        self.broken_off: "Failed | None" = None
+        self.broken_off: Failed | None = None
 
     def pytest_collection_modifyitems(self, items: "list[Any]") -> None:
         """Note the tests in the order of the module, and turn it round if asked to."""
@@ -82,19 +82,21 @@ class Seen:
     def judge(self, status: int) -> None:
         """Raise Failed unless tests were run, all that were collected, and none failed."""
         if self.failing:
-            name = min(self.failing, key=lambda nodeid: self.collected.index(nodeid) if nodeid in self.collected else -1)
+            name = min(
+                self.failing, key=lambda nodeid: self.collected.index(nodeid) if nodeid in self.collected else -1
+            )
             outcome, message = self.raised.get(name, Failed("failed_assertion", self.failing[name])).args
             more = len(self.failing) - 1
-            rest = "\n({} of {} tests failed)".format(more + 1, len(self.collected)) if more else ""
+            rest = f"\n({more + 1} of {len(self.collected)} tests failed)" if more else ""
             raise Failed(outcome, "{}: {}{}".format(name.split("::", 1)[-1], message[:3500], rest))
         if self.broken_off:
             raise self.broken_off
         if not self.collected or not self.ran:
             why = "skipped: " + self.skipped if self.skipped else "no test was found"
-            raise Failed("harness_error", "nothing was tested, {}".format(why))
+            raise Failed("harness_error", f"nothing was tested, {why}")
         if status != 0 or set(self.collected) - self.ended:
-            ran = "{} of {}".format(len(self.ended), len(self.collected))
-            raise Failed("wrong_exception", "pytest ended with status {} after {} tests".format(int(status), ran))
+            ran = f"{len(self.ended)} of {len(self.collected)}"
+            raise Failed("wrong_exception", f"pytest ended with status {int(status)} after {ran} tests")
 
 
 def reason(report: "Any") -> str:
@@ -110,14 +112,14 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
     """
     module = spec["module"].split(".")
     for depth in range(1, len(module)):
-        os.mkdir(os.path.join(*module[:depth]))  # noqa: PTH102, PTH118 - as in `program`
+        os.mkdir(os.path.join(*module[:depth]))
         written("/".join(module[:depth]) + "/__init__.py", "")
     path = written("/".join(module) + ".py", spec["preamble"] + spec["code"])
     tests = written("test_" + module[-1] + ".py", spec["test_file"])
     try:
         import pytest
     except ImportError as error:
-        raise Failed("harness_error", "no pytest in the environment: {}".format(error)) from None
+        raise Failed("harness_error", f"no pytest in the environment: {error}") from None
     seen = Seen(spec["import_names"], spec["backwards"])
     sys.argv = ["pytest"]
     if traced:

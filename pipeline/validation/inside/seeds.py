@@ -36,7 +36,8 @@ class _SeedsAfterImport:
         if name not in _SEEDED:
             return None
         for finder in [finder for finder in sys.meta_path if finder is not self]:
-            spec = finder.find_spec(name, path, target) if hasattr(finder, "find_spec") else None
+            find = getattr(finder, "find_spec", None)  # type: Any
+            spec = find(name, path, target) if find else None
             if spec is not None:
                 if hasattr(spec.loader, "exec_module"):
                     spec.loader = _Seeding(spec.loader)

@@ -1,15 +1,16 @@
 """Watches the process of one case: its output, its report, its time, its memory, and how it ended."""
 
+import contextlib
 import os
 import select
 import signal
 import time
 
+from . import kernel
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-from . import kernel
 
 _POLL_S = 0.1
 _TAIL = 1 << 16
@@ -27,9 +28,9 @@ class Watch:
         self.pipes = {output: self.hear, report: self.note, wake: self.woken}
         self.output, self.report, self.wake = output, report, wake
         self.tail, self.heard, self.reported = bytearray(), 0, bytearray()
-        self.status: "int | None" = None
+        self.status: int | None = None
         self.peak, self.files, self.left_behind = 0, 0, False
-        self.broken: "str | None" = None
+        self.broken: str | None = None
         self.started = time.monotonic()
         self.ended = self.started
 
@@ -62,10 +63,8 @@ class Watch:
     def kill(self) -> None:
         """End the case's process and what is in its group; the rest is ended when it is gone."""
         for call in (os.killpg, os.kill):
-            try:
+            with contextlib.suppress(OSError):  # it is gone
                 call(self.pid, signal.SIGKILL)
-            except OSError:  # noqa: PERF203 - it is gone
-                pass
 
     def hear(self, descriptor: int) -> None:
         """Take in output; only its end is kept."""
