@@ -9,11 +9,10 @@ from pipeline.environments.inspect import Answer, Description, ask
 from pipeline.environments.inspect_store import (
     NOT_INSPECTED,
     compiled_modules,
-    environment_row,
     inspect_modules,
     inspect_release,
 )
-from pipeline.environments.interpreters import Interpreter, discover, pick
+from pipeline.environments.interpreters import Interpreter, discover
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
 from pipeline.environments.rules import EnvironmentRules, InspectionRules, environment_rules
 from pipeline.environments.sandbox import NoSandbox, Sandbox
@@ -52,12 +51,10 @@ __all__ = [
     "compiled_modules",
     "diagnose",
     "discover",
-    "environment_row",
     "environment_rules",
     "environments_stage",
     "find_sandbox",
     "inspect_modules",
     "inspect_release",
-    "pick",
     "wanted_of",
 ]

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from pipeline.crawl import BadAnswer, Fetcher, IndexFile, NotFound, Unreachable, project
+from pipeline.crawl import BadAnswer, IndexFile, NotFound, Project, Unreachable
+from pipeline.terms import ArtifactKind
 
-_TIMEOUT_S = 60.0
 CONTENT_TYPE = "application/vnd.pypi.simple.v1+json"
 
 
@@ -23,7 +23,7 @@ CONTENT_TYPE = "application/vnd.pypi.simple.v1+json"
 class DatedIndex:
     """A simple index on loopback in front of another one; it listens from the first use of `url` on."""
 
-    index_url: str
+    project: Callable[[str], Project]
 
     @cached_property
     def url(self) -> str:
@@ -44,15 +44,18 @@ class DatedIndex:
             return 503, str(error).encode()
 
     def _page(self, name: str) -> bytes:
-        known = project(Fetcher(timeout_s=_TIMEOUT_S), self.index_url, name)
+        known = self.project(name)
         files = [file for release in known.releases.values() for file in release]
         return simple_page(known.library, files, lambda file: file.url)
 
 
-def simple_page(library: str, files: Iterable[IndexFile], address: Callable[[IndexFile], str]) -> bytes:
+def simple_page(
+    library: str, files: Iterable[IndexFile], address: Callable[[IndexFile], str], *, metadata: bool = False
+) -> bytes:
     """Return the page of a distribution in the JSON of the simple API (PEP 691), with upload times (PEP 700).
 
-    A file whose upload time is not known is left out: nothing can be resolved as of a date with it.
+    A file whose upload time is not known is left out: nothing can be resolved as of a date with it. `metadata` tells
+    that beside each wheel there is its metadata (PEP 658).
     """
     listed = [
         {
@@ -61,6 +64,7 @@ def simple_page(library: str, files: Iterable[IndexFile], address: Callable[[Ind
             "hashes": {"sha256": file.sha256},
             "requires-python": file.requires_python,
             "yanked": file.yanked,
+            "core-metadata": metadata and file.kind is ArtifactKind.WHEEL,
             "upload-time": file.uploaded.isoformat().replace("+00:00", "Z"),
         }
         for file in files

@@ -9,7 +9,7 @@ from pathlib import Path
 BARE = "bare"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Environment:
     """Python and packages on disk: `python_version` is X.Y, `folders` is what a run must be able to read.
 

@@ -14,7 +14,6 @@ from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Limits
 from pipeline.environments.wanted import wanted_of
 from pipeline.lake import Row, content_id, replacing
-from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
 
 NOT_INSPECTED = "not inspected"
@@ -22,7 +21,6 @@ NOT_INSPECTED = "not inspected"
 
 _SUFFIXES = (".so", ".pyd")
 _OUTPUT_BYTES = 64 << 20
-_KEPT = ("library", "version", "outcome", "python", "lock_id", "lock", "import_names", "detail")
 
 
 def compiled_modules(files: Iterable[str]) -> dict[str, str]:
@@ -64,7 +62,7 @@ def inspect_release(
 
     Errors: those of `EnvironmentStore.build` and `open`.
     """
-    row = environment_row(release, store, cache)
+    row = store.build(wanted_of(release))
     if row["outcome"] != EnvironmentOutcome.BUILT:
         last = (row["detail"] or "").strip().splitlines()[-1:]
         reason = ": ".join(["no environment", row["outcome"], *last])
@@ -75,23 +73,6 @@ def inspect_release(
         found = inspect_modules(store.open(row), modules, store.sandbox, store.rules)
         _write(path, found)
     return dict(json.loads(path.read_text()))
-
-
-def environment_row(release: Row, store: EnvironmentStore, cache: Path) -> Row:
-    """Return what `EnvironmentStore.open` needs to know of a release's environment, built the first time.
-
-    A row that is kept holds for the same artifact, rules and interpreters; one that was not built is not kept.
-    """
-    pythons = [interpreter.full for interpreter in store.interpreters]
-    key = content_id(release["sha256"], release["library"], release["version"], pythons, plain(store.rules))
-    path = cache / "environments" / f"{key}.json"
-    if path.is_file():
-        return dict(json.loads(path.read_text()))
-    built = store.build(wanted_of(release))
-    row = {name: built[name] for name in _KEPT}
-    if row["outcome"] == EnvironmentOutcome.BUILT:
-        _write(path, row)
-    return row
 
 
 def _write(path: Path, value: object) -> None:

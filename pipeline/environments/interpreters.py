@@ -7,7 +7,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -56,25 +56,18 @@ def discover() -> tuple[Interpreter, ...]:
     return tuple(sorted(newest.values(), key=_rank))
 
 
-def pick(
-    interpreters: Sequence[Interpreter], requires_python: str | None, release_time: datetime, rules: EnvironmentRules
-) -> Interpreter | None:
-    """Return the interpreter to run a release on: the newest that existed on its day and that it asks for.
-
-    Where none existed yet (the release is older than all we have), it is the oldest that the release allows.
-    None: no installed interpreter fits.
-    """
-    order = preference(interpreters, requires_python, release_time, rules)
-    return order[0] if order else None
-
-
 def preference(
-    interpreters: Sequence[Interpreter], requires_python: str | None, release_time: datetime, rules: EnvironmentRules
+    interpreters: Sequence[Interpreter],
+    requires_python: str | None,
+    release_time: datetime,
+    rules: EnvironmentRules,
+    has_wheel: Callable[[str], bool] = lambda python: True,
 ) -> list[Interpreter]:
     """Return the interpreters that a release can be run on, the best first.
 
     A release says by Requires-Python (PEP 345) what it runs on; specifiers that PEP 440 no longer allows
-    (`>=3.6.*`) are read as they were meant.
+    (`>=3.6.*`) are read as they were meant. Those for which it has a wheel come first; of these the newest that
+    existed on its day, then older ones, then those that came after it, the oldest first.
     """
     allowed = _specifiers(requires_python)
     fit = [
@@ -83,7 +76,8 @@ def preference(
         if found.python in rules.python_released and (allowed is None or allowed.contains(found.full, prereleases=True))
     ]
     existing = [found for found in fit if rules.released(found.python) <= release_time]
-    return existing + [found for found in reversed(fit) if found not in existing]
+    order = existing + [found for found in reversed(fit) if found not in existing]
+    return sorted(order, key=lambda found: not has_wheel(found.python))
 
 
 def _specifiers(requires_python: str | None) -> SpecifierSet | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pipeline.environments.failures import StepFailed
+from pipeline.environments.fitting import fits
 from pipeline.environments.index_facts import ReleaseFacts
 from pipeline.environments.interpreters import Interpreter, preference
 from pipeline.environments.rules import EnvironmentRules
@@ -74,7 +75,15 @@ def _candidates(
             problem = f"Python {wanted.python} is not installed; {here}"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
         return found
-    fit = preference(interpreters, facts.requires_python, facts.release_time, rules)
+    newest = facts.newest_upload + timedelta(days=rules.slack_days)
+    there = [file for file in facts.files if file.uploaded and file.uploaded <= newest]
+    fit = preference(
+        interpreters,
+        facts.requires_python,
+        facts.release_time,
+        rules,
+        lambda python: any(fits(file, python) for file in there),
+    )
     if not fit:
         asked = facts.requires_python or "of any version"
         problem = f"asks for Python {asked}, of which none is installed; {here}"

@@ -16,6 +16,7 @@ import uv
 
 from pipeline.environments.dated_index import DatedIndex
 from pipeline.environments.failures import IndexUnreachable, StepFailed
+from pipeline.environments.index_facts import IndexFacts
 from pipeline.environments.interpreters import Interpreter
 from pipeline.terms import EnvironmentOutcome
 
@@ -39,11 +40,11 @@ class _NoUploadTimes(Exception):
 class Resolver:
     """The locked uv with an index, a cache of its own and a time limit for each step."""
 
-    def __init__(self, index_url: str, cache: Path, timeout_s: float) -> None:
-        self.index_url = index_url
+    def __init__(self, facts: IndexFacts, cache: Path, timeout_s: float) -> None:
+        self.index_url = facts.index_url
         self.cache = cache
         self.timeout_s = timeout_s
-        self._dated = DatedIndex(index_url)
+        self._dated = DatedIndex(facts.project)
         self._dated_only = False
         self._switching = threading.Lock()
 
@@ -91,6 +92,8 @@ class Resolver:
     def make(self, folder: Path, lock: str, interpreter: Interpreter) -> None:
         """Make a relocatable virtual environment at `folder` and install a lock into it, from the cache if it can.
 
+        The lock may name wheels on disk, with their hashes, in place of source distributions.
+
         Nothing of the installed packages is run: uv unpacks wheels, and looks at the interpreter before that.
 
         Errors: StepFailed with INSTALL_FAILED, NO_SPACE or TIMED_OUT; IndexUnreachable.
@@ -98,16 +101,17 @@ class Resolver:
         failed = EnvironmentOutcome.INSTALL_FAILED
         venv = ["venv", str(folder), "--python", str(interpreter.path), "--relocatable", "--no-project", "--quiet"]
         self._run(venv, failed, "venv")
-        locked = folder / "lock.txt"
-        locked.write_text(lock)
-        install = ["pip", "install", "--python", str(folder / "bin" / "python"), "--require-hashes", "--no-deps"]
-        install += ["-r", str(locked), "--link-mode", "hardlink", "--quiet", *_index(self.index_url)]
-        try:
-            self._run([*install, "--offline"], failed, "install")
-        except StepFailed as error:
-            if error.outcome is not failed:
-                raise
-            self._run(install, failed, "install")
+        with tempfile.NamedTemporaryFile("w", prefix="driftline-", suffix=".txt") as locked:
+            locked.write(lock)
+            locked.flush()
+            install = ["pip", "install", "--python", str(folder / "bin" / "python"), "--require-hashes", "--no-deps"]
+            install += ["-r", locked.name, "--link-mode", "hardlink", "--quiet", *_index(self.index_url)]
+            try:
+                self._run([*install, "--offline"], failed, "install")
+            except StepFailed as error:
+                if error.outcome is not failed:
+                    raise
+                self._run(install, failed, "install")
 
     def _run(self, arguments: Sequence[str], failed: EnvironmentOutcome, subject: str) -> str:
         command = [uv.find_uv_bin(), *arguments, "--no-config", "--cache-dir", str(self.cache), "--color", "never"]

@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from pydantic import Field
 
+from pipeline.environments.wanted import Wanted
 from pipeline.rules import Rule, load
 from pipeline.settings import settings
 
 
 class Gap(Rule):
-    """Pins that old releases need and do not ask for: `specifier` says of which versions, `before` until when."""
+    """Pins that releases need and do not ask for; it says of which versions, of before which day, on which Pythons."""
 
     library: str = "*"
     specifier: str = ""
     before: date | None = None
+    python: str = ""
     pins: tuple[str, ...]
 
-    def concerns(self, library: str, version: str, release_time: datetime) -> bool:
-        """Whether a release has this gap."""
+    def concerns(self, library: str, version: str, release_time: datetime, python: str) -> bool:
+        """Whether a release has this gap on a Python X.Y."""
         return (
             self.library in ("*", library)
             and SpecifierSet(self.specifier).contains(version, prereleases=True)
+            and SpecifierSet(self.python).contains(python)
             and (self.before is None or release_time < _midnight(self.before))
         )
 
@@ -43,14 +47,10 @@ class EnvironmentRules(Rule):
     step_timeout_s: float = Field(gt=0)
     import_timeout_s: float = Field(gt=0)
     gaps: tuple[Gap, ...]
+    breaks: dict[str, tuple[date, ...]]
+    uploaded_again: dict[str, date]
     tools_as_of: date
     tools: dict[str, tuple[str, ...]]
-
-    def later(self, tools: Iterable[str]) -> dict[str, datetime]:
-        """Return the cut-off of each tool and of what comes with it and no library asks for."""
-        names = {canonicalize_name(Requirement(tool).name) for tool in tools}
-        with_theirs = names.union(*(self.tools.get(name, ()) for name in names))
-        return dict.fromkeys(with_theirs, _midnight(self.tools_as_of))
 
     def released(self, python: str) -> datetime:
         """Return when Python X.Y came out, UTC."""
@@ -65,14 +65,45 @@ class EnvironmentRules(Rule):
         ready = max(release_time, self.released(python) + timedelta(days=self.python_settles_days))
         return ready + timedelta(days=self.slack_days)
 
-    def extra_pins(self, library: str, version: str, release_time: datetime) -> list[str]:
-        """Return the pins that fill the gaps of a release."""
-        return sorted({pin for gap in self.gaps if gap.concerns(library, version, release_time) for pin in gap.pins})
+    def own_cutoffs(self, wanted: Wanted, release_time: datetime, cutoff: datetime) -> dict[str, datetime]:
+        """Return the distributions that are resolved as of another time than the rest, with that time.
+
+        Those that broke what used them between the release and the cut-off are taken as they were before; tools, and
+        what comes with them alone, as they are much later.
+        """
+        own = {
+            name: min(day for day in map(_midnight, days) if day > release_time)
+            for name, days in self.breaks.items()
+            if any(release_time < _midnight(day) < cutoff for day in days)
+        }
+        own |= {name: _midnight(day) for name, day in self.uploaded_again.items() if _midnight(day) > cutoff}
+        own |= dict.fromkeys(self._with_theirs(wanted.tools), _midnight(self.tools_as_of))
+        asked = {wanted.library, *_names(wanted.pins)}
+        return {name: time for name, time in own.items() if name not in asked}
+
+    def _with_theirs(self, tools: Iterable[str]) -> set[str]:
+        names = _names(tools)
+        return names.union(*(self.tools.get(name, ()) for name in names))
+
+    def extra_pins(self, wanted: Wanted, release_time: datetime, python: str) -> list[str]:
+        """Return the pins that fill the gaps of a release on a Python X.Y; what is asked for stays as it was asked."""
+        asked = {wanted.library, *_names(wanted.pins)}
+        gaps = [gap for gap in self.gaps if gap.concerns(wanted.library, wanted.version, release_time, python)]
+        return sorted({pin for gap in gaps for pin in gap.pins if not _names([pin]) & asked})
 
 
 def environment_rules(folder: Path | None = None) -> EnvironmentRules:
     """Read `environments.yaml` of a folder, by default that of the settings."""
     return load((folder or settings().rules) / "environments.yaml", EnvironmentRules)
+
+
+def _names(requirements: Iterable[str]) -> set[str]:
+    """Return the distributions that requirements name; one that cannot be read is for uv to complain about."""
+    names = set()
+    for requirement in requirements:
+        with contextlib.suppress(InvalidRequirement):
+            names.add(str(canonicalize_name(Requirement(requirement).name)))
+    return names
 
 
 def _midnight(day: date) -> datetime:

@@ -19,7 +19,6 @@ from pipeline.environments import (
     bare_environment,
     compiled_modules,
     discover,
-    environment_row,
     environment_rules,
     inspect_modules,
     inspect_release,
@@ -28,7 +27,6 @@ from pipeline.lake import Row
 from pipeline.settings import index_url
 from pipeline.surface import UNSEEN_SIGNATURE
 from pipeline.surface.inspected import record_of
-from pipeline.terms import EnvironmentOutcome
 from tests.index_server import Index
 
 MAY = "2021-05-01T00:00:00Z"
@@ -81,7 +79,6 @@ def test_a_release_is_inspected_once(
     assert first["lib"]["members"]["os"]["target"] == "os"
     index.projects.clear()  # what is kept needs no index
     assert inspect_release(one, ["lib"], store, cache) == first
-    assert environment_row(one, store, cache)["outcome"] == EnvironmentOutcome.BUILT
 
 
 def test_without_an_environment_all_is_opaque_and_is_tried_again(

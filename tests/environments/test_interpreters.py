@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.environments import Interpreter, discover, environment_rules, pick
+from pipeline.environments import Interpreter, discover, environment_rules
 from pipeline.environments.interpreters import preference
 
 RULES = environment_rules()
@@ -43,8 +43,8 @@ def day(text: str) -> datetime:
     ],
 )
 def test_pick(requires_python: str | None, released: str, expected: str | None) -> None:
-    found = pick(INSTALLED, requires_python, day(released), RULES)
-    assert (found.python if found else None) == expected
+    found = preference(INSTALLED, requires_python, day(released), RULES)
+    assert (found[0].python if found else None) == expected
 
 
 def test_next_best_is_the_one_before() -> None:
@@ -52,9 +52,14 @@ def test_next_best_is_the_one_before() -> None:
     assert [found.python for found in order] == ["3.10", "3.9", "3.8", "3.11", "3.13"]
 
 
+def test_those_with_a_wheel_come_first() -> None:
+    order = preference(INSTALLED, ">=3.8", day("2021-12-01"), RULES, lambda python: python in ("3.8", "3.9", "3.11"))
+    assert [found.python for found in order] == ["3.9", "3.8", "3.11", "3.10", "3.13"]
+
+
 def test_a_python_without_a_date_is_not_used() -> None:
     unknown = Interpreter("3.99.0", Path("/py"), Path("/py"))
-    assert pick([unknown], None, day("2030-01-01"), RULES) is None
+    assert preference([unknown], None, day("2030-01-01"), RULES) == []
 
 
 def test_discovered_interpreters_are_real_and_one_for_each_version() -> None:

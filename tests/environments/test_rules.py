@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.environments import environment_rules
+from pipeline.environments import Wanted, environment_rules
 from pipeline.environments.rules import Gap
 from pipeline.rules import RULES, RuleError
 
@@ -35,11 +35,15 @@ def test_cutoff(released: str, python: str, expected: str) -> None:
         (Gap(specifier=">=2", pins=("x",)), False),
         (Gap(before=date(2021, 5, 2), pins=("x",)), True),
         (Gap(before=date(2021, 5, 1), pins=("x",)), False),
+        (Gap(python="<3.9", pins=("x",)), False),
+        (Gap(pins=("lib<2",)), False),  # what was asked for stays as it was asked
     ],
 )
 def test_gap(gap: Gap, concerned: bool) -> None:
     rules = SHIPPED.model_copy(update={"gaps": (gap, gap)})
-    assert rules.extra_pins("lib", "1.5", datetime(2021, 5, 1, 12, tzinfo=UTC)) == (["x"] if concerned else [])
+    assert rules.extra_pins(Wanted("lib", "1.5"), datetime(2021, 5, 1, 12, tzinfo=UTC), "3.9") == (
+        ["x"] if concerned else []
+    )
 
 
 def test_a_typo_names_file_and_line(tmp_path: Path) -> None:

@@ -1,0 +1,115 @@
+"""Environments that nobody uses, taken away by last use until what is left is below a size."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.environments.holding import BEING_MADE, IN_USE, alone_now, last_held
+
+_LINKED_FROM = ("uv/archive-v0/*", "bytecode/*/*")
+"""Where the files lie that environments are links to: unpacked wheels, and bytecode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What was done: bytes on disk before and after (a file counts once), and the locks taken away and left as used."""
+
+    before_bytes: int
+    after_bytes: int
+    removed: tuple[str, ...]
+    in_use: tuple[str, ...]
+
+
+class Collection:
+    """What lies below the root of a store, kept under a size; sizes of what never changes are remembered."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._known: dict[Path, int] = {}
+
+    def environments(self) -> list[str]:
+        """Return the ids of the locks whose environments are on disk, the one used longest ago first."""
+        found = [path.parent.name for path in self.root.glob("*/lock.txt")]
+        return sorted(found, key=lambda lock_id: (last_held(self._holding(lock_id)), lock_id))
+
+    def bytes(self) -> int:
+        """Return the bytes on disk of environments and of what they are made from, each file counted once."""
+        own = sum(self._size(self.root / lock_id) for lock_id in self.environments())
+        return own + sum(self._size(folder) for folder in self._linked_from()) + self._size_now(self.root / "wheels")
+
+    def shrink(self, limit_bytes: int) -> Collected:
+        """Take away environments, the one used longest ago first, with what no other is linked to, until all fits.
+
+        What no environment is linked to goes first. An environment that a process uses stays, whatever the size.
+        """
+        before = size = self.bytes()
+        removed: list[str] = []
+        in_use: list[str] = []
+        if size > limit_bytes:
+            size = self._drop_unused()
+        for lock_id in self.environments():
+            if size <= limit_bytes:
+                break
+            (removed if self._remove(lock_id) else in_use).append(lock_id)
+            if lock_id in removed:
+                size = self._drop_unused()
+        return Collected(before, size, tuple(removed), tuple(in_use))
+
+    def _remove(self, lock_id: str) -> bool:
+        """Take an environment away; False if somebody uses it."""
+        holding, folder = self._holding(lock_id), self.root / lock_id
+        with alone_now(holding) as mine:
+            if mine:
+                going = folder.with_name(f".{lock_id}.old")
+                shutil.rmtree(going, ignore_errors=True)
+                folder.replace(going)
+                shutil.rmtree(going, ignore_errors=True)
+                for lock in (folder.with_suffix(BEING_MADE), holding):
+                    lock.unlink(missing_ok=True)
+            return mine
+
+    def _drop_unused(self) -> int:
+        """Remove what no environment is linked to, unless uv is at work in its cache; return the bytes left."""
+        with alone_now(self.root / "uv" / ".lock") as mine:
+            for folder in list(self._linked_from()) if mine else ():
+                if not _is_linked(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
+        return self.bytes()
+
+    def _linked_from(self) -> Iterator[Path]:
+        return (path for pattern in _LINKED_FROM for path in self.root.glob(pattern))
+
+    def _holding(self, lock_id: str) -> Path:
+        return (self.root / lock_id).with_suffix(IN_USE)
+
+    def _size(self, folder: Path) -> int:
+        """Return the bytes of a folder that never changes once it is there."""
+        if folder not in self._known:
+            self._known[folder] = self._size_now(folder)
+        return self._known[folder]
+
+    def _size_now(self, folder: Path) -> int:
+        """Return the bytes on disk of a folder; of an environment only those of files that are no links to a cache."""
+        environment = folder.parent == self.root and (folder / "lock.txt").is_file()
+        return sum(found.st_blocks * 512 for found in _stats(folder) if not environment or found.st_nlink == 1)
+
+
+def _stats(folder: Path) -> Iterator[os.stat_result]:
+    """Yield what is known of every file and folder in a tree; what vanishes meanwhile is passed over."""
+    with contextlib.suppress(FileNotFoundError), os.scandir(folder) as entries:
+        for entry in entries:
+            with contextlib.suppress(FileNotFoundError):
+                if entry.is_dir(follow_symlinks=False):
+                    yield from _stats(Path(entry.path))
+                yield entry.stat(follow_symlinks=False)
+
+
+def _is_linked(folder: Path) -> bool:
+    """Whether an environment has links to the files of a folder: to all of them or to none."""
+    return any(found.st_nlink > 1 for found in _stats(folder) if not stat.S_ISDIR(found.st_mode))

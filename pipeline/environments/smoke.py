@@ -1,0 +1,37 @@
+"""The proof that an environment works: its library is imported, in the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.environments.environment import Environment
+from pipeline.environments.failures import FailureRules, StepFailed
+from pipeline.environments.resolver import telling
+from pipeline.environments.sandbox import Sandbox
+from pipeline.environments.supervise import Limits
+from pipeline.terms import EnvironmentOutcome
+
+_PROGRAM = "import importlib, sys\nfor name in sys.argv[1:]:\n    importlib.import_module(name)\nprint('done')"
+_LINES = 6
+
+
+def import_modules(
+    environment: Environment, names: Sequence[str], sandbox: Sandbox, failures: FailureRules, timeout_s: float
+) -> None:
+    """Import modules one after the other.
+
+    Errors: StepFailed with IMPORT_FAILED, MISSING_SYSTEM_LIBRARY (which is in `missing`) or TIMED_OUT.
+    """
+    argv = [str(environment.python), "-c", _PROGRAM, *names]
+    done = sandbox.run(argv, environment=environment, files={}, stdin=b"", limits=Limits(time_s=timeout_s))
+    if done.timed_out:
+        raise StepFailed(EnvironmentOutcome.TIMED_OUT, f"importing {', '.join(names)} took more than {timeout_s:g} s")
+    if done.returncode == 0 and done.stdout.endswith(b"done\n"):
+        return
+    log = done.stderr.decode(errors="replace")
+    hidden = (str(environment.site_packages), str(environment.folders[-1].parent))
+    detail = "\n".join(telling(log, hidden).splitlines()[-_LINES:]) or f"ended with status {done.returncode}"
+    missing = failures.missing("import", log)
+    if missing:
+        raise StepFailed(EnvironmentOutcome.MISSING_SYSTEM_LIBRARY, detail, missing[1])
+    raise StepFailed(EnvironmentOutcome.IMPORT_FAILED, detail)
