@@ -19,6 +19,7 @@ from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.pinned import Pin
 from pipeline.environments.resolver import telling
 from pipeline.environments.sandbox import Sandbox
+from pipeline.environments.wheel_metadata import WheelMetadata
 from pipeline.terms import EnvironmentOutcome
 
 _ADDED = 4
@@ -41,6 +42,7 @@ class BuildSite:
     sandbox: Sandbox
     facts: IndexFacts
     fetcher: Fetcher
+    about: WheelMetadata
     rules: BuildRules
     signs: FailureRules
 
@@ -79,7 +81,9 @@ class BuildSite:
         """
         added: defaultdict[str, list[str]] = defaultdict(list)
         while True:
-            gateway = Gateway(self.facts.project, self.fetcher, view, max_bytes=self.rules.download_mib << 20)
+            gateway = Gateway(
+                self.facts.project, self.fetcher, self.about, view, max_bytes=self.rules.download_mib << 20
+            )
             ran = run_uv(_furnished(job, constraints, added), interpreter, gateway, self.sandbox, self.rules)
             if ran.status == 0:
                 return ran

@@ -75,7 +75,13 @@ def _build(
     arguments += ["--no-deps", "--target", f"{SCRATCH}/target"]
     variables = {"SOURCE_DATE_EPOCH": str(max(epoch, _ZIP_EPOCH))}
     view = WheelsFirst(order.interpreter.python, lambda name: others.get(name, as_of), {})
-    ran = site.run(Job(arguments, {name: source}, order.pin.name, variables), order.interpreter, view, constraints)
+    job = Job(arguments, {name: source}, order.pin.name, variables)
+    try:
+        ran = site.run(job, order.interpreter, view, constraints)
+    except StepFailed as error:
+        if error.outcome is EnvironmentOutcome.UNRESOLVABLE:  # uv's word for a wheel of another name or version
+            raise StepFailed(EnvironmentOutcome.BUILD_FAILED, error.detail) from None
+        raise
     return ran.name, ran.result
 
 

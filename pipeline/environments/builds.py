@@ -18,9 +18,10 @@ from pipeline.environments.build_wheel import WheelOrder, build_wheel
 from pipeline.environments.failures import StepFailed, failure_rules
 from pipeline.environments.index_facts import IndexFacts
 from pipeline.environments.interpreters import Interpreter
-from pipeline.environments.pinned import Pin, read_lock, write_lock
+from pipeline.environments.pinned import Pin, any_built, read_lock, write_lock
 from pipeline.environments.rules import EnvironmentRules
 from pipeline.environments.sandbox import Sandbox
+from pipeline.environments.wheel_metadata import WheelMetadata
 from pipeline.environments.wheel_shelf import NotTheWheel, WheelShelf
 from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
@@ -33,7 +34,8 @@ class Builder:
 
     def __init__(self, root: Path, *, facts: IndexFacts, sandbox: Sandbox, rules: EnvironmentRules) -> None:
         self.rules = rules
-        self._site = BuildSite(sandbox, facts, Fetcher(timeout_s=settings().timeout_s), build_rules(), failure_rules())
+        fetcher = Fetcher(timeout_s=settings().timeout_s)
+        self._site = BuildSite(sandbox, facts, fetcher, WheelMetadata(fetcher), build_rules(), failure_rules())
         self._shelf = WheelShelf(root, ArchiveLimits(_MAX_UNPACKED))
         self._failed: dict[tuple[Pin, str, tuple[str, ...]], StepFailed] = {}
 
@@ -61,6 +63,8 @@ class Builder:
 
         Errors: as wheel().
         """
+        if not any_built(lock):
+            return lock
         pins = read_lock(lock)
         beside = tuple(pin.requirement for pin in pins if pin.name in self._site.rules.run_as_built)
         lines = [write_lock(pin for pin in pins if not pin.built)]

@@ -22,9 +22,11 @@ import requests
 from pipeline.crawl import BadAnswer, Fetcher, IndexFile, NotFound, Project, Unreachable
 from pipeline.crawl.http import CHUNK, NoRanges
 from pipeline.environments.dated_index import CONTENT_TYPE, simple_page
+from pipeline.environments.wheel_metadata import WheelMetadata
 
 _PAGE = re.compile(r"/simple/([A-Za-z0-9](?:[A-Za-z0-9._-]{0,100}[A-Za-z0-9])?)/?")
 _FILE = re.compile(r"/files/([0-9a-f]{64})/[A-Za-z0-9][A-Za-z0-9._+!-]{0,250}")
+_METADATA = re.compile(_FILE.pattern + r"\.whl\.metadata")
 _RANGE = re.compile(r"bytes=(?:\d{1,15}-\d{0,15}|-\d{1,15})")
 _CONNECTIONS = 24
 _IDLE_S = 60.0
@@ -55,6 +57,7 @@ class Gateway:
 
     project: Callable[[str], Project]
     fetcher: Fetcher
+    about: WheelMetadata
     view: View = everything
     max_bytes: int = 4 << 30
     max_requests: int = 5000
@@ -86,16 +89,25 @@ class Gateway:
         files = self.view(known)
         with self._counting:
             self._files.update({file.sha256: file for file in files})
-        return simple_page(known.library, files, lambda file: f"/files/{file.sha256}/{file.filename}")
+        return simple_page(known.library, files, lambda file: f"/files/{file.sha256}/{file.filename}", metadata=True)
+
+    def metadata(self, sha256: str) -> bytes:
+        """Return the metadata of a wheel that a page named, as PEP 658 has it beside the wheel."""
+        self._count(asked=1)
+        return self.about.read(self._named(sha256))
 
     def fetch(self, sha256: str, wanted: str | None) -> requests.Response:
         """Begin to fetch a file that a page named, or a range of it."""
         self._count(asked=1)
+        file = self._named(sha256)
+        headers = {"Accept-Encoding": "identity"} | ({"Range": wanted} if wanted else {})
+        return self.fetcher.get(file.url, headers, stream=True)
+
+    def _named(self, sha256: str) -> IndexFile:
         file = self._files.get(sha256)
         if file is None:
             raise _Refused(404, "no page has named this file")
-        headers = {"Accept-Encoding": "identity"} | ({"Range": wanted} if wanted else {})
-        return self.fetcher.get(file.url, headers, stream=True)
+        return file
 
     def _count(self, *, asked: int = 0, sent: int = 0) -> None:
         with self._counting:
@@ -157,6 +169,8 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             if page := _PAGE.fullmatch(self.path):
                 self._send(200, CONTENT_TYPE, self.gateway.page(page[1]))
+            elif file := _METADATA.fullmatch(self.path):
+                self._send(200, "text/plain", self.gateway.metadata(file[1]))
             elif file := _FILE.fullmatch(self.path):
                 self._stream(file[1])
             else:

@@ -57,6 +57,11 @@ def read_lock(text: str) -> list[Pin]:
     return pins
 
 
+def any_built(text: str) -> bool:
+    """Whether a lock says that anything is built from source."""
+    return any(_BUILT.fullmatch(line) for line in text.splitlines())
+
+
 def write_lock(pins: Iterable[Pin]) -> str:
     """Return the text of a lock, for pip, uv and `read_lock`."""
     return "".join(_written(pin) for pin in pins)

@@ -15,6 +15,7 @@ import pytest
 
 from pipeline.crawl import Fetcher, project
 from pipeline.environments.gateway import Gateway, everything
+from pipeline.environments.wheel_metadata import WheelMetadata
 from tests.index_server import Index, Reply, sdist, wheel
 
 MAY = "2021-05-01T00:00:00Z"
@@ -65,7 +66,7 @@ def ask() -> Ask:
 
 def gateway_of(index: Index, **changed: Any) -> Gateway:
     fetcher = Fetcher(timeout_s=5, retries=0)
-    return Gateway(lambda name: project(fetcher, index.simple, name), fetcher, **changed)
+    return Gateway(lambda name: project(fetcher, index.simple, name), fetcher, WheelMetadata(fetcher), **changed)
 
 
 def test_pages_have_upload_times_and_addresses_that_lead_back(
