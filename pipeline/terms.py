@@ -61,6 +61,7 @@ class ParameterSource(Term):
     DOCSTRING = "docstring", "the docstring describes it, and **kwargs takes it"
     STUB = "stub", "stands in the type stub beside the source"
     HELPER = "helper", "a decorator still accepts it, under a name that the signature no longer has"
+    DECORATOR = "decorator", "a decorator adds it to the signature"
 
 
 class SourceKind(Term):
@@ -85,6 +86,8 @@ class HelperEffect(Term):
     POSITION_BUT = "position_but", "all but the named ones (unnamed: the required ones) are still accepted by position"
     POSITION_REST = "position_rest", "what the signature makes keyword-only is still accepted by position"
     POSITION_ORDER = "position_order", "the named keyword-only parameters are still accepted by position, in that order"
+    ADDED = "added", "the parameters of `adds` are accepted too"
+    REPLACED = "replaced", "the parameters of `adds` are accepted, and no others"
 
 
 class HelperArgument(Term):
@@ -94,9 +97,11 @@ class HelperArgument(Term):
     NEW = "new", "the new name, or as many; None where the parameter goes without one"
     RENAMES = "renames", "a mapping of old names to new ones"
     NAMES = "names", "the parameter that the effect is about, or several"
+    ALLOWED = "allowed", "parameters that the effect is not about, where it is about all others"
     DEPRECATED = "deprecated", "parameters that will go, beside the effect on others"
     REPLACEMENT = "replacement", "what to use instead"
     CATEGORY = "category", "a class of warnings"
+    PIECE = "piece", "stands in `adds` where its name does, in braces: a name, pairs of name and default, or a value"
     SPECS = "specs", "the keyword is a parameter's name, its value (since, message)"
     IGNORED = "ignored", "says nothing about parameters"
 

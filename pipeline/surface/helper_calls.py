@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,11 @@ from pipeline.surface.records import Mark
 from pipeline.surface.rules import Regex
 from pipeline.terms import HelperArgument, HelperEffect, ParameterDeprecation
 
+ALL = "*"
+"""Stands for all names of parameters."""
+
 _VERSION = re.compile(r"v?(\d[\w.]*)(?:\s.*)?")
+_PIECE = re.compile(r"\{(\w+)(?:\|([^}]*))?\}")
 
 
 class HelperExample(Rule):
@@ -31,7 +35,8 @@ class Helper(Rule):
 
     `names` are the last names of the decorator; `arguments` its parameters in order, `keywords` those that are given
     by name only, `others` the role of what is given beyond them; `written` must be found in the decorator as written;
-    `old` and `new` are the names that are meant where the call does not say them.
+    `old` and `new` are the names that are meant where the call does not say them. `adds` is the signature of what
+    is added: `{name}` is filled with the argument of that name, `{name|0}` with 0 where it is not given.
     """
 
     names: frozenset[str]
@@ -42,14 +47,17 @@ class Helper(Rule):
     written: Regex | None = None
     old: str | None = None
     new: str | None = None
+    adds: str | None = None
     examples: tuple[HelperExample, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
 class HelperCall:
-    """What a call of a helper says; `names` is None where it names no parameters."""
+    """What a call of a helper says; `names` is None where it names no parameters; all but `allowed` are ALL."""
 
     names: tuple[str, ...] | None = None
+    allowed: tuple[str, ...] = ()
+    adds: ast.arguments | None = None
     renames: tuple[tuple[str, str | None], ...] = ()
     deprecated: tuple[tuple[str, str | None], ...] = ()
     since: str | None = None
@@ -74,6 +82,7 @@ def read_call(decorator: ast.expr, helper: Helper) -> HelperCall | None:
     try:
         for role, name, node in _roles(decorator, helper):
             _take(said, role, name, node)
+        adds = _adds(helper.adds, said.get(HelperArgument.PIECE, {}))
     except (ValueError, TypeError):
         # not called in this way, or with what only running tells
         return None
@@ -83,6 +92,8 @@ def read_call(decorator: ast.expr, helper: Helper) -> HelperCall | None:
     renames = [*zip(old, [*new, *[None] * len(old)], strict=False), *said.get(HelperArgument.RENAMES, ())]
     found = HelperCall(
         names=names,
+        allowed=tuple(said.get(HelperArgument.ALLOWED, ())),
+        adds=adds,
         renames=tuple(renames),
         deprecated=tuple(said.get(HelperArgument.DEPRECATED, ())),
         since=said.get(HelperArgument.SINCE),
@@ -116,8 +127,10 @@ def _take(said: dict[HelperArgument, Any], role: HelperArgument, name: str, node
     match role:
         case HelperArgument.SINCE | HelperArgument.REMOVAL:
             said[role] = _version(node)
-        case HelperArgument.OLD | HelperArgument.NEW | HelperArgument.NAMES:
+        case HelperArgument.OLD | HelperArgument.NEW | HelperArgument.NAMES | HelperArgument.ALLOWED:
             said[role] = (*said.get(role, ()), *_names(ast.literal_eval(node), none=role is HelperArgument.NEW))
+        case HelperArgument.PIECE:
+            said.setdefault(role, {})[name] = _piece(node)
         case HelperArgument.DEPRECATED:
             said[role] = [(found, None) for found in sorted(_names(ast.literal_eval(node)))]
         case HelperArgument.SPECS if isinstance(node, ast.Tuple) and node.elts:
@@ -148,9 +161,38 @@ def _names(value: object, *, none: bool = False) -> tuple[Any, ...]:
     """Return the parameter names that a literal gives, one or several; ValueError where it gives something else."""
     several = tuple(value) if isinstance(value, list | tuple | set) else (value,)
     for name in several:
-        if not (isinstance(name, str) and name.isidentifier()) and not (none and name is None):
+        if not (isinstance(name, str) and (name.isidentifier() or name == ALL)) and not (none and name is None):
             raise ValueError(str(name))
     return several
+
+
+def _piece(node: ast.expr) -> str:
+    """Return what an argument is in a signature: a name, parameters for pairs of name and default, else its value."""
+    match node:
+        case ast.Constant(value=str(name)):
+            return name
+        case ast.List(elts=pairs) | ast.Tuple(elts=pairs):
+            return ", ".join(f"{_piece(pair.elts[0])}={ast.unparse(pair.elts[1])}" for pair in map(_pair, pairs))
+    return ast.unparse(node)
+
+
+def _pair(node: ast.expr) -> ast.Tuple:
+    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+        raise ValueError(ast.unparse(node))
+    return node
+
+
+def _adds(template: str | None, pieces: Mapping[str, str]) -> ast.arguments | None:
+    """Return the signature of what is added; ValueError where a piece of it is not given, or does not fit."""
+    if template is None:
+        return None
+    text = _PIECE.sub(lambda found: pieces.get(found[1], found[2] or ""), template)
+    try:
+        (function,) = ast.parse(f"def _({text}): ...").body
+    except SyntaxError:
+        raise ValueError(text) from None
+    assert isinstance(function, ast.FunctionDef)
+    return function.args
 
 
 def _complete(effect: HelperEffect, said: HelperCall) -> bool:
@@ -162,4 +204,6 @@ def _complete(effect: HelperEffect, said: HelperCall) -> bool:
             return bool(said.names or said.deprecated)
         case HelperEffect.POSITION_FROM | HelperEffect.POSITION_OF | HelperEffect.POSITION_ORDER:
             return bool(said.names)
+        case HelperEffect.ADDED | HelperEffect.REPLACED:
+            return said.adds is not None
     return True

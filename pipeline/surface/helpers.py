@@ -1,4 +1,4 @@
-"""Libraries' own decorators for changes of signatures: what a caller can still give, and what of it will end.
+"""Libraries' own decorators for changes of signatures: what a caller can give, and what of it will end.
 
 Which decorator has which effect, and where its arguments stand, is in `curation_rules/helpers.yaml`.
 """
@@ -12,10 +12,12 @@ from functools import cached_property
 from pydantic import model_validator
 
 from pipeline.rules import Rule
-from pipeline.surface.helper_calls import Helper, HelperCall, HelperExample, read_call
+from pipeline.surface.helper_calls import ALL, Helper, HelperCall, HelperExample, read_call
 from pipeline.surface.records import Mark, Parameter
 from pipeline.terms import HelperEffect, ParameterDeprecation, ParameterKind, ParameterSource
 
+_VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
+_BOUND = frozenset({"self", "cls"})
 _WRITTEN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED})
 
 
@@ -64,8 +66,13 @@ def apply_helpers(
 
 
 def show_parameter(parameter: Parameter) -> str:
-    """Write a parameter with its mark: `b: keyword_only, name, since 3.1, removed in 3.3, use c`; unmarked its name."""
+    """Write a parameter with its mark: `b: keyword_only, name, since 3.1, removed in 3.3, use c`; unmarked its name.
+
+    One that a decorator adds has its default too: `axis: keyword_only, added, 0`.
+    """
     mark = parameter["deprecation"]
+    if mark is None and parameter["known_from"] == ParameterSource.DECORATOR:
+        return f"{parameter['name']}: {parameter['kind']}, added, {parameter['default']}"
     if mark is None:
         return str(parameter["name"])
     words = {"since": "since", "removal": "removed in", "replacement": "use"}
@@ -104,7 +111,12 @@ def _rename(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
 
 
 def _deprecate(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
-    for name in said.names or ():
+    names = said.names or ()
+    if ALL in names:
+        names = tuple(p["name"] for p in parameters if p["kind"] not in _VARIADIC and p["name"] not in _BOUND)
+    for name in names:
+        if name in said.allowed:
+            continue
         parameters = _marked(parameters, name, said.mark(ParameterDeprecation.ENTIRELY, said.replacement))
     return parameters
 
@@ -160,6 +172,19 @@ def _order(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
     return sorted(found, key=place)
 
 
+def _add(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
+    known = {p["name"] for p in parameters}
+    added = [p for p in _replace([], said) if p["name"] not in known]
+    end = len(parameters) - sum(p["kind"] == ParameterKind.VAR_KEYWORD for p in parameters)
+    return [*parameters[:end], *added, *parameters[end:]]
+
+
+def _replace(parameters: list[Parameter], said: HelperCall) -> list[Parameter]:
+    assert said.adds is not None
+    written = read_parameters(said.adds)
+    return [p if p["name"] in _BOUND else p | {"known_from": ParameterSource.DECORATOR} for p in written]
+
+
 _EFFECTS: dict[HelperEffect, Callable[[list[Parameter], HelperCall], list[Parameter]]] = {
     HelperEffect.RENAMED: _rename,
     HelperEffect.DEPRECATED: _deprecate,
@@ -168,6 +193,8 @@ _EFFECTS: dict[HelperEffect, Callable[[list[Parameter], HelperCall], list[Parame
     HelperEffect.POSITION_BUT: _but,
     HelperEffect.POSITION_REST: _rest,
     HelperEffect.POSITION_ORDER: _order,
+    HelperEffect.ADDED: _add,
+    HelperEffect.REPLACED: _replace,
 }
 
 

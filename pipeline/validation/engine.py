@@ -169,7 +169,7 @@ class _Flow:
 
 
 def chunks(jobs: Sequence[Job], workers: int, at_least: int = 1) -> Iterator[Sequence[Job]]:
-    """Part the jobs of one environment among the workers, at most CHUNK together; fewer than `at_least` are no work for two."""
+    """Part the jobs of one environment among the workers: at most CHUNK together, not fewer than `at_least`."""
     size = min(CHUNK, max(at_least, -(-len(jobs) // workers)))
     return (jobs[start : start + size] for start in range(0, len(jobs), size))
 

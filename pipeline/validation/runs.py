@@ -34,7 +34,7 @@ _OF_STATE = _OF_PARAMETERS | {
     ChangeKind.DEPRECATED,
 }
 # What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
-_SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED})
+_SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,9 @@ def test_what_is_confirmed_is_told(row):
     wrongly += [line for line in found if "only" in row and line not in row["only"]]
     unseen = [path for path in row.get("seen", ()) if diff.new.find(path) is None]
     marks = {path: mark_of(diff, path, wanted) for path, wanted in row.get("marks", {}).items()}
-    assert (lacking, wrongly, unseen, marks) == ([], [], [], row.get("marks", {}))
+    takes = {path: parameters_of(diff, path) for path in row.get("takes", {})}
+    expected = ([], [], [], row.get("marks", {}), row.get("takes", {}))
+    assert (lacking, wrongly, unseen, marks, takes) == expected
 
 
 def mark_of(diff: Diff, path: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -52,3 +54,9 @@ def mark_of(diff: Diff, path: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     row = diff.new.find(path)
     mark = (row["deprecation"] if row else None) or {}
     return {key: mark.get(key) for key in wanted}
+
+
+def parameters_of(diff: Diff, path: str) -> list[str]:
+    """Return the names of the parameters that a path takes in the new release."""
+    row = diff.new.find(path)
+    return [parameter["name"] for parameter in row["parameters"]] if row else []

@@ -105,7 +105,7 @@ def helped(difference: Difference, sources: Sources) -> bool:
     if difference.theirs is None:
         return False
     told = signature_from(difference, ParameterSource.SIGNATURE)
-    return told == difference.theirs.parameters and ParameterSource.HELPER in _sources_of(difference)
+    return told == difference.theirs.parameters and bool({"helper", "decorator"} & _sources_of(difference))
 
 
 def overloads_only(difference: Difference, sources: Sources) -> bool:

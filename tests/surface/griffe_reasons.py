@@ -83,7 +83,10 @@ class Reason(Term):
     )
     NEW = "__new__", "the class has no `__init__`; it is called as its `__new__` says"
     KWARGS = "behind **kwargs", "the docstring or the body says which parameters `**kwargs` takes"
-    HELPED = "a decorator takes it", "a decorator still takes a parameter by a name that the signature no longer has"
+    HELPED = (
+        "a decorator takes it",
+        "a decorator takes a parameter that the signature does not have, or no longer by that name",
+    )
     OVERLOADS = (
         "overloads only",
         "a stub defines it by overloads alone, which for griffe are no definition; we take the first",
