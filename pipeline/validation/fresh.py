@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from pipeline.environments import Environment, Finished, Limits, Sandbox
+from pipeline.environments import Environment, Finished, Grants, Limits, Sandbox
 from pipeline.validation import harness
 from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, told_limits, variables
 from pipeline.validation.judging import judge, judge_unanswered
@@ -48,6 +48,7 @@ class Fresh:
                 processes=limits.processes + 1,
             ),
             variables=variables(self.rules, repeat),
+            grants=Grants(second_uid=self.sandbox.two_users),
         )
         return _judged(finished, nonce)
 
