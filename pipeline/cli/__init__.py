@@ -11,6 +11,7 @@ from pipeline import __version__
 from pipeline.cli.airflow import app as airflow_app
 from pipeline.cli.diff import diff
 from pipeline.cli.doctor import doctor
+from pipeline.cli.env import app as env_app
 from pipeline.cli.evolution import evolution
 from pipeline.cli.history import history
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
@@ -40,6 +41,7 @@ app.command()(evolution)
 app.command()(validate)
 app.command()(verify)
 app.command()(doctor)
+app.add_typer(env_app, name="env")
 app.add_typer(airflow_app, name="airflow")
 
 

@@ -1,6 +1,7 @@
 """Pinned environments of releases, and the sandbox in which anything of other people's is run."""
 
 from pipeline.environments.bubblewrap import Bubblewrap
+from pipeline.environments.collection import Collection
 from pipeline.environments.diagnosis import Finding, diagnose
 from pipeline.environments.environment import Environment, bare_environment
 from pipeline.environments.failures import IndexUnreachable, StepFailed
@@ -14,6 +15,8 @@ from pipeline.environments.inspect_store import (
 )
 from pipeline.environments.interpreters import Interpreter, discover
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
+from pipeline.environments.publishing import lock_to_publish
+from pipeline.environments.records import Records
 from pipeline.environments.rules import EnvironmentRules, InspectionRules, environment_rules
 from pipeline.environments.sandbox import NoSandbox, Sandbox
 from pipeline.environments.session import Session
@@ -28,6 +31,7 @@ __all__ = [
     "NOT_INSPECTED",
     "Answer",
     "Bubblewrap",
+    "Collection",
     "Description",
     "Environment",
     "EnvironmentRules",
@@ -41,6 +45,7 @@ __all__ = [
     "Interpreter",
     "Limits",
     "NoSandbox",
+    "Records",
     "Sandbox",
     "SandboxUnavailable",
     "Session",
@@ -56,5 +61,6 @@ __all__ = [
     "find_sandbox",
     "inspect_modules",
     "inspect_release",
+    "lock_to_publish",
     "wanted_of",
 ]

@@ -36,7 +36,11 @@ class Collection:
     def environments(self) -> list[str]:
         """Return the ids of the locks whose environments are on disk, the one used longest ago first."""
         found = [path.parent.name for path in self.root.glob("*/lock.txt")]
-        return sorted(found, key=lambda lock_id: (last_held(self._holding(lock_id)), lock_id))
+        return sorted(found, key=lambda lock_id: (self.last_used(lock_id), lock_id))
+
+    def last_used(self, lock_id: str) -> float:
+        """Return when an environment was last taken, in seconds of the epoch."""
+        return last_held(self._holding(lock_id))
 
     def bytes(self) -> int:
         """Return the bytes on disk of environments and of what they are made from, each file counted once."""

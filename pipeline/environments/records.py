@@ -25,7 +25,7 @@ class Records:
     Only what was built is kept: what failed may be tried again with more luck.
     """
 
-    def __init__(self, folder: Path, basis: Any) -> None:
+    def __init__(self, folder: Path, basis: Any = None) -> None:
         self._folder = folder
         self._basis = content_id(_VERSION, basis)
 
