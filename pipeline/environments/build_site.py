@@ -14,6 +14,7 @@ from pipeline.environments.build_rules import BuildRules
 from pipeline.environments.build_run import Job, Ran, run_uv
 from pipeline.environments.failures import FailureRules, IndexUnreachable, StepFailed
 from pipeline.environments.gateway import Gateway, View
+from pipeline.environments.grants import GrantRefused
 from pipeline.environments.index_facts import IndexFacts
 from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.pinned import Pin
@@ -84,7 +85,10 @@ class BuildSite:
             gateway = Gateway(
                 self.facts.project, self.fetcher, self.about, view, max_bytes=self.rules.download_mib << 20
             )
-            ran = run_uv(_furnished(job, constraints, added), interpreter, gateway, self.sandbox, self.rules)
+            try:
+                ran = run_uv(_furnished(job, constraints, added), interpreter, gateway, self.sandbox, self.rules)
+            except GrantRefused as error:
+                raise NothingHelps(EnvironmentOutcome.BUILD_FAILED, f"nothing can be built here: {error}") from None
             if ran.status == 0:
                 return ran
             if gateway.unreachable:

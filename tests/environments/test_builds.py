@@ -16,7 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
-from pipeline.environments import Interpreter, Sandbox, StepFailed, discover, environment_rules
+from pipeline.environments import Interpreter, NoSandbox, Sandbox, StepFailed, discover, environment_rules
 from pipeline.environments.build_rules import build_rules
 from pipeline.environments.builds import Builder
 from pipeline.environments.failures import IndexUnreachable
@@ -216,6 +216,16 @@ def test_failures_end_in_an_outcome(
     assert detail in failed.value.detail
     assert len(failed.value.detail) <= 800
     assert not list(tmp_path.rglob("*.whl"))
+
+
+def test_a_sandbox_that_cannot_show_the_index_alone_builds_nothing(
+    index: Index, python: Interpreter, tmp_path: Path
+) -> None:
+    index.add("lib", "1.0", source("lib"), MAY)
+    builder = Builder(tmp_path, facts=IndexFacts(index.simple), sandbox=NoSandbox(), rules=environment_rules())
+    with pytest.raises(StepFailed, match="nothing can be built here: without a sandbox") as failed:
+        builder.lock(["lib==1.0"], python, JUNE)
+    assert failed.value.outcome == Outcome.BUILD_FAILED
 
 
 def test_an_index_that_fails_is_not_a_fact_about_the_release(
