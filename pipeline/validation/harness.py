@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.environments import second_user
+from pipeline.terms import Outcome
 
 _INSIDE = Path(__file__).with_name("inside")
+_OUTCOMES = {
+    outcome.value: outcome for outcome in Outcome if outcome not in (Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE)
+}
 _ALWAYS = ("outcomes", "seeds", "program", "case", "second_user", "kernel", "watch", "guard")
 # Reads the sources of the harness, as modules to be loaded when they are first imported, and starts it.
 _BOOT = """
@@ -57,6 +61,15 @@ class Ready:
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    """What the case's process says of itself; `lines` of the code are those that begin statements, and those executed."""
+
+    outcome: Outcome
+    message: str
+    lines: tuple[frozenset[int], frozenset[int]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What the harness saw of one case.
 
@@ -67,7 +80,7 @@ class Seen:
 
     status: int
     broken: str | None
-    report: Mapping[str, Any] | None
+    report: Report | None
     output: str
     duration_s: float
     peak_memory_bytes: int
@@ -114,17 +127,29 @@ def read_seen(frame: bytes, nonce: bytes) -> Seen:
     if not frame.startswith(nonce):
         raise NoAnswer("the answer is not signed")
     said = _loaded(frame[len(nonce) :])
-    report = None if said["report"] is None else _loaded(said["report"].encode())
+    report = None if said["report"] is None else read_report(said["report"])
     return Seen(
-        said["status"],
-        said["broken"],
-        report,
-        said["output"],
-        said["duration_s"],
-        said["peak"],
-        said["clean"],
-        said["forged"],
+        status=said["status"],
+        broken=said["broken"],
+        report=report,
+        output=said["output"],
+        duration_s=said["duration_s"],
+        peak_memory_bytes=said["peak"],
+        clean=said["clean"],
+        forged=said["forged"] or (report is None and said["report"] is not None),
     )
+
+
+def read_report(text: str) -> Report | None:
+    """Read what the case's process said of itself, see `inside.case.written_down`; None if it says anything else."""
+    try:
+        outcome, has, ran, message = text.split("\n", 3)
+        if has == ran == "-":
+            return Report(_OUTCOMES[outcome], message)
+        statements, executed = (frozenset(map(int, numbers.split())) for numbers in (has, ran))
+        return Report(_OUTCOMES[outcome], message, (statements, statements & executed))
+    except (ValueError, KeyError):
+        return None
 
 
 def frames(output: bytes) -> list[bytes]:

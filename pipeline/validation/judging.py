@@ -9,7 +9,6 @@ from pipeline.terms import Outcome
 from pipeline.validation.cases import Attempt
 from pipeline.validation.harness import Seen
 
-_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 _LIMITS = {
     "timed_out": (Outcome.TIMED_OUT, "still running at the time limit"),
     "out_of_memory": (Outcome.OUT_OF_MEMORY, "went over the memory limit"),
@@ -22,14 +21,13 @@ _OF_HARNESS = 97  # status of a case's process whose harness failed, see `inside
 def judge(seen: Seen) -> Attempt:
     """Return the attempt that the harness saw."""
     outcome, message = _judged(seen)
-    lines = (seen.report or {}).get("lines")
     return Attempt(
         outcome,
         message,
         seen.duration_s,
         seen.peak_memory_bytes,
         seen.output,
-        (frozenset(lines["statements"]), frozenset(lines["executed"])) if lines else None,
+        seen.report.lines if seen.report else None,
     )
 
 
@@ -45,9 +43,9 @@ def _judged(seen: Seen) -> tuple[Outcome, str]:
     if seen.broken:
         return _LIMITS[seen.broken]
     if seen.report is not None:
-        return _OUTCOMES[seen.report["outcome"]], seen.report["message"]
+        return seen.report.outcome, seen.report.message
     if seen.forged:
-        return Outcome.SANDBOX_VIOLATION, "wrote into the pipe in which the harness reports"
+        return Outcome.SANDBOX_VIOLATION, "wrote into a pipe of the harness"
     if "MemoryError" in seen.output or "bad_alloc" in seen.output:
         return Outcome.OUT_OF_MEMORY, seen.output
     if seen.status > 128:

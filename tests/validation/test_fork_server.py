@@ -91,9 +91,13 @@ def forked(installed: Environment, sandbox: Sandbox, limited: ValidationRules, m
     """Run pieces of code one after the other in one server, without any confirmation by a fresh process."""
 
     def run(*codes: str) -> list[Attempt | None]:
-        cases = [Case(str(number), "", "import lib\n" + code, import_names=("lib",)) for number, code in enumerate(codes)]
+        cases = [
+            Case(str(number), "", "import lib\n" + code, import_names=("lib",)) for number, code in enumerate(codes)
+        ]
         fresh = Fresh(installed, sandbox, limited)
-        monkeypatch.setattr(Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, case.code, 0, 0))
+        monkeypatch.setattr(
+            Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, case.code, 0, 0)
+        )
         with ForkServer(fresh, cases) as server:
             return [server.attempt(case, 0) for case in cases]
 

@@ -93,7 +93,9 @@ Run = Callable[..., Result]
 def tested(installed: Environment, sandbox: Sandbox, rules: ValidationRules) -> Run:
     def run(test_file: str, code: str = CODE, **changed: Any) -> Result:
         case = Case("case", "", code, import_names=("lib",), test_file=test_file, module="solution")
-        return run_cases(installed, [case], sandbox, rules.model_copy(update={"repeats": 1, "time_s": 20.0} | changed))[0]
+        return run_cases(installed, [case], sandbox, rules.model_copy(update={"repeats": 1, "time_s": 20.0} | changed))[
+            0
+        ]
 
     return run
 
@@ -137,7 +139,9 @@ def test_both_kinds_of_tests(installed: Environment, sandbox: Sandbox, rules: Va
 def test_without_pytest_it_is_the_environment_that_is_wrong(
     tmp_path: Path, sandbox: Sandbox, rules: ValidationRules
 ) -> None:
-    (result,) = run_cases(empty_environment(tmp_path), [Case("case", "", "", test_file="def test(): pass")], sandbox, rules)
+    (result,) = run_cases(
+        empty_environment(tmp_path), [Case("case", "", "", test_file="def test(): pass")], sandbox, rules
+    )
     assert result.outcome == Outcome.HARNESS_ERROR
     assert "no pytest in the environment" in str(result.detail)
 

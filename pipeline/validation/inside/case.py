@@ -13,8 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    Lines = tuple[list[int], list[int]]
+
 # Kept here, since a case may put something else in their place.
-_write, _read, _exit, _getpid, _dumps = os.write, os.read, os._exit, os.getpid, json.dumps
+_write, _read, _exit, _getpid = os.write, os.read, os._exit, os.getpid
 
 
 def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
@@ -24,25 +26,38 @@ def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
     nothing to report.
     """
     home = _getpid()
-    result = _dumps(outcome_of(json.loads(specification.decode())))
+    outcome, message, lines = outcome_of(json.loads(specification.decode()))
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # whatever the case put there
             stream.flush()
     if _getpid() == home:
-        report = _read(key_from, 64) + result.encode()
+        report = _read(key_from, 64) + written_down(outcome, message, lines)
         while report:
             report = report[_write(report_to, report) :]
     _exit(0)
 
 
-def outcome_of(spec: "dict[str, Any]") -> "dict[str, Any]":
-    """Return the outcome of a case, the message where it did not pass, and the lines that were executed."""
+def written_down(outcome: str, message: str, lines: "Lines | None") -> bytes:
+    """Return a report: outcome, lines with code and lines executed, or `-`, each on a line, and then the message.
+
+    It is made by methods of built-in types alone, which nobody can replace.
+    """
+    report = outcome.encode() + b"\n"
+    for numbers in lines or ():
+        for number in numbers:
+            report += b"%d " % number
+        report += b"\n"
+    return report + (b"" if lines else b"-\n-\n") + message.encode("utf-8", "replace")
+
+
+def outcome_of(spec: "dict[str, Any]") -> "tuple[str, str, Lines | None]":
+    """Return the outcome of a case, the message where it did not pass, and the lines with code and those executed."""
     sys.path[0] = os.getcwd()
     traced = None
     if spec["cover"]:
-        from .lines import Lines
+        from .lines import Tracer
 
-        traced = Lines()
+        traced = Tracer()
     try:
         prepare(spec)
         if spec["test_file"] is None:
@@ -56,7 +71,7 @@ def outcome_of(spec: "dict[str, Any]") -> "dict[str, Any]":
         outcome, message = failed.args
     if traced:
         traced.stop()
-    return {"outcome": outcome, "message": message[-4000:], "lines": traced.report() if traced else None}
+    return outcome, message[-4000:], traced.report() if traced else None
 
 
 def prepare(spec: "dict[str, Any]") -> None:

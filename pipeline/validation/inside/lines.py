@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Lines:
+class Tracer:
     """Notes the lines of one file that this process and its threads reach."""
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class Lines:
             self.reached.add(frame.f_lineno)
         return self.line
 
-    def report(self) -> "dict[str, list[int]] | None":
+    def report(self) -> "tuple[list[int], list[int]] | None":
         """Return the lines on which a statement begins that has code, and those of them that were executed.
 
         As in coverage.py, docstrings are no statements, and lines that continue a statement count as its first.
@@ -54,7 +54,7 @@ class Lines:
             return None
         statements = {begins.get(line, line) for line in lines_with_code(code)} - docstrings(source)
         reached = {begins.get(line, line) for line in self.reached}
-        return {"statements": sorted(statements), "executed": sorted(statements & reached)}
+        return sorted(statements), sorted(statements & reached)
 
 
 def beginnings(source: bytes) -> "dict[int, int]":
