@@ -43,7 +43,8 @@ class Difference:
 def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleRules) -> Iterator[Difference]:
     """Yield what differs between the parameters of a callable, in the order of the old ones.
 
-    `*args` and `**kwargs` are compared by kind: their names are nobody's business.
+    `*args` and `**kwargs` are compared by kind: their names are nobody's business. Nor is the old name of what could
+    be given by position only.
     """
     left, right = _by_key(old), _by_key(new)
     accepted = dict(_still_accepted(left, right))
@@ -55,7 +56,7 @@ def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleR
         if other not in right:
             yield from _removed(parameter, old, new)
             continue
-        if other != key:
+        if other != key and parameter["kind"] != ParameterKind.POSITIONAL_ONLY:
             yield _rename(parameter, right[other], accepted=key in accepted)
         yield from _same(parameter, right[other], old, new, rules)
         if key in moved:
@@ -115,7 +116,7 @@ def _still_accepted(left: Mapping[str, Row], right: Mapping[str, Row]) -> Iterat
 
 
 def _rename(before: Row, after: Row, *, accepted: bool) -> Difference:
-    breaking = False if accepted or before["kind"] == ParameterKind.POSITIONAL_ONLY else None
+    breaking = False if accepted else None
     names = before["name"], after["name"]
     return Difference(
         ChangeKind.PARAMETER_RENAMED,

@@ -12,7 +12,7 @@ from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.facts import ReleaseFacts, content_fact, exposed_fact, line_of, place_fact
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
-from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
+from pipeline.surface.records import ALTERNATIVE, GONE, Definition, ModuleRecord
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.rows import bare_row, kind_of, preferred_paths, stated
 from pipeline.surface.rules import SurfaceRules
@@ -219,6 +219,8 @@ class _Assembly:
                     # what a method sets on an instance does not replace what the class inherits
                     continue
                 taken.add(name)
+                if GONE in member.labels:
+                    continue
                 because = PublicBecause.NAME if owner is owners[0] else PublicBecause.INHERITED
                 self._member(
                     f"{path}.{name}", because, Found("definition", f"{owner.path}.{name}", owner.module, member)

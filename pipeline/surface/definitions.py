@@ -19,12 +19,13 @@ from pipeline.surface.fields import add_named_fields, named_fields, read_fields,
 from pipeline.surface.helpers import HelperRules, apply_helpers
 from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.parameter_marks import mark_by_code, mark_told
-from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
+from pipeline.surface.records import GONE, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.sketches import hashes, line_hashes, sketch
 from pipeline.surface.syntax import Function, text_of, written
 from pipeline.surface.written_signatures import shown_overload, written_parameters
 
+_GONE_WORD = "raise Attribute"
 _QUOTES = re.compile(r"""^\s*[rRbBuUfF]{0,2}("{3}|'{3}|"|')|\\$""")
 
 
@@ -156,6 +157,8 @@ def _fill_class(found: Definition, bound: Bound, node: ast.ClassDef, file: Visit
     add_attributes(node, found, file.bodies)
     if found.name in file.bodies.extended() or any(map(file.rules.member_decorators.search, found.decorators)):
         found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
+    if file.bodies.has(_GONE_WORD):
+        _mark_gone(node, found, file)
     init = bound.scope.bound.get("__init__")
     if found.docstring and init and isinstance(init.node, Function) and not found.members["__init__"].docstring:
         # the parameters of a constructor are as a rule described in the docstring of its class
@@ -165,6 +168,24 @@ def _fill_class(found: Definition, bound: Bound, node: ast.ClassDef, file: Visit
             _mark_told(found.members[name], found.docstring, file)
 
 
+def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
+    """Label the properties of a class of which every accessor only raises AttributeError, or what is named like it."""
+    accessors: dict[str, list[ast.FunctionDef]] = {}
+    for method in node.body:
+        if isinstance(method, ast.FunctionDef) and found.members[method.name].kind == "property":
+            accessors.setdefault(method.name, []).append(method)
+    for name, methods in accessors.items():
+        if all(_is_gone(file.bodies.statements(method)) for method in methods):
+            found.members[name].labels = sorted({*found.members[name].labels, GONE})
+
+
+def _is_gone(body: Sequence[ast.stmt]) -> bool:
+    match body:
+        case [ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name))]:
+            return name.startswith("Attribute") and name.endswith("Error")
+    return False
+
+
 def _fill_function(found: Definition, bound: Bound, node: Function, file: Visited) -> None:
     assert bound.scope is not None
     found.returns = annotation_text(node.returns, bound.scope)
@@ -172,6 +193,8 @@ def _fill_function(found: Definition, bound: Bound, node: Function, file: Visite
         found.kind = "property"
         return
     found.kind = "function"
+    if "async" in found.labels and any(map(file.rules.plain_decorators.search, found.decorators)):
+        found.labels = [label for label in found.labels if label != "async"]
     found.called = written_parameters(node, bound.scope)
     found.overloads = [shown_overload(overload) for overload in bound.overloads]
     if file.helpers is not None and node.decorator_list:

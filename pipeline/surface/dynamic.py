@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.deprecations import warning_mark
+from pipeline.surface.given import is_globals, tells_names
 from pipeline.surface.records import Mark
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import functions
@@ -61,16 +62,12 @@ def _binds_names(node: ast.AST) -> bool:
             return True
         case ast.Call(func=ast.Name(id="exec")):
             return True
-        case ast.Call(args=arguments) if any(_is_globals(argument) for argument in arguments):
-            # `lazy_import(globals(), {…})` may give the module any name, and a `__getattr__`
-            return True
+        case ast.Call(args=arguments) if any(is_globals(argument) for argument in arguments):
+            # it may give the module any name, and a `__getattr__`
+            return not tells_names(node)
         case ast.Call(func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules")), *_]):
             return True
     return False
-
-
-def _is_globals(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "globals"
 
 
 def answers_unseen(tree: ast.Module, bodies: Bodies) -> bool:

@@ -52,7 +52,7 @@ def modernise(text: str) -> str:
 
     A name that is a keyword by now is written in letters that Unicode takes for the same (NFKC, PEP 3131), so that
     the parser reads the very name. A tuple among the parameters, `(b, c)`, which has no name that a caller could use,
-    becomes `b_c`, as 2to3 does it in lambdas.
+    becomes `b_c`, as 2to3 does it in lambdas, and can be given by position only, as what stands before it.
     Errors: ValueError with the line where the result does not parse.
     """
     made = _structure(_tokens(text))
@@ -178,6 +178,20 @@ def _tuple(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
     lines = source[node.start_byte : node.end_byte].count(b"\n")
     gap = b" " if source[node.start_byte - 1 : node.start_byte].isalnum() else b""
     yield node.start_byte, node.end_byte, gap + b"_".join(names) + b"\n" * lines
+    own = node.parent if node.parent is not None and node.parent.type == "default_parameter" else node
+    if b"," in source[node.start_byte : node.end_byte] and not _before_another(own):
+        yield own.end_byte, own.end_byte, b", /"
+
+
+def _before_another(parameter: tree_sitter.Node) -> bool:
+    """Return whether another tuple follows among the parameters."""
+    following = parameter.next_named_sibling
+    while following is not None:
+        name = following.child_by_field_name("name") if following.type == "default_parameter" else following
+        if name is not None and name.type == "tuple_pattern":
+            return True
+        following = following.next_named_sibling
+    return False
 
 
 def _for(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:

@@ -17,6 +17,9 @@ UNSEEN_SIGNATURE = "unseen_signature"
 UNSEEN_MEMBERS = "unseen_members"
 """Label of a class that is given members whose names only running tells: by `setattr` below it, or by a decorator."""
 
+GONE = "gone"
+"""Label of a property that does nothing but raise AttributeError: `hasattr` says that it is not there."""
+
 Parameter = dict[str, Any]
 Mark = dict[str, Any]
 

@@ -95,6 +95,7 @@ class SurfaceRules(Rule):
     machine_conditions: Regex
     plain_bases: frozenset[str]
     property_decorators: Regex
+    plain_decorators: Regex
     member_decorators: Regex
     typing_only_values: Regex
     deprecations: Deprecations

@@ -17,6 +17,7 @@ from pipeline.surface.deprecations import directive_mark, warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.dynamic import answers_unseen, binds_dynamically, binds_unseen, read_lazy
 from pipeline.surface.exports import changes_exports_unseen, read_exports, read_parts
+from pipeline.surface.given import given_names
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
@@ -85,7 +86,7 @@ def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
         answers_any=answers_unseen(tree, file.bodies),
-        lazy=read_lazy(tree, file.bodies, rules),
+        lazy=read_lazy(tree, file.bodies, rules) | given_names(tree, file.bodies, name),
         docstring=docstring,
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),

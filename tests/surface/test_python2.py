@@ -52,9 +52,11 @@ def test_constructs(old, new):
 @pytest.mark.parametrize(
     ("signature", "expected"),
     [
-        ("def f(self, (x, y), size=0x10L, async=None): print self", "f(self, x_y, size=16, async=None)"),
+        ("def f(self, (x, y), size=0x10L, async=None): print self", "f(self, x_y, /, size=16, async=None)"),
         ("def f(a=None, b=True, c=False): print a", "f(a=None, b=True, c=False)"),
-        ("def f((a, (b, c))=(1, (2, 3))): print a", "f(a_b_c=(1, (2, 3)))"),
+        ("def f((a, (b, c))=(1, (2, 3))): print a", "f(a_b_c=(1, (2, 3)), /)"),
+        ("def f(a, (b, c), (d, e)=(1, 2), *args): print a", "f(a, b_c, d_e=(1, 2), /, *args)"),
+        ("def f((a), b): print a", "f(a, b)"),
         ("def f(mode=0644, text=ur'\\n', *args, **kw): print mode", "f(mode=420, text='\\\\n', *args, **kw)"),
     ],
 )
