@@ -36,6 +36,9 @@ from pipeline.validation import (
     validate_file,
 )
 
+TOLD = 240
+"""Characters of a detail that it tells."""
+
 SHOWN = 20
 """Samples that did not pass of which the command tells itself; the file tells of all."""
 
@@ -195,4 +198,5 @@ def _print_failures(verdicts: Path) -> None:
 def _telling(verdict: Verdict) -> str:
     """Return the lines of a detail that tell most: the first, and the last of a log."""
     lines = [line for line in (verdict.detail or "").splitlines() if line.strip()]
-    return " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else ""
+    told = " … ".join(dict.fromkeys((lines[0], lines[-1]))) if lines else ""
+    return told if len(told) <= TOLD else f"{told[: TOLD - 1]}…"

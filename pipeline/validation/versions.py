@@ -122,15 +122,24 @@ class _Points:
             self.outcomes |= {place: told[self.versions[place]] for place in asked}
 
     def run_ends(self) -> Generator[tuple[str, ...], Outcomes, None]:
-        """Run the first and the last release; where one cannot be judged, go inwards from it by growing steps."""
+        """Run the first and the last release; where one cannot be judged, find the next one inwards that can."""
         last = len(self.versions) - 1
-        left, right, step = 0, last, 1
-        while left <= right:
-            yield from self.run({left, right})
-            unknown = self.outcomes[left] in _UNKNOWN, self.outcomes[right] in _UNKNOWN
-            if not any(unknown):
-                return
-            left, right, step = left + step * unknown[0], right - step * unknown[1], step * 2
+        yield from self.run({0, last})
+        for start, inwards in ((0, 1), (last, -1)):
+            if self.outcomes.get(start) in _UNKNOWN:
+                yield from self._run_inwards(start, inwards)
+
+    def _run_inwards(self, start: int, inwards: int) -> Generator[tuple[str, ...], Outcomes, None]:
+        """Go inwards by growing steps until a release can be judged, then back by halving: it takes few builds."""
+        last = len(self.versions) - 1
+        unknown, place, step = start, start, 1
+        while self.outcomes.get(place) in _UNKNOWN and 0 <= place + inwards <= last:
+            unknown, place, step = place, min(max(place + inwards * step, 0), last), step * 2
+            yield from self.run({place})
+        while self.outcomes[place] not in _UNKNOWN and abs(place - unknown) > 1:
+            middle = (unknown + place) // 2
+            yield from self.run({middle})
+            unknown, place = (middle, place) if self.outcomes[middle] in _UNKNOWN else (unknown, middle)
 
     def judged(self) -> list[int]:
         """Return the places whose outcome tells something, in order."""
