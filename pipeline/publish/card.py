@@ -37,6 +37,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mappi
         vocabularies=_vocabularies(list(configs.values())),
         families={family: _family(tables[family]) for family in ("completions", "migrations")},
         releases=_release_lines(tables["releases"]),
+        statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
         rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
         canary=next((row["canary"] for family in ("completions", "migrations") for row in tables[family]), ""),
         type_of=_type_of,

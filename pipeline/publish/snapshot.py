@@ -22,6 +22,7 @@ TABLES: dict[str, str] = {
     "completions": "published_completions",
     "migrations": "published_migrations",
     "changes": "published_changes",
+    "directives": "directives",
     "documents": "documents",
     "environments": "environments",
     "flags": "flags",

@@ -20,6 +20,7 @@ from pipeline.lake import sha256_file, table
 from pipeline.lake.schema import Column, Table, enum_of
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.snapshot import FAMILIES, TABLES, TEXTS
+from pipeline.terms import Agreement
 
 _BROKEN = (pa.ArrowException, duckdb.Error, OSError, ValueError, MemoryError)
 """What reading a broken Parquet file can end with: a length can be absurd, and a name in the footer no text."""
@@ -131,6 +132,8 @@ def _content(database: duckdb.DuckDBPyConnection, declared: Table, readable: Map
     yield from _vocabularies(database, _terms(declared, columns, name, "", f"{name}."))
     if "canary" in {column.name for column in columns}:
         yield from _canary(database, name)
+    if "agreement" in {column.name for column in columns}:
+        yield from _both_versions(database, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +178,14 @@ def _canary(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:
         yield f"{name}: rows without a canary"
     if (different := _count(database, f"SELECT DISTINCT canary FROM {name}")) > 1:  # noqa: S608
         yield f"{name}: {different} different canaries"
+
+
+def _both_versions(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[str]:
+    """A contradiction is no news without the two versions that contradict each other."""
+    lacking = "stated_version IS NULL OR found_version IS NULL"
+    contradicting = f"agreement = '{Agreement.CONTRADICTS}'"
+    if number := _count(database, f"SELECT 1 FROM {name} WHERE {contradicting} AND ({lacking})"):  # noqa: S608
+        yield f"{name}: {number} contradictions without the stated version or the one that was found"
 
 
 def _reference(

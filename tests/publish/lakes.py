@@ -12,7 +12,18 @@ from pipeline.crawl import Period
 from pipeline.lake import Lake, Row, content_id
 from pipeline.publish import Published, QualityRules, gate_stage, publish
 from pipeline.rules import RULES, load
-from pipeline.terms import EnvironmentOutcome, FlagKind, ParameterKind, ParameterSource, RejectReason, Rung
+from pipeline.terms import (
+    Agreement,
+    DirectiveKind,
+    DirectiveOwner,
+    Disagreement,
+    EnvironmentOutcome,
+    FlagKind,
+    ParameterKind,
+    ParameterSource,
+    RejectReason,
+    Rung,
+)
 from tests.instances.rows import LIBRARY, START, document, life, symbol, usages
 from tests.review.world import NEW, OLD, World, world
 
@@ -40,6 +51,10 @@ def tables(known: World | None = None) -> Tables:
     return {
         **{name: list(rows) for name, rows in gated.tables.items()},
         "changes": known.changes,
+        "directives": [
+            statement("lib.load", DirectiveKind.VERSIONADDED, "2.0", "2.0", Agreement.AGREES),
+            statement("lib.fetch", DirectiveKind.DEPRECATED, "1.0", "1.1", Agreement.CONTRADICTS),
+        ],
         "documents": [document("lib.fetch", "Get the page of it.", "1.0", "1.1")],
         "environments": environments,
         "flags": flags,
@@ -50,6 +65,27 @@ def tables(known: World | None = None) -> Tables:
         "symbols": [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")],
         "usages": [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})],
         "verdicts": known.verdicts,
+    }
+
+
+def statement(path: str, directive: DirectiveKind, stated: str, found: str | None, agreement: Agreement) -> Row:
+    """What a docstring states, and what was found."""
+    return {
+        "id": content_id(path, directive, stated),
+        "library": LIBRARY,
+        "path": path,
+        "canonical_path": path,
+        "first_version": "1.0",
+        "last_version": None,
+        "directive": directive,
+        "owner": DirectiveOwner.API,
+        "parameter": None,
+        "attribute": None,
+        "stated_version": stated,
+        "text": "",
+        "found_version": found,
+        "agreement": agreement,
+        "disagreement": Disagreement.FOUND_LATER if agreement is Agreement.CONTRADICTS else None,
     }
 
 
@@ -69,7 +105,10 @@ def _environment(version: str) -> Row:
         "rung": Rung.WHEELS,
         "lock_id": f"lock-{version}",
         "lock": f"{LIBRARY}=={version}\n",
+        "import_names": [LIBRARY],
         "detail": None,
+        "missing": None,
+        "attempts": [],
         "build_s": 1.5,
     }
 

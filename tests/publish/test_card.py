@@ -96,6 +96,11 @@ def test_the_canary_of_the_rows_is_in_the_card(snapshot: Path, card: str) -> Non
     assert f"`{canary}`" in card
 
 
+def test_what_the_documentation_states_is_counted(card: str) -> None:
+    assert "| versionadded | agrees | 1 |" in card
+    assert "| deprecated | contradicts | 1 |" in card
+
+
 def test_the_refused_are_counted(card: str) -> None:
     assert "| crawl | pre\\_release | 1 |" in card
 

@@ -168,6 +168,11 @@ CASES: list[tuple[str, Tamper, str]] = [
     ("table by a path", entry(data("changes"), table="../schemas/changes"), r"is not a table of a snapshot"),
     ("another's table", entry(data("changes"), table="releases"), r"releases: table listed 2 times"),
     ("dangling reference", put("completions", "usage_id", "0" * 32), r"usage_id: 1 rows refer to no row of usages\.id"),
+    (
+        "one side of a contradiction",
+        rewrite("directives", lambda rows: [row.update(found_version=None) for row in rows]),
+        r"directives: 1 contradictions without the stated version or the one that was found",
+    ),
     ("dangling lock", put("migrations", "target_lock_id", "none"), r"target_lock_id: 1 rows refer to no row of envir"),
     (
         "unknown value",
@@ -254,7 +259,7 @@ NO_SNAPSHOT: list[tuple[str, Tamper, str]] = [
     ("nothing but the format", text('{"format": 1}'), "driftline: Field required"),
     ("no files", without("files"), "files: Field required"),
     ("files of another kind", manifest(lambda m: m.update(files={})), "files: Input should be"),
-    ("an entry of another kind", manifest(lambda m: m["files"].append(1)), "files.15: Input should be"),
+    ("an entry of another kind", manifest(lambda m: m["files"].append(1)), "files.16: Input should be"),
     ("an entry without a path", manifest(lambda m: m["files"][0].pop("path")), "files.0.path: Field required"),
     ("rows as text", entry(data("changes"), rows="1"), "rows: Input should be a valid integer"),
     ("a table without rows", entry("README.md", table="changes"), "table and rows belong together"),
