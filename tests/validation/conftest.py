@@ -163,10 +163,16 @@ def old_and_new(request: pytest.FixtureRequest, environment: Environment, librar
 @pytest.fixture
 def outcome_of(library: Path, sandbox: Sandbox, rules: ValidationRules) -> Callable[..., Result]:
     def run(
-        environment: Environment, code: str = "", *, checks: Sequence[Row] = (), preamble: str = "", **changed: Any
+        environment: Environment,
+        code: str = "",
+        *,
+        checks: Sequence[Row] = (),
+        preamble: str = "",
+        test: str | None = None,
+        **changed: Any,
     ) -> Result:
         path = f"import sys; sys.path.insert(0, {str(library)!r})\n"
-        case = Case("case", path + preamble, code, checks, ("lib",))
+        case = Case("case", path + preamble, code, checks, ("lib",), test)
         return run_cases(environment, [case], sandbox, rules.model_copy(update=changed))[0]
 
     return run

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import msgspec
 import pytest
 
 from pipeline.environments import Environment, Finished, Sandbox
+from pipeline.environments.session import Session
 from pipeline.terms import Outcome
 from pipeline.validation import ValidationRules, probe
 
@@ -41,6 +43,10 @@ class OnPath:
     sandbox: Sandbox
     library: str
     kind: str = "test"
+    two_users: bool = False
+
+    def open(self, argv: Any, **rest: Any) -> AbstractContextManager[Session]:
+        return self.sandbox.open(argv, **rest)
 
     def run(self, argv: Any, *, variables: Any = None, **rest: Any) -> Finished:
         return self.sandbox.run(argv, variables=variables | {"PYTHONPATH": self.library}, **rest)

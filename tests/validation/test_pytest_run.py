@@ -132,7 +132,7 @@ def test_both_kinds_of_tests(installed: Environment, sandbox: Sandbox, rules: Va
         for tested in (4, 5)
     ]  # fmt: skip
     outcomes = {result.id: result.outcome for result in run_cases(installed, cases, sandbox, rules)}
-    assert {id for id, outcome in outcomes.items() if outcome == Outcome.PASSED} == {"4 4"}
+    assert {name for name, outcome in outcomes.items() if outcome == Outcome.PASSED} == {"4 4"}
     assert set(outcomes.values()) == {Outcome.PASSED, Outcome.FAILED_ASSERTION}
 
 
