@@ -14,6 +14,7 @@ from pipeline.environments import build_program
 from pipeline.environments.build_rules import BuildRules
 from pipeline.environments.environment import BARE, Environment
 from pipeline.environments.gateway import Gateway
+from pipeline.environments.gateway_server import on_socket
 from pipeline.environments.grants import INDEX_SOCKET, Grants
 from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.sandbox import SCRATCH, Sandbox
@@ -55,7 +56,7 @@ def run_uv(job: Job, interpreter: Interpreter, gateway: Gateway, sandbox: Sandbo
         "result_bytes": rules.wheel_mib << 20,
     }
     program = Path(build_program.__file__).read_bytes()
-    with gateway.serve() as socket:
+    with on_socket(gateway) as socket:
         done = sandbox.run(
             [str(interpreter.path), "-I", "-S", f"{SCRATCH}/{_PROGRAM}"],
             environment=_bare(interpreter),

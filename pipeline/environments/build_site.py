@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from packaging.utils import canonicalize_version
 
-from pipeline.crawl import BadAnswer, Fetcher, IndexFile, NotFound, Unreachable
+from pipeline.crawl import BadAnswer, IndexFile, NotFound, Unreachable
 from pipeline.environments.build_rules import BuildRules
 from pipeline.environments.build_run import Job, Ran, run_uv
 from pipeline.environments.failures import FailureRules, IndexUnreachable, StepFailed
@@ -20,10 +20,10 @@ from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.pinned import Pin
 from pipeline.environments.resolver import telling
 from pipeline.environments.sandbox import Sandbox
-from pipeline.environments.wheel_metadata import WheelMetadata
 from pipeline.terms import EnvironmentOutcome
 
 _ADDED = 4
+_REQUESTS = 5000
 _LINES = 10
 _FAILED = re.compile(r"Failed to (?:download and )?build `([A-Za-z0-9._-]+)(?:==| @ |`)")
 _UNRESOLVABLE = re.compile(r"No solution found when resolving dependencies|was not found in the package registry")
@@ -42,8 +42,6 @@ class BuildSite:
 
     sandbox: Sandbox
     facts: IndexFacts
-    fetcher: Fetcher
-    about: WheelMetadata
     rules: BuildRules
     signs: FailureRules
 
@@ -82,9 +80,7 @@ class BuildSite:
         """
         added: defaultdict[str, list[str]] = defaultdict(list)
         while True:
-            gateway = Gateway(
-                self.facts.project, self.fetcher, self.about, view, max_bytes=self.rules.download_mib << 20
-            )
+            gateway = Gateway(self.facts, view, self.rules.download_mib << 20, _REQUESTS)
             try:
                 ran = run_uv(_furnished(job, constraints, added), interpreter, gateway, self.sandbox, self.rules)
             except GrantRefused as error:

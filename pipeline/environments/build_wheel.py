@@ -89,7 +89,7 @@ def _source(site: BuildSite, file: IndexFile) -> bytes:
     """Return the bytes of a source distribution, which are those that the lock names."""
     with tempfile.TemporaryFile() as target:
         try:
-            site.fetcher.download(file.url, target, sha256=file.sha256, max_bytes=_MAX_SOURCE)
+            site.facts.fetcher.download(file.url, target, sha256=file.sha256, max_bytes=_MAX_SOURCE)
         except Unreachable as error:
             raise IndexUnreachable(str(error)) from None
         except (NotFound, BadAnswer, WrongHash) as error:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from packaging.utils import canonicalize_name
 
-from pipeline.crawl import Fetcher
 from pipeline.crawl.archives import ArchiveLimits
 from pipeline.crawl.manifest import sha256_of
 from pipeline.environments.build_lock import Question, lock_with_builds
@@ -21,9 +20,7 @@ from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.pinned import Pin, any_built, read_lock, write_lock
 from pipeline.environments.rules import EnvironmentRules
 from pipeline.environments.sandbox import Sandbox
-from pipeline.environments.wheel_metadata import WheelMetadata
 from pipeline.environments.wheel_shelf import NotTheWheel, WheelShelf
-from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
 
 _MAX_UNPACKED = 4 << 30
@@ -34,8 +31,7 @@ class Builder:
 
     def __init__(self, root: Path, *, facts: IndexFacts, sandbox: Sandbox, rules: EnvironmentRules) -> None:
         self.rules = rules
-        fetcher = Fetcher(timeout_s=settings().timeout_s)
-        self._site = BuildSite(sandbox, facts, fetcher, WheelMetadata(fetcher), build_rules(), failure_rules())
+        self._site = BuildSite(sandbox, facts, build_rules(), failure_rules())
         self._shelf = WheelShelf(root, ArchiveLimits(_MAX_UNPACKED))
         self._failed: dict[tuple[Pin, str, tuple[str, ...]], StepFailed] = {}
 

@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 from pipeline.crawl import BadAnswer, Fetcher, IndexFile, NotFound, Project, Unreachable, project
 from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.wanted import Wanted
+from pipeline.environments.wheel_metadata import WheelMetadata
 from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
 
@@ -32,9 +33,10 @@ class ReleaseFacts:
 class IndexFacts:
     """The projects of an index, each asked for once in the life of this object; many threads may ask."""
 
-    def __init__(self, index_url: str) -> None:
+    def __init__(self, index_url: str, fetcher: Fetcher | None = None) -> None:
         self.index_url = index_url
-        self._fetcher = Fetcher(timeout_s=settings().timeout_s)
+        self.fetcher = fetcher or Fetcher(timeout_s=settings().timeout_s)
+        self.about = WheelMetadata(self.fetcher)
         self._projects: dict[str, Project] = {}
 
     def project(self, name: str) -> Project:
@@ -43,7 +45,7 @@ class IndexFacts:
         Errors: NotFound, Unreachable, BadAnswer.
         """
         if name not in self._projects:
-            self._projects[name] = project(self._fetcher, self.index_url, name)
+            self._projects[name] = project(self.fetcher, self.index_url, name)
         return self._projects[name]
 
     def release(self, wanted: Wanted) -> ReleaseFacts:

@@ -10,12 +10,14 @@ import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
 import uv
 
-from pipeline.environments.dated_index import DatedIndex
 from pipeline.environments.failures import IndexUnreachable, StepFailed
+from pipeline.environments.gateway import Gateway
+from pipeline.environments.gateway_server import on_loopback
 from pipeline.environments.index_facts import IndexFacts
 from pipeline.environments.interpreters import Interpreter
 from pipeline.terms import EnvironmentOutcome
@@ -37,6 +39,10 @@ class _NoUploadTimes(Exception):
     """The index does not tell uv when files were uploaded."""
 
 
+class _Unreadable(Exception):
+    """The index has metadata that uv cannot read, of a release that would have been needed."""
+
+
 class Resolver:
     """The locked uv with an index, a cache of its own and a time limit for each step."""
 
@@ -44,9 +50,9 @@ class Resolver:
         self.index_url = facts.index_url
         self.cache = cache
         self.timeout_s = timeout_s
-        self._dated = DatedIndex(facts.project)
-        self._dated_only = False
-        self._switching = threading.Lock()
+        self._gateway = Gateway(facts)
+        self._undated = False
+        self._listening = threading.Lock()
 
     def lock(
         self,
@@ -62,14 +68,24 @@ class Resolver:
 
         Errors: StepFailed with NO_FILES, UNRESOLVABLE, NO_SPACE or TIMED_OUT; IndexUnreachable.
         """
-        if not self._dated_only:
+        if not self._undated:
             try:
                 return self._lock(requirements, interpreter, cutoff, later or {}, self.index_url)
             except _NoUploadTimes:
-                self._dated_only = True
-        with self._switching:
-            address = self._dated.url
-        return self._lock(requirements, interpreter, cutoff, later or {}, address)
+                self._undated = True
+            except _Unreadable:
+                pass
+        with self._listening:
+            address = self._address
+        try:
+            return self._lock(requirements, interpreter, cutoff, later or {}, address)
+        except _Unreadable as error:
+            raise StepFailed(EnvironmentOutcome.UNRESOLVABLE, str(error)) from None
+
+    @cached_property
+    def _address(self) -> str:
+        """Where the index has upload times, and metadata that uv can read; listens from the first use on."""
+        return on_loopback(self._gateway)
 
     def _lock(
         self,
@@ -141,6 +157,8 @@ class Resolver:
             return IndexUnreachable(detail)
         if "is missing an upload date" in log:
             return _NoUploadTimes(detail)
+        if failed is EnvironmentOutcome.UNRESOLVABLE and "invalid metadata" in log:
+            return _Unreadable(detail)
         name = re.escape(subject)
         if failed is EnvironmentOutcome.UNRESOLVABLE and re.search(rf"(?i){name} has no (usable )?wheels", log):
             return StepFailed(EnvironmentOutcome.NO_FILES, detail)

@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.crawl import Fetcher, project
+from pipeline.crawl import Fetcher
 from pipeline.environments.gateway import Gateway, everything
-from pipeline.environments.wheel_metadata import WheelMetadata
+from pipeline.environments.gateway_server import on_socket
+from pipeline.environments.index_facts import IndexFacts
 from tests.index_server import Index, Reply, sdist, wheel
 
 MAY = "2021-05-01T00:00:00Z"
@@ -46,7 +47,7 @@ def served(lib: Index) -> Iterator[Callable[..., Path]]:
     with ExitStack() as stack:
 
         def serve(gateway: Gateway) -> Path:
-            return stack.enter_context(gateway.serve())
+            return stack.enter_context(on_socket(gateway))
 
         yield serve
 
@@ -66,7 +67,7 @@ def ask() -> Ask:
 
 def gateway_of(index: Index, **changed: Any) -> Gateway:
     fetcher = Fetcher(timeout_s=5, retries=0)
-    return Gateway(lambda name: project(fetcher, index.simple, name), fetcher, WheelMetadata(fetcher), **changed)
+    return Gateway(IndexFacts(index.simple, fetcher), **changed)
 
 
 def test_pages_have_upload_times_and_addresses_that_lead_back(
@@ -175,23 +176,23 @@ def test_what_may_be_fetched_is_bounded(lib: Index, served: Callable[..., Path],
 def test_many_connections_do_not_use_up_threads(
     lib: Index, served: Callable[..., Path], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("pipeline.environments.gateway._Handler.timeout", 0.5)
+    monkeypatch.setattr("pipeline.environments.gateway_server._Handler.timeout", 0.5)
     path = served(gateway_of(lib))
     before = threading.active_count()
     idle = []
-    for _ in range(60):
+    for _ in range(90):
         connection = socket.socket(socket.AF_UNIX)
         connection.connect(str(path))
         idle.append(connection)
     time.sleep(0.2)
-    assert threading.active_count() - before <= 24
+    assert threading.active_count() - before <= 64
     assert ask(path, "/simple/lib/")[0] == 200
     for connection in idle:
         connection.close()
 
 
 def test_any_user_may_connect_and_nothing_is_left(lib: Index) -> None:
-    with gateway_of(lib).serve() as path:
+    with on_socket(gateway_of(lib)) as path:
         assert path.stat().st_mode & 0o777 == 0o666
         assert path.parent.stat().st_mode & 0o777 == 0o700
     assert not path.parent.exists()

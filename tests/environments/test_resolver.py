@@ -1,10 +1,20 @@
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.environments.resolver import telling
+from pipeline.environments import StepFailed, discover
+from pipeline.environments.index_facts import IndexFacts
+from pipeline.environments.pinned import read_lock
+from pipeline.environments.resolver import Resolver, telling
+from pipeline.terms import EnvironmentOutcome
+from tests.index_server import Index, wheel
+
+MAY = "2021-05-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -31,3 +41,17 @@ def test_telling_is_short_and_has_no_address(log: str) -> None:
     said = telling(log + "\nhttps://user:password@example.org/simple")
     assert len(said) <= 800
     assert "password" not in said
+
+
+def test_metadata_that_uv_cannot_read_is_put_right(index: Index, tmp_path: Path) -> None:
+    index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": ""}, Requires_Dist="dep (>=2011k)"), MAY)
+    index.add("dep", "2011.12", wheel("dep", "2011.12", {"dep.py": ""}), MAY)
+    python = next(found for found in discover() if found.python == "3.9")
+    resolver = Resolver(IndexFacts(index.simple), tmp_path, 60)
+    cutoff = datetime(2021, 6, 1, tzinfo=UTC)
+    lock = resolver.lock(["lib==1.0"], python, cutoff)
+    assert [pin.requirement for pin in read_lock(lock)] == ["dep==2011.12", "lib==1.0"]
+    index.add("bad", "1.0", wheel("bad", "1.0", {"bad.py": ""}, Requires_Dist="what is this ???"), MAY)
+    with pytest.raises(StepFailed, match="bad==1.0 has invalid metadata") as failed:
+        resolver.lock(["bad==1.0"], python, cutoff)
+    assert failed.value.outcome == EnvironmentOutcome.UNRESOLVABLE
