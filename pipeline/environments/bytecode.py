@@ -59,8 +59,9 @@ class Bytecode:
     def add(self, site_packages: Path, interpreter: Interpreter) -> None:
         """Give all distributions of a new environment their bytecode.
 
-        Sources that do not compile (templates, tests of syntax errors) stay without. They are compiled by the bare
-        interpreter, since started as the environment's it would run `.pth` files.
+        Sources that do not compile (templates) stay without, and so do a distribution's own tests: nobody imports them,
+        and they are a third of the sources of numpy or pandas. The bare interpreter compiles, since started as the
+        environment's it would run `.pth` files.
 
         Errors: StepFailed with NO_SPACE or TIMED_OUT.
         """
@@ -80,7 +81,7 @@ class Bytecode:
         if not kept.is_dir():
             return False
         os.utime(kept)
-        _link_tree(kept, site_packages)
+        _link_tree(str(kept), str(site_packages))
         return True
 
     def _keep(self, found: _Distribution, site_packages: Path, interpreter: Interpreter) -> None:
@@ -131,19 +132,24 @@ def _distributions(site_packages: Path) -> Iterator[_Distribution]:
         with record.open(newline="", encoding="utf-8", errors="backslashreplace") as file:
             lines = [line for line in csv.reader(file) if line and line[0].endswith(".py")]
         inside = sorted((line[0], line[1]) for line in lines if len(line) > 1 and ".." not in line[0].split("/"))
-        if inside:
-            yield _Distribution(content_id(python, inside), tuple(path for path, _ in inside))
+        sources = tuple(path for path, _ in inside if "tests" not in path.split("/"))
+        if sources:
+            yield _Distribution(content_id(python, inside), sources)
 
 
-def _link_tree(source: Path, target: Path) -> None:
-    """Link every file of a tree into another one, which may have some of them already."""
+def _link_tree(source: str, target: str) -> None:
+    """Link every file of a tree into another one, which may have some of them already; thousands, so without Path."""
     for entry in os.scandir(source):
+        there = f"{target}/{entry.name}"
+        try:
+            if entry.is_dir(follow_symlinks=False):
+                os.mkdir(there)  # noqa: PTH102
+            else:
+                os.link(entry.path, there)
+        except FileExistsError:
+            pass
         if entry.is_dir(follow_symlinks=False):
-            (target / entry.name).mkdir(exist_ok=True)
-            _link_tree(Path(entry.path), target / entry.name)
-        else:
-            with contextlib.suppress(FileExistsError):
-                os.link(entry.path, target / entry.name)
+            _link_tree(entry.path, there)
 
 
 def _reachable(path: Path) -> Path:

@@ -60,13 +60,13 @@ class Collection:
         for lock_id in self.environments():
             if size <= limit_bytes:
                 break
-            (removed if self._remove(lock_id) else in_use).append(lock_id)
+            (removed if self.remove(lock_id) else in_use).append(lock_id)
             if lock_id in removed:
                 size = self._drop_unused()
         return Collected(before, size, tuple(removed), tuple(in_use))
 
-    def _remove(self, lock_id: str) -> bool:
-        """Take an environment away; False if somebody uses it."""
+    def remove(self, lock_id: str) -> bool:
+        """Take one environment away, its caches stay; False if somebody uses it."""
         holding, folder = self._holding(lock_id), self.root / lock_id
         with alone_now(holding) as mine:
             if mine:

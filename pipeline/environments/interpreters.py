@@ -16,7 +16,9 @@ import uv
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import Version
 
+from pipeline.environments.failures import StepFailed
 from pipeline.environments.rules import EnvironmentRules
+from pipeline.terms import EnvironmentOutcome
 
 _QUERY = (
     "import json, platform, sys;"
@@ -54,6 +56,24 @@ def discover() -> tuple[Interpreter, ...]:
         if found and (found.python not in newest or _rank(found) > _rank(newest[found.python])):
             newest[found.python] = found
     return tuple(sorted(newest.values(), key=_rank))
+
+
+def install(python: str, timeout_s: float) -> None:
+    """Have uv install the newest patch of Python X.Y where it keeps its own; `discover` then finds it.
+
+    Errors: StepFailed with NO_INTERPRETER, where uv has none of that version for this machine or cannot fetch it.
+    """
+    command = [uv.find_uv_bin(), "python", "install", python, "--no-bin", "--no-config", "--color", "never"]
+    try:
+        subprocess.run(command, capture_output=True, text=True, timeout=timeout_s, check=True)
+    except subprocess.TimeoutExpired:
+        problem = f"not done after {timeout_s:g} s"
+    except subprocess.CalledProcessError as error:
+        problem = error.stderr.strip().splitlines()[-1] if error.stderr.strip() else f"status {error.returncode}"
+    else:
+        discover.cache_clear()
+        return
+    raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, f"uv cannot install Python {python}: {problem}")
 
 
 def preference(

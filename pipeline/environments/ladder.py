@@ -72,7 +72,8 @@ def _candidates(
     if wanted.python:
         found = [interpreter for interpreter in interpreters if interpreter.python == wanted.python]
         if not found or wanted.python not in rules.python_released:
-            problem = f"Python {wanted.python} is not installed; {here}"
+            advice = "install it, or let uv do so with DRIFTLINE_INSTALL_PYTHON=true"
+            problem = f"Python {wanted.python} is not installed; {here}; {advice}"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
         return found
     newest = facts.newest_upload + timedelta(days=rules.slack_days)

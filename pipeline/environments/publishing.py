@@ -20,4 +20,4 @@ def lock_to_publish(rows: Sequence[Row]) -> str:
     ]
     if built:
         head.append(f"From source, so that a compiler may be needed: {', '.join(built)}")
-    return "".join(f"# {line}\n" for line in head) + row["lock"]
+    return "".join(f"# {line}\n" for line in head) + str(row["lock"])

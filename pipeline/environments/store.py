@@ -13,7 +13,7 @@ from pipeline.environments.environment import Environment
 from pipeline.environments.failures import StepFailed, failure_rules
 from pipeline.environments.index_facts import IndexFacts, ReleaseFacts
 from pipeline.environments.installed import installed_names, principal
-from pipeline.environments.interpreters import Interpreter, discover
+from pipeline.environments.interpreters import Interpreter, discover, install
 from pipeline.environments.ladder import Attempt, attempts, farthest
 from pipeline.environments.probe import find_sandbox
 from pipeline.environments.records import Records
@@ -100,6 +100,7 @@ class EnvironmentStore:
         tried: list[Row] = []
         try:
             facts = self.facts.release(wanted)
+            self._install_python(wanted.python)
             for attempt in attempts(wanted, facts, self.interpreters, self.rules):
                 tried.append(self._try(wanted, facts, attempt))
                 if tried[-1]["outcome"] in _FINAL:
@@ -107,6 +108,13 @@ class EnvironmentStore:
         except StepFailed as error:
             return {"outcome": error.outcome, "detail": error.detail, "attempts": []}
         return farthest(tried) | {"attempts": [{name: row[name] for name in _ATTEMPT} for row in tried]}
+
+    def _install_python(self, python: str | None) -> None:
+        """Have uv install an interpreter that is asked for and not here, where the setting allows it."""
+        here = {interpreter.python for interpreter in self.interpreters}
+        if python and python not in here and python in self.rules.python_released and settings().install_python:
+            install(python, self.rules.step_timeout_s)
+            self.interpreters = discover()
 
     def _try(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> Row:
         """Resolve, install and import once; return what that adds to the row."""

@@ -259,3 +259,20 @@ def test_real_releases(
     store = EnvironmentStore(tmp_path, index_url=index_url(), rules=environment_rules())
     row = store.build(Wanted(library, version))
     assert (row["outcome"], row["python"]) == (Outcome.BUILT, python), row["detail"]
+
+
+def test_uv_installs_an_interpreter_only_where_it_is_allowed_to(
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
+    monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(tmp_path / "pythons"))
+    monkeypatch.setenv("UV_OFFLINE", "1")
+    store = store_at(tmp_path)
+    row = store.build(wanted(python="3.14"))
+    assert row["outcome"] == Outcome.NO_INTERPRETER
+    assert row["detail"].endswith("install it, or let uv do so with DRIFTLINE_INSTALL_PYTHON=true")
+    assert not (tmp_path / "pythons").exists()
+    monkeypatch.setenv("DRIFTLINE_INSTALL_PYTHON", "true")
+    row = store.build(wanted(python="3.14"))
+    assert (row["outcome"], row["attempts"]) == (Outcome.NO_INTERPRETER, [])
+    assert row["detail"].startswith("uv cannot install Python 3.14: ")
