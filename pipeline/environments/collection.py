@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,7 +33,8 @@ class Collection:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self._known: dict[Path, int] = {}
+        self._kept_sizes = root / "sizes.json"
+        self._sizes: dict[str, int] | None = None
 
     def environments(self) -> list[str]:
         """Return the ids of the locks whose environments are on disk, the one used longest ago first."""
@@ -44,8 +47,13 @@ class Collection:
 
     def bytes(self) -> int:
         """Return the bytes on disk of environments and of what they are made from, each file counted once."""
-        own = sum(self._size(self.root / lock_id) for lock_id in self.environments())
-        return own + sum(self._size(folder) for folder in self._linked_from()) + self._size_now(self.root / "wheels")
+        known = self._known_sizes()
+        own = [self.root / lock_id for lock_id in self.environments()]
+        sizes = {str(path.relative_to(self.root)): path for path in (*own, *self._linked_from())}
+        self._sizes = {name: known[name] if name in known else self._measured(path) for name, path in sizes.items()}
+        if self._sizes.keys() - known.keys():
+            self._keep_sizes()
+        return sum(self._sizes.values()) + self._measured(self.root / "wheels")
 
     def shrink(self, limit_bytes: int) -> Collected:
         """Take away environments, the one used longest ago first, with what no other is linked to, until all fits.
@@ -92,13 +100,22 @@ class Collection:
     def _holding(self, lock_id: str) -> Path:
         return (self.root / lock_id).with_suffix(IN_USE)
 
-    def _size(self, folder: Path) -> int:
-        """Return the bytes of a folder that never changes once it is there."""
-        if folder not in self._known:
-            self._known[folder] = self._size_now(folder)
-        return self._known[folder]
+    def _known_sizes(self) -> dict[str, int]:
+        """Return the sizes of folders that never change, as this process or an earlier one measured them."""
+        if self._sizes is None:
+            try:
+                self._sizes = dict(json.loads(self._kept_sizes.read_text()))
+            except (FileNotFoundError, ValueError):
+                self._sizes = {}
+        return self._sizes
 
-    def _size_now(self, folder: Path) -> int:
+    def _keep_sizes(self) -> None:
+        """Write down what was measured; where two do so at once, one of them measures some folders again."""
+        with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
+            json.dump(self._sizes, file)
+        Path(file.name).replace(self._kept_sizes)
+
+    def _measured(self, folder: Path) -> int:
         """Return the bytes on disk of a folder; of an environment only those of files that are no links to a cache."""
         environment = folder.parent == self.root and (folder / "lock.txt").is_file()
         return sum(found.st_blocks * 512 for found in _stats(folder) if not environment or found.st_nlink == 1)
