@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pipeline.surface.bodies import Bodies, Places, find_all
+from pipeline.surface.bodies import Bodies, Body, find_all
 from pipeline.surface.records import Definition
 from pipeline.surface.syntax import Function, dotted, statements, written
 
@@ -23,37 +24,77 @@ _CLOSED = (") = ", "] = ")
 _LAST_OF_MANY = re.compile(r"\n[ \t]+(?:[A-Za-z_][\w., \t]*)?[)\]] =")
 
 
+@dataclass(frozen=True, slots=True)
+class _Set:
+    """What a method sets on an owner: names by the look of its lines, and what its statements set, if they were asked.
+
+    `sure` if the statements count whatever is known of the names.
+    """
+
+    label: str
+    names: list[str]
+    stated: list[tuple[str, str | None]] | None
+    sure: bool
+
+
 def add_attributes(node: ast.ClassDef, found: Definition, bodies: Bodies) -> None:
     """Add the public attributes that the methods of a class set and nothing in the class declares."""
     for method in statements(node.body):
         if isinstance(method, Function) and method.name != "__init__":
-            label, owners = _owners(method, bodies)
-            for owner in sorted(owners):
-                _add(method, owner, label, found, bodies)
+            for one in bodies.of(method).once(_sets, _kind(method)):
+                _add(one, found)
 
 
-def _owners(method: Function, bodies: Bodies) -> tuple[str, set[str]]:
-    """Return whose attributes a method sets (the class's, or an object's), and the names it has for that."""
+def _add(one: _Set, found: Definition) -> None:
+    new = [name for name in one.names if name not in found.members]
+    set_here: list[tuple[str, str | None]] = [(name, None) for name in new]
+    if one.stated is not None and (new or one.sure):
+        set_here = one.stated
+    for name, annotation in set_here:
+        made = Definition(name, "attribute", labels=sorted([one.label, SET_OUTSIDE_INIT]), returns=annotation)
+        found.members.setdefault(name, made)
+
+
+def _kind(method: Function) -> str:
+    """Return the label of what a method sets: on an object, on the class, or nothing of either."""
     decorators = {dotted(decorator) for decorator in method.decorator_list}
-    arguments = [*method.args.posonlyargs, *method.args.args]
-    if not arguments or "staticmethod" in decorators:
-        return "", set()
-    if method.name == "__new__":
-        return "instance-attribute", _created(method, bodies)
+    if "staticmethod" in decorators:
+        return ""
     of_class = "classmethod" in decorators or method.name in _IMPLICIT_CLASSMETHODS
-    return "class-attribute" if of_class else "instance-attribute", {arguments[0].arg}
+    return "class-attribute" if of_class and method.name != "__new__" else "instance-attribute"
 
 
-def _created(method: Function, bodies: Bodies) -> set[str]:
+def _sets(body: Body, label: str) -> list[_Set]:
+    arguments = [*body.node.args.posonlyargs, *body.node.args.args]
+    if not label or not arguments:
+        return []
+    owners = _created(body) if body.node.name == "__new__" else {arguments[0].arg}
+    return [one for owner in sorted(owners) if (one := _set_on(owner, label, body)) is not None]
+
+
+def _created(body: Body) -> set[str]:
     """Return the names that a `__new__` gives the object it makes: `self = super().__new__(cls)`."""
-    if not bodies.mentions(method, _NEW):
+    if not body.mentions(_NEW):
         return set()
     names = set()
-    for statement in bodies.statements(method):
+    for statement in body.statements:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(func=ast.Attribute(attr="__new__"))):
                 names.add(name)
     return names
+
+
+def _set_on(owner: str, label: str, body: Body) -> _Set | None:
+    text = body.text
+    if f"{owner}." not in text:
+        return None
+    start, end = body.span
+    names = body.search(_assignment(owner))
+    sure = "" in names or _sets_later(owner, text, start, end) or _sets_last(text, start, end)
+    if not names and not sure:
+        return None
+    stated = list(_stated(body.statements, owner)) if sure or body.search(_another(owner)) else None
+    return _Set(label, [name for name in names if name], stated, sure)
 
 
 @functools.lru_cache(maxsize=256)
@@ -65,21 +106,24 @@ def _assignment(owner: str) -> re.Pattern[str]:
     return re.compile(rf"\n[ \t]+(?:{one}|{first_of_many}|{annotated})")
 
 
+def _sets_later(owner: str, text: str, start: int, end: int) -> bool:
+    """Return whether attributes may be set that do not begin their line, as in `x, self.y = …`."""
+    return any(
+        pattern.match(text, place)
+        for word, pattern in _later_targets(owner)
+        for place in find_all(text, word, start, end)
+    )
+
+
 @functools.lru_cache(maxsize=256)
-def _later_targets(owner: str) -> Places:
-    """Return a function that finds where attributes may be set that do not begin their line, as in `x, self.y = …`."""
+def _later_targets(owner: str) -> list[tuple[str, re.Pattern[str]]]:
     target = rf"{owner}\.[A-Za-z]\w*[^\n(=]*=(?!=)"
-    words = [(f"{before}{owner}.", re.compile(before + target)) for before in _BEFORE]
-
-    def find(text: str) -> list[int]:
-        return sorted(place for word, later in words for place in find_all(text, word) if later.match(text, place))
-
-    return find
+    return [(f"{before}{owner}.", re.compile(before + target)) for before in _BEFORE]
 
 
-def _last_targets(text: str) -> list[int]:
-    closed = (place for word in _CLOSED for place in find_all(text, word))
-    return sorted(place for place in closed if _LAST_OF_MANY.match(text, text.rfind("\n", 0, place)))
+def _sets_last(text: str, start: int, end: int) -> bool:
+    closed = (place for word in _CLOSED for place in find_all(text, word, start, end))
+    return any(_LAST_OF_MANY.match(text, text.rfind("\n", 0, place)) for place in closed)
 
 
 @functools.lru_cache(maxsize=256)
@@ -88,21 +132,7 @@ def _another(owner: str) -> re.Pattern[str]:
     return re.compile(rf"\n[ \t]+(?:class |(?:async )?def \w+\({owner}\b)|\"\"\"|'''")
 
 
-def _add(method: Function, owner: str, label: str, found: Definition, bodies: Bodies) -> None:
-    names = [name for name in bodies.search(method, _assignment(owner)) if name not in found.members]
-    if bodies.has_any(method, _later_targets(owner)) or bodies.has_any(method, _last_targets):
-        names.append("")
-    if not names:
-        return
-    set_here: Iterable[tuple[str, str | None]] = ((name, None) for name in names)
-    if "" in names or bodies.search(method, _another(owner)):
-        set_here = _set(bodies.statements(method), owner)
-    for name, annotation in set_here:
-        made = Definition(name, "attribute", labels=sorted([label, SET_OUTSIDE_INIT]), returns=annotation)
-        found.members.setdefault(name, made)
-
-
-def _set(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, str | None]]:
+def _stated(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, str | None]]:
     """Yield the public attributes of an owner that a body sets, each with its annotation."""
     for target, annotation in _targets(body):
         match target:

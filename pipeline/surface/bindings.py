@@ -34,7 +34,8 @@ _SCOPES = (ast.Module, ast.ClassDef)
 class Bound:
     """A name that a statement binds: a function, a class with its scope, an attribute, or an import of `target`.
 
-    `docstring` is the string as it stands in the source, `overloads` those of a function.
+    `docstring` is the string as it stands in the source, in the function `described_in` or outside of functions;
+    `overloads` are those of a function.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Bound:
     target: str | None = None
     scope: Scope | None = None
     overloads: list[Bound] = field(default_factory=list)
+    described_in: Function | None = None
 
 
 @dataclass(slots=True)
@@ -153,7 +155,8 @@ def _inside(statement: ast.AST) -> Iterator[Sequence[ast.AST]]:
 
 def _bind_definition(node: Function | ast.ClassDef, scope: Scope, module: _Module) -> None:
     docstring = described_by(node.body[0]) if node.body else None
-    made = Bound(node.name, node, not module.guarded, docstring=docstring, scope=scope)
+    function = node if isinstance(node, Function) else None
+    made = Bound(node.name, node, not module.guarded, docstring=docstring, scope=scope, described_in=function)
     paths = _decorator_paths(node, scope)
     for path in paths:
         made.labels |= _DECORATOR_LABELS.get(path, set())
@@ -246,11 +249,11 @@ def _bind_attributes(
     node: ast.Assign | ast.AnnAssign, below: ast.AST | None, parent: ast.AST, scope: Scope, module: _Module
 ) -> None:
     """Bind what an assignment binds, with the string below it as its docstring."""
-    owner = scope
+    owner, described_in = scope, None
     names = _target_names(node)
     if isinstance(scope.owner, Function):
         assert scope.around is not None
-        owner = scope.around
+        owner, described_in = scope.around, scope.owner
         names = [name.removeprefix("self.") for name in names if name.startswith("self.")]
     if not names:
         return
@@ -265,9 +268,12 @@ def _bind_attributes(
                 continue
             if known.target is None:
                 labels = labels | known.labels
-                docstring = docstring or known.docstring
+                if docstring is None:
+                    docstring, described_in = known.docstring, known.described_in
                 annotation = annotation or _known_annotation(known)
-        owner.bound[name] = Bound(name, node, not module.guarded, {*labels}, docstring, annotation, node.value)
+        owner.bound[name] = Bound(
+            name, node, not module.guarded, {*labels}, docstring, annotation, node.value, described_in=described_in
+        )
 
 
 def _target_names(node: ast.Assign | ast.AnnAssign) -> list[str]:

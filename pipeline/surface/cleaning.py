@@ -1,11 +1,29 @@
-"""The text of a docstring without the indentation of the source (PEP 257)."""
+"""The text of a docstring without the indentation of the source (PEP 257), and where it begins."""
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
+from collections.abc import Sequence
+
+from pipeline.surface.syntax import text_of
+
+_QUOTES = re.compile(r"""^\s*[rRbBuUfF]{0,2}("{3}|'{3}|"|')|\\$""")
 
 _INDENTATION = re.compile(r"\n([^\S\n]*)\S")
+
+
+def read_docstring(docstring: ast.Constant | None, lines: Sequence[str]) -> tuple[str | None, int]:
+    """Return the docstring without its indentation, and the line where its text begins."""
+    text = None if docstring is None else text_of(docstring)
+    if docstring is None or text is None or not text.strip():
+        return None, 1
+    line = docstring.lineno
+    # that is the line of the opening quotes; the text may begin further down
+    while line < len(lines) and not _QUOTES.sub("", lines[line - 1]).strip():
+        line += 1
+    return clean_docstring(text), line
 
 
 def clean_docstring(text: str) -> str:

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 import griffe
 
-from pipeline.surface.bodies import Bodies
+from pipeline.surface.bodies import Body
 from pipeline.surface.records import Parameter
-from pipeline.surface.syntax import Function, children, written
+from pipeline.surface.syntax import children, written
 from pipeline.terms import ParameterKind, ParameterSource
 
 UNKNOWN = "..."
@@ -52,18 +52,18 @@ class _Uses:
         return {name: default for name, default in self.taken.items() if name in kept}
 
 
-def hidden_parameters(node: Function, bodies: Bodies, docstring: str | None, known: Collection[str]) -> list[Parameter]:
+def hidden_parameters(body: Body, docstring: str | None, known: Collection[str]) -> list[Parameter]:
     """Return the keyword-only parameters that a function has behind its `**kwargs`, beyond the known ones.
 
     First those that the body takes out of it, then those that only the docstring describes.
     """
-    if node.args.kwarg is None:
+    if body.node.args.kwarg is None:
         return []
-    catch_all = node.args.kwarg.arg
+    catch_all = body.node.args.kwarg.arg
     told = _told(docstring, known, catch_all)
     uses = _Uses()
-    if told or bodies.search(node, _access(catch_all)):
-        uses = _uses(bodies.statements(node), catch_all)
+    if told or body.search(_access(catch_all)):
+        uses = _uses(body.statements, catch_all)
     taken = {name: default for name, default in uses.parameters().items() if name not in known}
     silent = [name for name in told if name not in {*taken, *uses.refused, *uses.forwarded, *uses.assigned}]
     found = [_parameter(name, default, ParameterSource.KWARGS) for name, default in taken.items()]

@@ -9,14 +9,14 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from pipeline.surface.bodies import Bodies, call_of
+from pipeline.surface.bodies import Body, call_of
 from pipeline.surface.deprecations import warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import Directive, name_parameters, read_directives
 from pipeline.surface.kwargs import UNKNOWN
 from pipeline.surface.records import Mark, Parameter
 from pipeline.surface.rules import SurfaceRules, first_found
-from pipeline.surface.syntax import Function, dotted, written
+from pipeline.surface.syntax import dotted, written
 from pipeline.terms import DirectiveKind, DirectiveOwner, ParameterDeprecation, ParameterKind
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
@@ -36,18 +36,16 @@ def mark_told(
     return _marked(parameters, _told(docstring, {p["name"] for p in parameters}, rules, directives))
 
 
-def mark_by_code(
-    parameters: Sequence[Parameter], node: Function, bodies: Bodies, rules: SurfaceRules
-) -> list[Parameter]:
+def mark_by_code(parameters: Sequence[Parameter], body: Body, rules: SurfaceRules) -> list[Parameter]:
     """Return the parameters, those marked whose default says so, or that the body warns of whenever they are given."""
-    if not any(map(bodies.has, _WORDS)):
+    if not any(word in body.text for word in _WORDS):
         return list(parameters)
     found = rules.deprecations.defaults
     named = [p for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None]
     by_default = {p["name"]: _mark(None, None, None) for p in named if found.search(p["default"])}
-    if named and bodies.mentions(node, _WARN_WORDS) and bodies.search(node, call_of(rules.deprecations.call_words)):
+    if named and body.mentions(_WARN_WORDS) and body.search(call_of(rules.deprecations.call_words)):
         defaults = {p["name"]: p["default"] for p in named}
-        parameters = _marked(parameters, dict(_warned(bodies.statements(node), defaults, rules)))
+        parameters = _marked(parameters, dict(_warned(body.statements, defaults, rules)))
     return _marked(parameters, by_default) if by_default else list(parameters)
 
 

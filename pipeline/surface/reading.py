@@ -20,8 +20,9 @@ from pipeline.crawl import SourceTree
 from pipeline.lake import without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.pieces import Known, parse_alone, remembered
 from pipeline.surface.python2 import modernise
-from pipeline.surface.records import Definition, ModuleRecord
+from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.skeleton import skeleton
 from pipeline.surface.visit import UnparsedError, visit_file
@@ -31,8 +32,11 @@ Value = TypeVar("Value")
 Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
 """Gives the bytes of files by their sha256."""
 
-BATCH = 32
+BATCH = 64
 """Files that a worker reads in one go; garbage of the parser is collected after each."""
+
+REMEMBERED = 4096
+"""Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID"
 
@@ -93,12 +97,14 @@ class Records:
         self.contents = contents
         self.workers = workers
         self._memory: dict[str, bytes] = {}
+        self._functions = remembered(REMEMBERED)
 
     def prepare(self, files: Iterable[SourceFile], tell: Callable[[int, int], None]) -> None:
         """Read the files that were never read, on all cores; `tell` hears how many of how many are read."""
         wanted = {file.key: file for file in files}
-        missing = [wanted[key] for key in sorted(wanted.keys() - self._known(wanted))]
-        # neighbours by path are versions of one file: they cost alike
+        known = self._known(wanted)
+        # the versions of a file one after another, in the order of the releases: they share most functions
+        missing = sorted((file for key, file in wanted.items() if key not in known), key=lambda file: file.path)
         done = 0
         for packed in self._read(missing):
             self._keep(packed)
@@ -118,7 +124,7 @@ class Records:
         batches = _batches(files, BATCH)
         if self.workers == 1 or len(batches) < 2:
             for batch in batches:
-                yield _read_batch(batch, self.contents, self.rules)
+                yield _read_batch(batch, self.contents, self.rules, self._functions)
             return
         context = get_context("fork")
         with ProcessPoolExecutor(self.workers, context, _start, (self.contents, self.rules)) as pool:
@@ -165,13 +171,13 @@ def _batches(values: Sequence[Value], size: int) -> list[Sequence[Value]]:
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 
-_worker: tuple[Contents, ReadingRules] | None = None
+_worker: tuple[Contents, ReadingRules, Known] | None = None
 
 
 def _start(contents: Contents, rules: ReadingRules) -> None:
     """Make a worker ready: what it inherited is never garbage."""
     global _worker
-    _worker = contents, rules
+    _worker = contents, rules, remembered(REMEMBERED)
     gc.freeze()
 
 
@@ -180,43 +186,37 @@ def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
     return _read_batch(batch, *_worker)
 
 
-def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules) -> dict[str, bytes]:
+def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules, known: Known) -> dict[str, bytes]:
     texts = contents([file.sha256 for file in batch])
     gc.collect()
     with without_collector():
-        return {file.key: _pack(read_file(file, texts[file.sha256], rules)) for file in batch}
+        return {file.key: _pack(read_file(file, texts[file.sha256], rules, known)) for file in batch}
 
 
-def read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRecord:
-    """Read one file; one that does not parse gives a record that says why."""
-    record = _read_file(file, content, rules)
+def read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known = parse_alone) -> ModuleRecord:
+    """Read one file; one that does not parse gives a record that says why.
+
+    `known` may remember functions of other files that were read by the same rules.
+    """
+    record = _read_file(file, content, rules, known)
     record.skeleton = skeleton(record)
-    record.lines = dict(_lines_of(record.definitions))
     return record
 
 
-def _lines_of(definitions: Mapping[str, Definition], inside: str = "") -> Iterator[tuple[str, int]]:
-    """Take the lines of docstrings off the definitions, and yield them by dotted name."""
-    for name, definition in definitions.items():
-        if definition.docstring_line != 1:
-            yield inside + name, definition.docstring_line
-            definition.docstring_line = 1
-        if definition.members:
-            yield from _lines_of(definition.members, f"{inside}{name}.")
-
-
-def _read_file(file: SourceFile, content: bytes, rules: ReadingRules) -> ModuleRecord:
+def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known) -> ModuleRecord:
     try:
-        return visit_file(file.module, file.path, content, rules.surface, rules.helpers, rules.directives)
+        return visit_file(file.module, file.path, content, rules.surface, rules.helpers, rules.directives, known)
     except UnparsedError as error:
-        return _read_python2(file, content, rules, str(error))
+        return _read_python2(file, content, rules, known, str(error))
 
 
-def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, problem: str) -> ModuleRecord:
+def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, known: Known, problem: str) -> ModuleRecord:
     """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
     try:
         text = modernise(importlib.util.decode_source(content))
-        record = visit_file(file.module, file.path, text.encode(), rules.surface, rules.helpers, rules.directives)
+        record = visit_file(
+            file.module, file.path, text.encode(), rules.surface, rules.helpers, rules.directives, known
+        )
     except (UnparsedError, ValueError, SyntaxError, RecursionError):
         package = file.path.endswith("/__init__.py")
         return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)

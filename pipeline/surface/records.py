@@ -37,7 +37,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     """One name that a module or class binds.
 
     `kind` is class, function, property, attribute or import; `target` is the absolute path of an import; `called`
-    the parameters including self; `lines` the first line of the docstring. `synthesised` says by which convention
+    the parameters including self. `synthesised` says by which convention
     a class makes parameters of its fields (dataclass, attrs, namedtuple), if it does. `overloads` are signatures as
     they are shown to people; `sketch` says what the body is like, see `pipeline.surface.sketches`.
     """
@@ -54,7 +54,6 @@ class Definition(msgspec.Struct, omit_defaults=True):
     decorators: list[str] = msgspec.field(default_factory=list)
     labels: list[str] = msgspec.field(default_factory=list)
     docstring: str | None = None
-    docstring_line: int = 1
     deprecation: Mark | None = None
     members: dict[str, Definition] = msgspec.field(default_factory=dict)
     synthesised: str | None = None

@@ -103,7 +103,6 @@ def _merge(own: Definition, stub: Definition) -> Definition:
     shared = {
         "deprecation": own.deprecation or stub.deprecation,
         "docstring": own.docstring or stub.docstring,
-        "docstring_line": own.docstring_line if own.docstring else stub.docstring_line,
     }
     if own.kind == stub.kind == "class":
         only = {name: _labelled(m) for name, m in _public(stub.members).items() if name not in own.members}

@@ -9,16 +9,18 @@ import warnings
 from pathlib import PurePath
 
 from pipeline.surface.bindings import bind_names, described_by, take_apart
-from pipeline.surface.bodies import Bodies, without_bodies
 from pipeline.surface.branches import settle_branches
+from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.conditional import conditional_statements
-from pipeline.surface.definitions import Visited, read_docstring, read_members
+from pipeline.surface.definitions import read_members
 from pipeline.surface.deprecations import directive_mark, warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.dynamic import answers_unseen, binds_dynamically, binds_unseen, read_lazy
 from pipeline.surface.exports import changes_exports_unseen, read_exports, read_parts
+from pipeline.surface.functions import Visited
 from pipeline.surface.given import given_names
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.pieces import Known, parse_alone, parse_in_pieces
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.terms import SourceKind
@@ -38,11 +40,13 @@ def visit_file(
     rules: SurfaceRules,
     helpers: HelperRules | None = None,
     directives: DirectiveRules | None = None,
+    known: Known = parse_alone,
 ) -> ModuleRecord:
     """Visit one file as the module of that dotted name; `path` is its place from the import root.
 
     With `helpers` the decorators that they mean change what a function can be called with; with `directives` a
-    parameter is deprecated if the docstring says so under it.
+    parameter is deprecated if the docstring says so under it. `known` may remember functions of other files that were
+    visited by the same rules.
 
     Errors: UnparsedError if the file is not Python 3, or not in the encoding it declares (PEP 263).
     """
@@ -51,17 +55,16 @@ def visit_file(
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
-            file = Visited(rules, helpers, Bodies(text), content.splitlines(), directives)
-            return _record(name, path, text, file)
+            tree, bodies = parse_in_pieces(text, known)
+            return _record(name, path, tree, Visited(rules, helpers, bodies, directives))
     except SyntaxError as error:
         raise UnparsedError(f"line {error.lineno or 0}: {error.msg}") from None
     except (UnicodeDecodeError, ValueError, RecursionError) as error:
         raise UnparsedError(f"line 0: {error}") from None
 
 
-def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
+def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleRecord:
     rules = file.rules
-    tree = _parsed(text)
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies)
     settle_branches(tree, rules)
@@ -72,7 +75,7 @@ def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
     warned = warning_mark(tree.body, rules, {"__name__": name})
     is_package = PurePath(path).stem == "__init__"
     exports = read_exports(tree)
-    if exports is not None and changes_exports_unseen(text):
+    if exports is not None and changes_exports_unseen(file.bodies.text):
         exports.complete = False
     record = ModuleRecord(
         name=name,
@@ -90,17 +93,7 @@ def _record(name: str, path: str, text: str, file: Visited) -> ModuleRecord:
         docstring=docstring,
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),
+        lines=file.lines,
     )
     take_apart(scope)
     return record
-
-
-def _parsed(text: str) -> ast.Module:
-    """Parse a source without the bodies of its functions, or all of it where the rest does not parse."""
-    pruned = without_bodies(text)
-    try:
-        return ast.parse(pruned)
-    except SyntaxError:
-        if pruned is text:
-            raise
-        return ast.parse(text)

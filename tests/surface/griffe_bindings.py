@@ -11,7 +11,7 @@ import griffe
 
 from pipeline.surface.bindings import Bound, Scope, annotation_text, bind_names
 from pipeline.surface.branches import settle_branches
-from pipeline.surface.definitions import read_docstring
+from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.syntax import Function
 from pipeline.surface.written_signatures import shown_overload, written_parameters

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.surface import bodies as module
-from pipeline.surface import visit
-from pipeline.surface.bodies import Bodies, without_bodies
+from pipeline.surface import pieces
+from pipeline.surface.pieces import parse_alone, parse_in_pieces, without_bodies
 from pipeline.surface.syntax import functions
 from pipeline.surface.visit import UnparsedError, visit_file
 from tests.surface.trees import SURFACE_RULES, rows
@@ -56,8 +56,7 @@ if x:
 
 
 def read(source: str) -> dict[str, list[str]]:
-    found = Bodies(source)
-    tree = ast.parse(without_bodies(source))
+    tree, found = parse_in_pieces(source, parse_alone)
     return {f.name: [ast.unparse(s) for s in found.statements(f)] for f in functions(tree.body)}
 
 
@@ -86,7 +85,7 @@ def test_bodies_of_real_modules(library):
 def test_a_file_says_the_same_with_and_without_its_bodies(library, monkeypatch):
     source = inspect.getsource(library).encode()
     pruned = visit_file("pkg", "pkg/__init__.py", source, SURFACE_RULES)
-    monkeypatch.setattr(visit, "without_bodies", lambda text: text)
+    monkeypatch.setattr(pieces, "without_bodies", lambda text: text)
     assert pruned == visit_file("pkg", "pkg/__init__.py", source, SURFACE_RULES)
     assert len(pruned.definitions) > 20
 

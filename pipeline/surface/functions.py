@@ -1,0 +1,156 @@
+"""A function turned into a definition: once for its text, and for what it depends on besides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from pipeline.surface.bindings import Bound, Scope, annotation_text, described_by, reads_strings
+from pipeline.surface.bodies import Bodies, Body
+from pipeline.surface.cleaning import read_docstring
+from pipeline.surface.deprecations import mark_of
+from pipeline.surface.directive_rules import DirectiveRules
+from pipeline.surface.helpers import HelperRules, apply_helpers
+from pipeline.surface.kwargs import hidden_parameters
+from pipeline.surface.parameter_marks import mark_by_code, mark_told
+from pipeline.surface.records import Definition, Parameter
+from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.sketches import line_hashes, sketch
+from pipeline.surface.syntax import Function, written
+from pipeline.surface.written_signatures import shown_overload, written_parameters
+
+
+@dataclass(slots=True)
+class Visited:
+    """What is known of a file beside its names: how it is read, its bodies, and the statements under a condition.
+
+    `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1.
+    """
+
+    rules: SurfaceRules
+    helpers: HelperRules | None
+    bodies: Bodies
+    directives: DirectiveRules | None = None
+    conditional: set[int] = field(default_factory=set)
+    lines: dict[str, int] = field(default_factory=dict)
+
+    def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
+        """Note where the docstring of a name begins: in a line of a text before which the file has others."""
+        docstring, line = described
+        if docstring is not None and line + before != 1:
+            self.lines[name] = line + before
+
+
+@dataclass(slots=True)
+class _Noting(Scope):
+    """A scope that notes what it is asked: annotations depend on some of the names in them."""
+
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def resolve(self, name: str) -> str:
+        """Return the absolute path of a name that is used here."""
+        answer = Scope.resolve(self, name)
+        self.answers[name] = answer
+        return answer
+
+
+@dataclass(slots=True)
+class _Read:
+    """What was read of a function, by what it depends on: each definition with the names that its annotations ask."""
+
+    definitions: list[tuple[dict[str, str], Definition]] = field(default_factory=list)
+
+
+def read_function(bound: Bound, node: Function, labels: Sequence[str], file: Visited) -> Definition:
+    """Return the definition of a function; other files may have the same one, so it must not be changed."""
+    scope = bound.scope
+    assert scope is not None
+    body = file.bodies.of(node)
+    # decorators that are not written at the function come first
+    added = node.decorator_list[: len(node.decorator_list) - len(body.node.decorator_list)]
+    known = body.once(
+        _nothing_read,
+        bound.name,
+        bound.runtime,
+        tuple(labels),
+        tuple([written(decorator) for decorator in added]),
+        tuple([shown_overload(overload) for overload in bound.overloads]),
+        reads_strings(scope),
+    )
+    for answers, found in known.definitions:
+        if all(scope.resolve(name) == answer for name, answer in answers.items()):
+            return found
+    noting = _Noting(scope.name, scope.path, scope.owner, scope.around, scope.bound)
+    found = _read(bound, node, labels, noting, body, file)
+    known.definitions.append((noting.answers, found))
+    return found
+
+
+def _nothing_read(body: Body, *besides: object) -> _Read:
+    return _Read()
+
+
+def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, body: Body, file: Visited) -> Definition:
+    docstring, _ = body.once(docstring_of)
+    warns = body.once(warnings_of, file.rules.deprecations.call_words)
+    found = Definition(
+        bound.name,
+        "function",
+        runtime=bound.runtime,
+        labels=list(labels),
+        docstring=docstring,
+        deprecation=mark_of(node.decorator_list, warns, docstring, file.rules),
+        decorators=[written(decorator) for decorator in node.decorator_list],
+        returns=annotation_text(node.returns, scope),
+    )
+    if "property" in labels or _is_property(found, file.rules):
+        found.kind = "property"
+        return found
+    if "async" in labels and any(map(file.rules.plain_decorators.search, found.decorators)):
+        found.labels = [label for label in labels if label != "async"]
+    called = written_parameters(node, scope)
+    if file.helpers is not None and node.decorator_list:
+        called = apply_helpers(node.decorator_list, called, file.helpers)
+    called = with_hidden(called, docstring, body)
+    called = mark_by_code(called, body, file.rules)
+    found.called = told_of(called, docstring, file)
+    found.overloads = [shown_overload(overload) for overload in bound.overloads]
+    found.sketch = _sketch(body)
+    return found
+
+
+def docstring_of(body: Body) -> tuple[str | None, int]:
+    """Return the docstring of a function without its indentation, and the line of its text where it begins."""
+    return read_docstring(described_by(body.node.body[0]), body.lines)
+
+
+def warnings_of(body: Body, words: tuple[str, ...]) -> Sequence[ast.stmt]:
+    """Return the statements of a body if it may call, whenever it runs, what has one of the words in its name."""
+    return body.statements if body.calls(words) else ()
+
+
+def with_hidden(called: list[Parameter], docstring: str | None, body: Body) -> list[Parameter]:
+    """Return parameters with those behind `**kwargs`, which is the last."""
+    if body.node.args.kwarg is None:
+        return called
+    known = {parameter["name"] for parameter in called}
+    return [*called[:-1], *hidden_parameters(body, docstring, known), *called[-1:]]
+
+
+def told_of(called: list[Parameter], docstring: str | None, file: Visited) -> list[Parameter]:
+    """Return parameters, those marked that a docstring calls deprecated."""
+    return called if file.directives is None else mark_told(called, docstring, file.rules, file.directives)
+
+
+def _is_property(found: Definition, rules: SurfaceRules) -> bool:
+    """Return whether a decorator makes a property that griffe does not know, or adds a setter to such a one."""
+    if not found.decorators:
+        return False
+    accessors = {f"{found.name}.{accessor}" for accessor in ("getter", "setter", "deleter")}
+    return any(d in accessors or rules.property_decorators.search(d) for d in found.decorators)
+
+
+def _sketch(body: Body) -> list[int]:
+    start, end = body.span
+    return sketch(line_hashes(body.text[start:end].encode())) if start < end else []

@@ -1,0 +1,180 @@
+"""A file parsed in pieces, its functions apart: what versions of a file share is parsed and read once.
+
+A text that parses by itself as one function is that function wherever the parser begins a statement. So functions are
+cut out with `pass` in their place, and the rest is parsed; where it has that `pass` as a statement of the module or of
+a class, the function stands there.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+from collections.abc import Callable, Iterator
+
+from prune_source import prune_source
+
+from pipeline.surface.bodies import Bodies, Body, find_all, first_line
+from pipeline.surface.syntax import Function
+
+# What Python 2 alone allows in a function. In a docstring it makes the file be parsed whole for nothing.
+_PRINT = re.compile(r"""\n[ \t]*print ["'\w%`]""")
+_OTHERS_OF_PYTHON_2 = (
+    ("except ", re.compile(r"except [\w.]+ ?, ?\w+ ?:")),
+    ("raise ", re.compile(r"""raise [\w.]+ ?, ?["'\w]""")),
+    ("exec ", re.compile(r"""exec [\w"']+ in """)),
+)
+_BLANKS = re.compile(r"[ \t]*")
+_IN_MODULE = re.compile(r"\n(?=@|def |async def |class )")
+_IN_CLASS = re.compile(r"\n([ \t]+)(?:@|def |async def )")
+_CLASS_AROUND = "class _:\n"
+
+Known = Callable[[str], Body | None]
+"""Gives the body of a function by its text alone, which may be known already; None of what is no function."""
+
+Placed = dict[int, tuple[Body, int]]
+"""The functions that were cut out of a file by the ids of their nodes, each with the lines before its text."""
+
+_Cuts = dict[int, Body]
+
+
+def without_bodies(text: str) -> str:
+    """Return a source with the bodies of its functions replaced by `pass`, but those of `__init__`; lines stay."""
+    return prune_source(text) or text
+
+
+def remembered(size: int) -> Known:
+    """Return what parses functions that stand alone, and remembers as many as that."""
+    return functools.lru_cache(maxsize=size)(parse_alone)
+
+
+def parse_alone(text: str) -> Body | None:
+    """Parse the text of one function, from its indentation on; None if it is not one function and nothing else.
+
+    What comes after it shows that none of its strings and brackets is still open.
+    """
+    found = _BLANKS.match(text)
+    indentation = found[0] if found else ""
+    source = f"{_CLASS_AROUND if indentation else ''}{text}\n"
+    try:
+        body = ast.parse(without_bodies(f"{source}{indentation}pass\n")).body
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    if indentation:
+        body = body[0].body if len(body) == 1 and isinstance(body[0], ast.ClassDef) else []
+    match body:
+        case [ast.FunctionDef() | ast.AsyncFunctionDef() as node, ast.Pass()]:
+            return Body(source, node)
+    return None
+
+
+def parse_in_pieces(text: str, known: Known) -> tuple[ast.Module, Bodies]:
+    """Parse a source without the bodies of its functions, or all of it where the rest does not parse.
+
+    A source that may be Python 2 is parsed as it is: whether all of it parses must be seen. Errors are those of
+    `ast.parse`.
+    """
+    if _may_be_python_2(text):
+        return ast.parse(text), Bodies(text, {}, known)
+    rest, cuts = _cut_out(text, known)
+    for source, taken in ((rest, cuts), (text, {})) if cuts else ((text, {}),):
+        try:
+            tree = ast.parse(without_bodies(source))
+        except SyntaxError:
+            continue
+        placed: Placed = {}
+        _place(tree.body, taken, placed)
+        if len(placed) == len(taken):
+            return tree, Bodies(text, placed, known)
+    return ast.parse(text), Bodies(text, {}, known)
+
+
+def _may_be_python_2(text: str) -> bool:
+    if "print " in text and _PRINT.search(text):
+        return True
+    return any(pattern.match(text, place) for word, pattern in _OTHERS_OF_PYTHON_2 for place in find_all(text, word))
+
+
+def _cut_out(text: str, known: Known) -> tuple[str, _Cuts]:
+    """Return a source with `pass` in the place of functions, lines as they were, and the functions by their lines."""
+    rest: list[str] = []
+    cuts: _Cuts = {}
+    copied, line = 0, 1
+    for start, end, indentation in _functions(text):
+        function = text[start:end].rstrip(" \t\n")
+        body = known(function)
+        if body is None:
+            continue
+        line += text.count("\n", copied, start)
+        cuts[line] = body
+        gap = function.count("\n")
+        rest += [text[copied:start], indentation, "pass", "\n" * gap]
+        copied, line = start + len(function), line + gap
+    return "".join([*rest, text[copied:]]), cuts
+
+
+def _functions(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield from where to where functions may stand in a module and in its classes, with their indentation."""
+    for start, end in _statements(text, "", 0, len(text), _IN_MODULE):
+        if not text.startswith("class ", start):
+            yield start, end, ""
+        elif first := _IN_CLASS.search(text, start, end):
+            for place, stop in _statements(text, first[1], start, end, _beginning(first[1])):
+                yield place, stop, first[1]
+
+
+def _statements(
+    text: str, indentation: str, start: int, end: int, beginning: re.Pattern[str]
+) -> Iterator[tuple[int, int]]:
+    """Yield from where to where the statements go that a pattern finds the beginning of, decorators with the rest."""
+    after = _after(indentation)
+    found = beginning.search(text, start, end)
+    while found:
+        first = place = found.end()
+        while True:
+            following = after.search(text, place, end)
+            stop = following.start() if following else end
+            if following is None or text[place + len(indentation)] != "@":
+                break
+            place = following.end()
+        if text.startswith("class ", place):
+            first = place
+        yield first, stop
+        found = beginning.search(text, stop, end)
+
+
+@functools.lru_cache(maxsize=64)
+def _beginning(indentation: str) -> re.Pattern[str]:
+    return re.compile(rf"\n(?={indentation}(?:@|def |async def ))")
+
+
+@functools.lru_cache(maxsize=64)
+def _after(indentation: str) -> re.Pattern[str]:
+    """Return a pattern of the line where another statement may begin: not of what closes brackets, nor a comment."""
+    return re.compile(rf"\n(?={indentation}[^\s#)\]}}])")
+
+
+def _place(body: list[ast.stmt], cuts: _Cuts, placed: Placed) -> None:
+    """Put functions where `pass` stands for them, in a module and in its classes."""
+    for position, statement in enumerate(body):
+        if isinstance(statement, ast.ClassDef):
+            _place(statement.body, cuts, placed)
+        elif isinstance(statement, ast.Pass) and (cut := cuts.get(statement.lineno)) is not None:
+            before = statement.lineno - first_line(cut.node)
+            body[position] = copy = _copy(cut.node, before)
+            placed[id(copy)] = cut, before
+
+
+def _copy(node: Function, before: int) -> Function:
+    """Return a function of its own with the same parts, so many lines below."""
+    decorators = [*node.decorator_list]
+    return type(node)(
+        node.name,
+        node.args,
+        node.body,
+        decorators,
+        node.returns,
+        None,
+        lineno=node.lineno + before,
+        end_lineno=(node.end_lineno or node.lineno) + before,
+    )
