@@ -1,36 +1,39 @@
-"""By which modules a distribution is imported, read from what was installed."""
-
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pipeline.environments import bare_environment
-from pipeline.environments.installed import installed_names, principal
+from pipeline.environments import EnvironmentStore, Wanted
+from pipeline.environments.installed import principal
+from tests.index_server import Index
 
 
 @pytest.mark.parametrize(
-    ("record", "names"),
+    ("names", "library", "expected"),
     [
-        (["lib/__init__.py", "lib/tests/x.py", "../../bin/lib"], ("lib",)),
-        (["single.py", "fast.cpython-39-x86_64-linux-gnu.so"], ("fast", "single")),
-        (["shapely/__init__.py", "Shapely.libs/libgeos--no-undefined-b94097bf.so", ".libs/libx.so"], ("shapely",)),
-        (["lib/__init__.py", "tests/__init__.py", "_lib.so", "lib.pth", "no-name/x.py"], ("lib",)),
-        (["lib/data.json"], ()),
+        (("pkg_resources", "setuptools"), "setuptools", ("setuptools",)),
+        (("matplotlib", "mpl_toolkits", "pylab"), "matplotlib", ("matplotlib",)),
+        (("pytorch_lightning",), "pytorch-lightning", ("pytorch_lightning",)),
+        (("sklearn",), "scikit-learn", ("sklearn",)),
+        (("google",), "google-cloud-storage", ("google",)),
+        (("PIL",), "pillow", ("PIL",)),
+        (("a", "b"), "c", ("a", "b")),
+        ((), "types-all", ()),
     ],
 )
-def test_names_of_record(tmp_path: Path, record: list[str], names: tuple[str, ...]) -> None:
-    info = tmp_path / "Some_Lib-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: Some_Lib\nVersion: 1.0\n")
-    (info / "RECORD").write_text("".join(f"{path},,\n" for path in record))
-    environment = replace(bare_environment(), site_packages=tmp_path)
-    assert installed_names(environment, "some-lib") == names
-    assert installed_names(environment, "another") == ()
+def test_principal(names: tuple[str, ...], library: str, expected: tuple[str, ...]) -> None:
+    assert principal(names, library) == expected
 
 
-def test_the_module_that_bears_the_name_stands_for_all() -> None:
-    assert principal(("extra", "some_lib"), "some-lib") == ("some_lib",)
-    assert principal(("sklearn", "extra"), "scikit-learn") == ("sklearn", "extra")
+def test_names_are_read_from_what_was_installed(
+    index: Index, store_at: Callable[..., EnvironmentStore], tmp_path: Path
+) -> None:
+    files = ["first.py", "second/__init__.py", "spaced/deep/x.py", "fast.cpython-39-x86_64-linux-gnu.so"]
+    files += ["_private.py", "tests/__init__.py", "not-a-module.py", "data/file.txt", "some-1.0.data/scripts/run.py"]
+    index.add_wheel("Some", "1.0", dict.fromkeys(files, ""), "2021-05-01T00:00:00Z")
+    index.projects["some"] = index.projects.pop("Some")
+    store = store_at(tmp_path)
+    row = store.build(Wanted("some", "1.0", python="3.9"))
+    assert row["import_names"] == ["fast", "first", "second", "spaced"], row["detail"]

@@ -51,3 +51,36 @@ def test_a_typo_names_file_and_line(tmp_path: Path) -> None:
     (tmp_path / "environments.yaml").write_text(text)
     with pytest.raises(RuleError, match=r"environments.yaml:\d+: slak_days: unknown key"):
         environment_rules(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "released", "cutoff", "expected"),
+    [
+        # What came out between the release and the cut-off is hidden from it, the first of several.
+        (Wanted("flask", "1.1.4"), "2021-05-14", "2023-01-22", {"markupsafe": "2022-02-18", "werkzeug": "2022-03-28"}),
+        (Wanted("flask", "2.1.0"), "2022-03-29", "2023-01-22", {"markupsafe": None, "werkzeug": None}),
+        (Wanted("flask", "1.1.4"), "2021-05-14", "2021-06-13", {"markupsafe": None, "werkzeug": None}),
+        # What is asked for stays as it was asked.
+        (Wanted("werkzeug", "2.0.3"), "2022-02-07", "2023-01-22", {"werkzeug": None, "jinja2": "2022-03-24"}),
+        (Wanted("x", "1", pins=("Werkzeug==2.2.0",)), "2022-02-07", "2023-01-22", {"werkzeug": None}),
+        # Tools are of today, with what comes with them.
+        (
+            Wanted("x", "1", tools=("pytest",)),
+            "2018-01-01",
+            "2018-09-25",
+            {"pytest": "2026-01-01", "pluggy": "2026-01-01"},
+        ),
+        (Wanted("pytest", "6.2.5", tools=("pytest",)), "2021-08-30", "2021-09-29", {"pytest": None}),
+        # Uploaded again, long after.
+        (Wanted("pytest", "4.6.11"), "2020-06-04", "2020-07-04", {"atomicwrites": "2022-07-09"}),
+        (Wanted("x", "1"), "2023-01-01", "2023-01-31", {"atomicwrites": None}),
+    ],
+)
+def test_cutoffs_of_their_own(wanted: Wanted, released: str, cutoff: str, expected: dict[str, str | None]) -> None:
+    found = SHIPPED.own_cutoffs(wanted, utc(released), utc(cutoff))
+    told = {name: found[name].date().isoformat() if name in found else None for name in expected}
+    assert told == expected
+
+
+def utc(day: str) -> datetime:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC)
