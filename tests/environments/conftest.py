@@ -10,7 +10,19 @@ from typing import Any
 
 import pytest
 
-from pipeline.environments import EnvironmentStore, Sandbox, Wanted, environment_rules, find_sandbox, wanted_of
+from pipeline.environments import (
+    EnvironmentStore,
+    Interpreter,
+    Sandbox,
+    Wanted,
+    discover,
+    environment_rules,
+    find_sandbox,
+    wanted_of,
+)
+from pipeline.environments.build_rules import build_rules
+from pipeline.environments.builds import Builder
+from pipeline.environments.index_facts import IndexFacts
 from pipeline.lake import Row
 from tests.index_server import Index
 
@@ -43,5 +55,20 @@ def release() -> Callable[..., Row]:
 def wanted(release: Callable[..., Row]) -> Callable[..., Wanted]:
     def make(version: str = "1.0", **changed: Any) -> Wanted:
         return replace(wanted_of(release(version)), **changed)
+
+    return make
+
+
+@pytest.fixture
+def python() -> Interpreter:
+    return next(found for found in discover() if found.python == "3.9")
+
+
+@pytest.fixture
+def builder_at(index: Index, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Builder]:
+    def make(root: Path, **changed: Any) -> Builder:
+        rules = build_rules().model_copy(update={"time_s": 30} | changed)
+        monkeypatch.setattr("pipeline.environments.builds.build_rules", lambda: rules)
+        return Builder(root, facts=IndexFacts(index.simple), sandbox=sandbox, rules=environment_rules())
 
     return make

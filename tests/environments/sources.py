@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+import zipfile
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline.environments import Interpreter
+from pipeline.environments.builds import Builder
+from pipeline.environments.pinned import read_lock
 from tests.index_server import sdist
+
+MAY = "2021-05-01T00:00:00Z"
+JUNE = datetime(2021, 6, 1, tzinfo=UTC)
+Builders = Callable[..., Builder]
 
 PYPROJECT = '[build-system]\nrequires = [{requires}]\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 BACKEND = """
@@ -46,3 +59,17 @@ def files(
         "pyproject.toml": PYPROJECT.format(requires=", ".join(f'"{each}"' for each in requires)),
         "backend.py": backend,
     }
+
+
+def said_by(wheel: Path) -> dict[str, Any]:
+    """Return what the build put into the module of its wheel."""
+    names: dict[str, Any] = {}
+    with zipfile.ZipFile(wheel) as archive:
+        text = next(archive.read(name) for name in archive.namelist() if "/" not in name)
+    exec(text, names)
+    return dict(names["said"])
+
+
+def built(builder: Builder, python: Interpreter, name: str = "lib") -> Path:
+    lock = builder.lock([f"{name}==1.0"], python, JUNE)
+    return builder.wheel(next(pin for pin in read_lock(lock) if pin.name == name), python)
