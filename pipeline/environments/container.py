@@ -111,12 +111,13 @@ class Container:
             profile = Path(folder, "seccomp.json")
             profile.write_text(json.dumps(seccomp_profile()))
             fixed = variables_for(environment, SCRATCH) | dict(variables or {})
+            podman = _is_podman(self.engine)
             yield Launch(
                 (
                     *self.engine,
                     *("run", "--rm", "--interactive", "--name", name, "--user", f"{uid}:{uid}"),
                     *_closed(profile, limits, self.cgroups),
-                    *(("--read-only-tmpfs=false",) if _is_podman(self.engine) else ()),
+                    *(("--read-only-tmpfs=false",) if podman else ()),
                     *self._mounts(Path(folder), files, environment, grants),
                     self.image or _view(self.engine),
                     *("/usr/bin/env", "-i", *(f"{key}={value}" for key, value in fixed.items())),
@@ -126,7 +127,8 @@ class Container:
                 _of_engine(),
                 Path("/"),
                 asks=(*self.engine, "inspect", "--format", "{{.State.Pid}}", name),
-                ends=(*self.engine, "rm", "--force", name),
+                # podman would first ask the program kindly, and wait.
+                ends=(*self.engine, "rm", "--force", *(("--time", "0") if podman else ()), name),
                 mounts=(SCRATCH, SHARED_MEMORY),
             )
 

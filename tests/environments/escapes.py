@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pipeline.environments import Environment, Grants, Limits, Sandbox
 from tests.environments import worlds
@@ -72,7 +73,7 @@ def attempt(escape: Escape, sandbox: Sandbox, environment: Environment) -> Tried
         grants = Grants(read=world.read)
         done = sandbox.run(argv, environment=environment, files={}, stdin=b"", limits=escape.limits, grants=grants)
         said = (done.stdout + done.stderr).decode(errors="replace")
-        late = done.duration_s > escape.limits.time_s + 5
+        late = done.duration_s > escape.limits.time_s + 3
         return Tried(
             "ESCAPED" in said or late or world.reached(), f"{said[-500:]} {replace(done, stdout=b'', stderr=b'')}"
         )
@@ -81,7 +82,9 @@ def attempt(escape: Escape, sandbox: Sandbox, environment: Environment) -> Tried
 def attempt_unprotected(escape: Escape, environment: Environment) -> Tried:
     """Try the same without any sandbox, to see that nothing else is in its way."""
     text = escape.control or escape.attempt
-    user = {} if escape.as_user is None else {"user": escape.as_user, "group": escape.as_user, "extra_groups": []}
+    user: dict[str, Any] = {}
+    if escape.as_user is not None:
+        user = {"user": escape.as_user, "group": escape.as_user, "extra_groups": []}
     with escape.world(None, environment) as world, tempfile.TemporaryDirectory() as folder:
         argv = [str(environment.python), "-I", "-c", _program(text), world.argument]
         done = subprocess.run(argv, capture_output=True, cwd=folder, close_fds=False, timeout=60, check=False, **user)
