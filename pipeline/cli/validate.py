@@ -115,7 +115,7 @@ def _engine(
 ) -> Engine:
     """Return what runs the samples; what is not said is as the rules and settings have it."""
     current = settings()
-    asked = {"repeats": repeats, "process": process, "time_s": timeout}
+    asked = {"repeats": repeats, "process": process, "sample_time_s": timeout}
     rules = load(current.rules / "validation.yaml", ValidationRules)
     changed = {name: value for name, value in asked.items() if value is not None}
     rules = ValidationRules.model_validate(rules.model_dump() | changed)

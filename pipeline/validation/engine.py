@@ -164,7 +164,7 @@ class _Flow:
             test_file=sample.test_file,
             module=sample.module,
             cover=self.engine.cover,
-            limits=replace(rules.limits, time_s=sample.timeout_s) if sample.timeout_s else None,
+            limits=replace(rules.limits, time_s=sample.timeout_s or rules.sample_time_s),
         )
 
 

@@ -23,6 +23,7 @@ class ValidationRules(Rule):
     options: tuple[str, ...]
     time_s: float = Field(gt=0)
     probe_time_s: float = Field(gt=0)
+    sample_time_s: float = Field(gt=0)
     memory_mib: int = Field(gt=0)
     processes: int = Field(gt=0)
     output_kib: int = Field(gt=0)
