@@ -124,7 +124,7 @@ def test_which_files_need_no_building(filename: str, python: str, fitting: bool)
     ("day", "python", "held"),
     [
         ("2014-05-01", "3.9", ("setuptools<46", "cython<3", "numpy<2")),
-        ("2014-05-01", "3.10", ("setuptools<58", "cython<3", "numpy<2")),
+        ("2014-05-01", "3.11", ("setuptools<58", "cython<3", "numpy<2")),
         ("2021-10-01", "3.9", ("setuptools<60", "cython<3", "numpy<2")),
         ("2022-03-01", "3.9", ("cython<3", "numpy<2")),
         ("2014-05-01", "3.12", ("cython<3", "numpy<2")),
