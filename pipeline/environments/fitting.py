@@ -14,6 +14,9 @@ from pipeline.crawl import IndexFile, Project
 from pipeline.environments.gateway import everything
 from pipeline.terms import ArtifactKind
 
+PURE = "-none-any.whl"
+"""How the name of a wheel ends that has nothing compiled in it."""
+
 
 @functools.cache
 def tags_of(python: str) -> frozenset[Tag]:
@@ -37,9 +40,10 @@ def fits(file: IndexFile, python: str) -> bool:
 class WheelsFirst:
     """A view of the index that shows source distributions only where they are needed.
 
-    Of a distribution that has a wheel for this Python as of its cut-off, it shows the source of the version that is
-    asked for exactly (`exact`), and no other: what has no wheel is passed over for what has one, as pip does with
-    --prefer-binary. `hid` tells whether anything was kept back.
+    Of a compiled distribution that has a wheel for this Python as of its cut-off, it shows the source of the version
+    that is asked for exactly (`exact`), and no other: what has no wheel is passed over for what has one, as pip does
+    with --prefer-binary. What is not compiled is as good from source: networkx had wheels up to 1.11 and again from
+    2.4 on. `hid` tells whether anything was kept back.
     """
 
     python: str
@@ -51,7 +55,8 @@ class WheelsFirst:
         """Return the files to show of a distribution."""
         files = everything(known)
         day = self.cutoff(known.library)
-        if not any(fits(file, self.python) and file.uploaded and file.uploaded < day for file in files):
+        wheels = [file for file in files if fits(file, self.python) and file.uploaded and file.uploaded < day]
+        if not wheels or any(file.filename.endswith(PURE) for file in wheels):
             return files
         asked = set(known.releases.get(self.exact.get(known.library, ""), ()))
         shown = [file for file in files if file.kind is ArtifactKind.WHEEL or file in asked]

@@ -15,12 +15,11 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl.archives import ArchiveLimits, BadArchive, UnsafeArchive, read_members
-from pipeline.environments.fitting import tags_of
+from pipeline.environments.fitting import PURE, tags_of
 from pipeline.environments.pinned import Pin
 from pipeline.lake import content_id
 
 _METADATA = ".dist-info/METADATA"
-_PURE = "-none-any.whl"
 
 
 class NotTheWheel(Exception):
@@ -49,7 +48,7 @@ class WheelShelf:
         """
         own = self._only(self._folder(pin, python, beside))
         plain = self._only(self._folder(pin, python, ()))
-        return own or (plain if plain and plain.name.endswith(_PURE) else None)
+        return own or (plain if plain and plain.name.endswith(PURE) else None)
 
     def put(self, name: str, content: bytes, pin: Pin, python: str, beside: Sequence[str]) -> Path:
         """Check a wheel and keep it.
@@ -57,7 +56,7 @@ class WheelShelf:
         Errors: NotTheWheel.
         """
         self._check(name, content, pin, python)
-        folder = self._folder(pin, python, () if name.endswith(_PURE) else beside)
+        folder = self._folder(pin, python, () if name.endswith(PURE) else beside)
         with tempfile.TemporaryDirectory(prefix=".new-", dir=folder.parent) as temporary:
             ready = Path(temporary, "wheel")
             ready.mkdir()

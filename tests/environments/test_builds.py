@@ -51,12 +51,15 @@ def test_the_same_source_makes_the_same_wheel(
 
 
 @pytest.mark.parametrize(
-    ("asked", "version", "from_source"),
+    ("tag", "asked", "version", "from_source"),
     [
-        (("lib==1.0", "dep"), "1.0", False),
-        (("lib==1.0", "dep>=2"), "2.0", True),
-        (("lib==1.0", "dep==2.0"), "2.0", True),
-        (("lib==1.0", "dep<1"), "0.9", True),
+        ("cp39-cp39-linux_x86_64", ("lib==1.0", "dep"), "1.0", False),
+        ("cp39-cp39-linux_x86_64", ("lib==1.0", "dep>=2"), "2.0", True),
+        ("cp39-cp39-linux_x86_64", ("lib==1.0", "dep==2.0"), "2.0", True),
+        ("cp39-cp39-linux_x86_64", ("lib==1.0", "dep<1"), "0.9", True),
+        ("cp38-cp38-linux_x86_64", ("lib==1.0", "dep"), "2.0", True),
+        ("py3-none-any", ("lib==1.0", "dep"), "2.0", True),
+        ("py3-none-any", ("lib==1.0", "dep<2"), "1.0", False),
     ],
 )
 def test_wheels_go_before_sources(
@@ -64,13 +67,15 @@ def test_wheels_go_before_sources(
     builder_at: Builders,
     python: Interpreter,
     tmp_path: Path,
+    tag: str,
     asked: tuple[str, ...],
     version: str,
     from_source: bool,
 ) -> None:
     index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": ""}), MAY)
     index.add("dep", "0.9", source("dep", "0.9"), "2020-01-01T00:00:00Z")
-    index.add("dep", "1.0", wheel("dep", "1.0", {"dep.py": ""}), "2020-02-01T00:00:00Z")
+    compiled = f"dep-1.0-{tag}.whl", wheel("dep", "1.0", {"dep.py": ""})[1]
+    index.add("dep", "1.0", compiled, "2020-02-01T00:00:00Z")
     index.add("dep", "1.0", source("dep", "1.0", body="raise SystemExit('must not run')"), "2020-02-01T00:00:00Z")
     index.add("dep", "2.0", source("dep", "2.0"), MAY)
     dep = read_lock(builder_at(tmp_path).lock(list(asked), python, JUNE))[0]
