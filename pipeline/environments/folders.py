@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import stat
 from collections.abc import Callable, Mapping
@@ -26,12 +25,21 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, onerror=_open_and_retry)
 
 
-def _open_and_retry(function: Callable[..., object], path: str, _: object) -> None:
+def _open_and_retry(_: Callable[..., object], path: str, __: object) -> None:
+    """Open the folders that are in the way of deleting a path; if there are any, delete it after all."""
     with contextlib.suppress(OSError):
-        for closed in (os.path.dirname(path), path):  # noqa: PTH120 - as rmtree gives it
-            if stat.S_ISDIR(os.lstat(closed).st_mode):
-                os.chmod(closed, 0o700)  # noqa: PTH101
-        if function is os.unlink or function is os.rmdir:
-            function(path)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
+        closed = [Path(folder) for folder in (Path(path).parent, path) if _is_closed(Path(folder))]
+        for folder in closed:
+            folder.chmod(0o700)
+        if closed and stat.S_ISDIR(Path(path).lstat().st_mode):
+            remove(Path(path))
+        elif closed:
+            Path(path).unlink()
+
+
+def _is_closed(folder: Path) -> bool:
+    try:
+        mode = folder.lstat().st_mode
+    except OSError:
+        return False
+    return stat.S_ISDIR(mode) and mode & 0o700 != 0o700

