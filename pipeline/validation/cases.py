@@ -22,8 +22,8 @@ class Case:
     """A piece of code to run, in one of three ways; a case may ask for the last two together.
 
     Statement by statement, if `checks` (of `snippets`) state outputs; as a script, followed in the same namespace by
-    the asserts of `test`; as the module `module`, imported by the pytest module `test_file`. `cover` asks which lines of
-    `code` are executed. `limits` are those of the rules, if None.
+    the asserts of `test`; as the module `module`, imported by the pytest module `test_file`. `cover` asks which lines
+    of `code` are executed. `limits` are those of the rules, if None.
     """
 
     id: str

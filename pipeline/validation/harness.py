@@ -45,6 +45,7 @@ package.__path__ = []
 sys.modules["driftline_inside"] = package
 from driftline_inside.guard import main
 main()
+os._exit(0)
 """
 
 
@@ -62,7 +63,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What the case's process says of itself; `lines` of the code are those that begin statements, and those executed."""
+    """What the case's process says of itself; `lines`: those of the code that begin statements, and those executed."""
 
     outcome: Outcome
     message: str
