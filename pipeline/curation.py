@@ -7,7 +7,15 @@ from typing import Any
 
 from pipeline.crawl import CrawlRules, LicenceRules
 from pipeline.drafting import DraftingRules
-from pipeline.environments import EnvironmentRules, InspectionRules, environment_rules
+from pipeline.environments import (
+    BuildRules,
+    EnvironmentRules,
+    FailureRules,
+    InspectionRules,
+    build_rules,
+    environment_rules,
+    failure_rules,
+)
 from pipeline.instances import MaskingRules
 from pipeline.lifecycle import LifecycleRules
 from pipeline.publish import QualityRules
@@ -36,6 +44,8 @@ class CurationRules:
     masking: MaskingRules
     drafting: DraftingRules
     environments: EnvironmentRules
+    builds: BuildRules
+    failures: FailureRules
     validation: ValidationRules
     flags: FlagRules
     quality: QualityRules
@@ -44,6 +54,11 @@ class CurationRules:
     def of_surfaces(self) -> list[Any]:
         """What decides how a file is read."""
         return [SURFACE_VERSION, self.surface, self.helpers, self.directives]
+
+    @property
+    def of_environments(self) -> list[Any]:
+        """What decides which environment a release gets, or what is said of it where it gets none."""
+        return [self.environments, self.builds, self.failures]
 
     @property
     def of_lives(self) -> list[Any]:
@@ -70,6 +85,8 @@ class CurationRules:
             masking=load(folder / "masking.yaml", MaskingRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
             environments=environment_rules(folder),
+            builds=build_rules(folder),
+            failures=failure_rules(folder),
             validation=load(folder / "validation.yaml", ValidationRules),
             flags=load(folder / "flags.yaml", FlagRules),
             quality=load(folder / "quality.yaml", QualityRules),

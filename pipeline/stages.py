@@ -235,7 +235,7 @@ class House:
             reads="releases snippets completions migrations changes symbols",
             writes="environments",
             # An interpreter that was installed since makes a release worth another try.
-            depends=lambda: [rules.environments, [interpreter.python for interpreter in discover()]],
+            depends=lambda: [rules.of_environments, [interpreter.python for interpreter in discover()]],
             run=self.build_environments,
             version=2,
         )

@@ -1,10 +1,11 @@
 """Pinned environments of releases, and the sandbox in which anything of other people's is run."""
 
 from pipeline.environments.bubblewrap import Bubblewrap
+from pipeline.environments.build_rules import BuildRules, build_rules
 from pipeline.environments.collection import Collection
 from pipeline.environments.diagnosis import Finding, diagnose
 from pipeline.environments.environment import Environment, bare_environment
-from pipeline.environments.failures import IndexUnreachable, StepFailed
+from pipeline.environments.failures import FailureRules, IndexUnreachable, StepFailed, failure_rules
 from pipeline.environments.grants import CASE_UID, INDEX_SOCKET, GrantRefused, Grants
 from pipeline.environments.inspect import Answer, Description, ask
 from pipeline.environments.inspect_store import (
@@ -31,11 +32,13 @@ __all__ = [
     "NOT_INSPECTED",
     "Answer",
     "Bubblewrap",
+    "BuildRules",
     "Collection",
     "Description",
     "Environment",
     "EnvironmentRules",
     "EnvironmentStore",
+    "FailureRules",
     "Finding",
     "Finished",
     "GrantRefused",
@@ -53,11 +56,13 @@ __all__ = [
     "Wanted",
     "ask",
     "bare_environment",
+    "build_rules",
     "compiled_modules",
     "diagnose",
     "discover",
     "environment_rules",
     "environments_stage",
+    "failure_rules",
     "find_sandbox",
     "inspect_modules",
     "inspect_release",

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, model_validator
+from pydantic import BeforeValidator, PlainSerializer, model_validator
 
 from pipeline.rules import Rule, load
 from pipeline.settings import settings
@@ -41,7 +41,7 @@ class Sign(Rule):
 
     step: Step
     kind: Literal["compiler", "header", "library", "tool"]
-    pattern: Annotated[re.Pattern[str], BeforeValidator(re.compile)]
+    pattern: Annotated[re.Pattern[str], BeforeValidator(re.compile), PlainSerializer(lambda p: p.pattern, str)]
     examples: tuple[Example, ...]
     not_examples: tuple[str, ...] = ()
 

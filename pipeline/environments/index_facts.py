@@ -48,6 +48,18 @@ class IndexFacts:
             self._projects[name] = project(self.fetcher, self.index_url, name)
         return self._projects[name]
 
+    def has(self, name: str) -> bool:
+        """Return whether the index has a distribution.
+
+        Errors: IndexUnreachable.
+        """
+        try:
+            return bool(self.project(name).releases)
+        except NotFound:
+            return False
+        except (Unreachable, BadAnswer) as error:
+            raise IndexUnreachable(str(error)) from None
+
     def release(self, wanted: Wanted) -> ReleaseFacts:
         """Return what is known of a wanted release; what `wanted` states goes before what the index says.
 

@@ -48,7 +48,7 @@ class EnvironmentRules(Rule):
     import_timeout_s: float = Field(gt=0)
     gaps: tuple[Gap, ...]
     breaks: dict[str, tuple[date, ...]]
-    uploaded_again: dict[str, date]
+    taken_later: dict[str, date]
     tools_as_of: date
     tools: dict[str, tuple[str, ...]]
 
@@ -76,7 +76,7 @@ class EnvironmentRules(Rule):
             for name, days in self.breaks.items()
             if any(release_time < _midnight(day) < cutoff for day in days)
         }
-        own |= {name: _midnight(day) for name, day in self.uploaded_again.items() if _midnight(day) > cutoff}
+        own |= {name: _midnight(day) for name, day in self.taken_later.items() if _midnight(day) > cutoff}
         own |= dict.fromkeys(self._with_theirs(wanted.tools), _midnight(self.tools_as_of))
         asked = {wanted.library, *_names(wanted.pins)}
         return {name: time for name, time in own.items() if name not in asked}

@@ -7,6 +7,9 @@ import os
 import time
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
+from pipeline.environments.build_rules import build_rules
 from pipeline.environments.builds import Builder
 from pipeline.environments.collection import Collection
 from pipeline.environments.environment import Environment
@@ -29,7 +32,7 @@ from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
 
 _ATTEMPT = ("python", "rung", "cutoff", "outcome", "detail", "missing")
-_FINAL = frozenset({EnvironmentOutcome.BUILT, EnvironmentOutcome.NO_SPACE})
+_FINAL = frozenset({EnvironmentOutcome.BUILT, EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
 
 
 class EnvironmentStore:
@@ -52,7 +55,8 @@ class EnvironmentStore:
         self.sandbox = sandbox or find_sandbox()
         self.facts = IndexFacts(index_url)
         self.collection = Collection(self.root)
-        self.records = Records(self.root / "records", [plain(rules), [found.full for found in self.interpreters]])
+        basis = [plain(rules), plain(build_rules()), [found.full for found in self.interpreters]]
+        self.records = Records(self.root / "records", basis)
         self._resolver = Resolver(self.facts, self.root / "uv", rules.step_timeout_s)
         self._builder = Builder(self.root / "wheels", facts=self.facts, sandbox=self.sandbox, rules=rules)
         self._shelf = Shelf(self.root, self._resolver, self._builder.installable, workers)
@@ -139,7 +143,9 @@ class EnvironmentStore:
     def _lock(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> str:
         interpreter = attempt.interpreter
         gaps = self.rules.extra_pins(wanted, facts.release_time, interpreter.python)
-        requirements = [wanted.requirement, *wanted.pins, *wanted.tools, *gaps]
+        # An index that serves a few libraries alone may have nothing to fill a gap with.
+        filled = [pin for pin in gaps if self.facts.has(Requirement(pin).name)]
+        requirements = [wanted.requirement, *wanted.pins, *wanted.tools, *filled]
         own = self.rules.own_cutoffs(wanted, facts.release_time, attempt.cutoff)
         resolver = self._builder if attempt.builds else self._resolver
         return resolver.lock(requirements, interpreter, attempt.cutoff, own)
