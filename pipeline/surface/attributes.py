@@ -57,7 +57,7 @@ def _add(one: _Set, found: Definition) -> None:
 
 def _kind(method: Function) -> str:
     """Return the label of what a method sets: on an object, on the class, or nothing of either."""
-    decorators = {dotted(decorator) for decorator in method.decorator_list}
+    decorators = {dotted(decorator) for decorator in method.decorator_list} if method.decorator_list else frozenset()
     if "staticmethod" in decorators:
         return ""
     of_class = "classmethod" in decorators or method.name in _IMPLICIT_CLASSMETHODS

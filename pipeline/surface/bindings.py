@@ -157,7 +157,7 @@ def _bind_definition(node: Function | ast.ClassDef, scope: Scope, module: _Modul
     docstring = described_by(node.body[0]) if node.body else None
     function = node if isinstance(node, Function) else None
     made = Bound(node.name, node, not module.guarded, docstring=docstring, scope=scope, described_in=function)
-    paths = _decorator_paths(node, scope)
+    paths = _decorator_paths(node, scope) if node.decorator_list else []
     for path in paths:
         made.labels |= _DECORATOR_LABELS.get(path, set())
     if isinstance(node, ast.ClassDef):
@@ -176,12 +176,13 @@ def _bind_function(made: Bound, paths: list[str], scope: Scope) -> None:
     name = made.name
     if "property" in made.labels:
         scope.bound[name] = made
-    elif not _OVERLOADS.isdisjoint(paths):
+    elif paths and not _OVERLOADS.isdisjoint(paths):
         scope.overloads.setdefault(name, []).append(made)
-    elif (accessor := _accessor(paths, name, scope)) is not None:
+    elif paths and (accessor := _accessor(paths, name, scope)) is not None:
         scope.bound[name].labels.add(_ACCESSOR_LABELS[accessor])
     else:
-        made.overloads = scope.overloads.pop(name, [])
+        if scope.overloads:
+            made.overloads = scope.overloads.pop(name, [])
         scope.bound[name] = made
 
 

@@ -43,6 +43,15 @@ class Body:
         return answer
 
     @cached_property
+    def parses(self) -> bool:
+        """Whether the function parses with its body."""
+        try:
+            ast.parse(self.text)
+        except (SyntaxError, ValueError, RecursionError):
+            return False
+        return True
+
+    @cached_property
     def lines(self) -> list[str]:
         """The lines of the text."""
         return self.text.split("\n")
@@ -136,16 +145,20 @@ class Body:
 class Bodies:
     """The text of one file and the bodies of its functions, by the nodes of its parse.
 
-    `placed` has the functions that were parsed alone, each with the number of lines before its text in the file;
-    `alone` parses another one so, if it can be.
+    `placed` has the functions that were parsed alone, each with the number of lines before its text in the file, and
+    `rest` is the text without them; `alone` parses another one so, if it can be.
     """
 
-    def __init__(self, text: str, placed: Mapping[int, tuple[Body, int]], alone: Callable[[str], Body | None]) -> None:
+    def __init__(
+        self, text: str, rest: str, placed: Mapping[int, tuple[Body, int]], alone: Callable[[str], Body | None]
+    ) -> None:
         self.text = text
+        self._rest = rest
         self.lines = text.split("\n")
         self._placed = placed
         self._alone = alone
         self._found: dict[int, tuple[Body, int]] = {}
+        self._words: dict[str, bool] = {}
 
     def of(self, node: Function) -> Body:
         """Return the body of a function."""
@@ -177,16 +190,26 @@ class Bodies:
 
     def lines_mention(self, node: ast.stmt, words: Sequence[str]) -> bool:
         """Return whether one of the words stands in the lines of any statement."""
-        return any(word in line for line in self.lines[node.lineno - 1 : node.end_lineno] for word in words)
+        present = [word for word in words if self.has(word)]
+        if not present:
+            return False
+        text = "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
+        return any(word in text for word in present)
 
     def has(self, word: str) -> bool:
         """Return whether a word stands anywhere in the file."""
-        return word in self.text
+        if word not in self._words:
+            self._words[word] = word in self._rest or any(body.once(_has, word) for body, _ in self._placed.values())
+        return self._words[word]
 
     @cached_property
     def extended(self) -> frozenset[str]:
         """The names of the classes that the file sets attributes on whose names it makes as it runs."""
         return frozenset(_EXTENDS.findall(self.text) if self.has("setattr(") else ())
+
+
+def _has(body: Body, word: str) -> bool:
+    return word in body.text
 
 
 def find_all(text: str, word: str, start: int = 0, end: int | None = None) -> Iterator[int]:

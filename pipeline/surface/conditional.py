@@ -24,15 +24,11 @@ def conditional_statements(tree: ast.Module, rules: SurfaceRules) -> set[int]:
     flags = {name.removesuffix(ALTERNATIVE) for name in _all_bound(tree.body) if name.endswith(ALTERNATIVE)}
     found: set[int] = set()
     for body in _scopes(tree.body):
-        sure: set[str] = set()
-        unsure: list[tuple[ast.stmt, set[str]]] = []
-        for statement, certain in _binding(body, rules, flags, certain=True):
-            names = {name.removesuffix(ALTERNATIVE) for name in bound_names(statement)}
-            if certain:
-                sure |= names
-            else:
-                unsure.append((statement, names))
-        found |= {id(statement) for statement, names in unsure if not names <= sure}
+        binding = list(_binding(body, rules, flags, certain=True))
+        unsure = [statement for statement, certain in binding if not certain]
+        if unsure:
+            sure = _names([statement for statement, certain in binding if certain])
+            found |= {id(statement) for statement in unsure if not _names([statement]) <= sure}
     return found
 
 

@@ -18,8 +18,8 @@ from pipeline.surface.bodies import Bodies, Body, find_all, first_line
 from pipeline.surface.syntax import Function
 
 # What Python 2 alone allows in a function. In a docstring it makes the file be parsed whole for nothing.
-_PRINT = re.compile(r"""\n[ \t]*print ["'\w%`]""")
-_OTHERS_OF_PYTHON_2 = (
+_PRINT = re.compile(r"""print ["'\w%`]""")
+_PYTHON_2 = (
     ("except ", re.compile(r"except [\w.]+ ?, ?\w+ ?:")),
     ("raise ", re.compile(r"""raise [\w.]+ ?, ?["'\w]""")),
     ("exec ", re.compile(r"""exec [\w"']+ in """)),
@@ -71,28 +71,33 @@ def parse_alone(text: str) -> Body | None:
 def parse_in_pieces(text: str, known: Known) -> tuple[ast.Module, Bodies]:
     """Parse a source without the bodies of its functions, or all of it where the rest does not parse.
 
-    A source that may be Python 2 is parsed as it is: whether all of it parses must be seen. Errors are those of
-    `ast.parse`.
+    Of a source that may be Python 2 it must be seen whether all of it parses. Errors are those of `ast.parse`.
     """
-    if _may_be_python_2(text):
-        return ast.parse(text), Bodies(text, {}, known)
     rest, cuts = _cut_out(text, known)
-    for source, taken in ((rest, cuts), (text, {})) if cuts else ((text, {}),):
+    tries: list[tuple[str, _Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
+    if _may_be_python_2(rest) or any(body.once(_is_old) for body in cuts.values()):
+        tries = [(rest, cuts, str)] if all(body.parses for body in cuts.values()) else []
+    for source, taken, pruned in tries:
         try:
-            tree = ast.parse(without_bodies(source))
+            tree = ast.parse(pruned(source))
         except SyntaxError:
             continue
         placed: Placed = {}
         _place(tree.body, taken, placed)
         if len(placed) == len(taken):
-            return tree, Bodies(text, placed, known)
-    return ast.parse(text), Bodies(text, {}, known)
+            return tree, Bodies(text, source, placed, known)
+    return ast.parse(text), Bodies(text, text, {}, known)
+
+
+def _is_old(body: Body) -> bool:
+    return _may_be_python_2(body.text)
 
 
 def _may_be_python_2(text: str) -> bool:
-    if "print " in text and _PRINT.search(text):
-        return True
-    return any(pattern.match(text, place) for word, pattern in _OTHERS_OF_PYTHON_2 for place in find_all(text, word))
+    return any(pattern.match(text, place) for word, pattern in _PYTHON_2 for place in find_all(text, word)) or any(
+        _PRINT.match(text, place) and not text[text.rfind("\n", 0, place) + 1 : place].strip(" \t")
+        for place in find_all(text, "print ")
+    )
 
 
 def _cut_out(text: str, known: Known) -> tuple[str, _Cuts]:

@@ -92,13 +92,15 @@ def parts(statement: ast.stmt) -> Iterator[list[ast.stmt]]:
             yield from (case.body for case in statement.cases)
 
 
-def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield the statements of a body and those inside them, but not those of functions and classes in it."""
+def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
+    """Return the statements of a body and those inside them, but not those of functions and classes in it."""
+    found: list[ast.stmt] = []
     for statement in body:
-        yield statement
+        found.append(statement)
         if type(statement) in _COMPOUND:
             for inner in parts(statement):
-                yield from statements(inner)
+                found += statements(inner)
+    return found
 
 
 def functions(body: Iterable[ast.stmt]) -> Iterator[Function]:

@@ -1,0 +1,108 @@
+"""Pieces: what is remembered of other files never changes what is read of a file."""
+
+import argparse
+import ast
+import inspect
+import json
+import textwrap
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.surface.pieces import parse_alone, parse_in_pieces, remembered
+from pipeline.surface.records import ModuleRecord
+from pipeline.surface.syntax import functions
+from pipeline.surface.visit import UnparsedError, visit_file
+from tests.surface.trees import SURFACE_RULES
+
+HEADS = [
+    "",
+    "from __future__ import annotations",
+    "from typing import Literal, Optional, overload",
+    "class Literal: pass",
+    "from functools import cached_property, lru_cache",
+    "def property(f): return f",
+    "TEXT = '''\ndef not_one(): pass\ndef not_two():\n    pass\n'''",
+    "if True:\n    def sure(a): return a",
+    "try:\n    import fast\nexcept ImportError:\n    def fast(): pass",
+    "setattr(C, name, 1)",
+]
+FUNCTIONS = [
+    "def f(a: Literal['b'], c: 'C' = None) -> Optional['C']:\n    '''Doc.\n\n    More.\n    '''\n    return a",
+    "@property\ndef p(self):\n    # a comment\n    return '''\ndef inner(): pass\n'''",
+    "@p.setter\ndef p(self, value): self._p = value",
+    "@overload\ndef f(a: int) -> 'Literal[1]': ...",
+    "def __init__(self, x, **kwargs):\n    self.x = x\n    '''What x is.'''\n    self.y: 'int' = kwargs.pop('y', 1)",
+    "def set(self):\n    self.z, other = 1, 2\n    self.x = 3",
+    "def old(self):\n    '''\n    .. deprecated:: 1.2\n    '''\n    warnings.warn('use f', DeprecationWarning)",
+    "def brackets(a=(\n    1,\n)):\n    return [\na]",
+    "async def later(self): await self",
+    "@staticmethod\ndef many(*args, b=lambda: 1, **options) -> 'str': return globals()",
+    "def print_it():\n    '''\n    print 'this'\n    '''",
+    "def two():\n    print 'this'",
+]
+BELOW = ["", "f = staticmethod(f)", "C.later = f", "del f", "__all__ = ['f', 'C']", "x: int = 1\n'''What x is.'''", ")"]
+
+
+@st.composite
+def sources(draw: st.DrawFn) -> str:
+    """Return a module of some functions, some of them in a class, with what they depend on."""
+    head = draw(st.lists(st.sampled_from(HEADS), max_size=3))
+    free = draw(st.lists(st.sampled_from(FUNCTIONS), max_size=3))
+    members = draw(st.lists(st.sampled_from(FUNCTIONS), max_size=4))
+    inside = textwrap.indent("\n\n".join(['"""About C."""', *members]), draw(st.sampled_from(["    ", "\t", "  "])))
+    below = draw(st.sampled_from(BELOW))
+    return "\n\n".join([*head, *free, f"class C(Base):\n{inside}", below]) + "\n"
+
+
+def read(source: str, known) -> ModuleRecord | str:
+    try:
+        return visit_file("pkg.part", "pkg/part.py", source.encode(), SURFACE_RULES, known=known)
+    except UnparsedError as error:
+        return str(error)
+
+
+@given(st.lists(sources(), min_size=1, max_size=4))
+def test_what_is_remembered_changes_no_record(files):
+    known = remembered(5)
+    for source in [*files, *reversed(files)]:
+        assert read(source, known) == read(source, lambda text: None) == read(source, parse_alone)
+
+
+@pytest.mark.parametrize("library", [textwrap, inspect, json.decoder, ast, argparse])
+def test_the_functions_of_real_modules_stand_alone(library):
+    source = inspect.getsource(library)
+    whole = [(node.name, node.lineno, node.end_lineno) for node in functions(ast.parse(source).body)]
+    tree, bodies = parse_in_pieces(source, parse_alone)
+    nodes = list(functions(tree.body))
+    assert [(node.name, node.lineno, node.end_lineno) for node in nodes] == whole
+    assert all(bodies.of(node).text != source for node in nodes)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    x = (",
+        "def f():\n    '''open",
+        "def f(): pass\nx = 1",
+        "    def f(self): pass\n  x = 1",
+        "    x = 1",
+        "def f(:\n    pass",
+        "@decorator",
+        "class C: pass",
+    ],
+)
+def test_what_is_not_one_function_does_not_stand_alone(text):
+    assert parse_alone(text) is None
+
+
+def test_the_remembered_function_of_another_place_keeps_its_own_lines_and_types():
+    known = remembered(8)
+    function = "def f(a: Literal['b']):\n    '''Doc.'''\n"
+    first = read(f"from typing import Literal\n{function}", known)
+    second = read(f"x = 1\n\n\nfrom mine import Literal\n{function}", known)
+    assert isinstance(first, ModuleRecord)
+    assert isinstance(second, ModuleRecord)
+    assert [r.definitions["f"].called[0]["annotation"] for r in (first, second)] == ["Literal['b']", "Literal[b]"]
+    assert [r.lines["f"] for r in (first, second)] == [3, 6]
