@@ -44,7 +44,8 @@ class Engine:
     @property
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
-        return (self.rules.model_dump(mode="json", exclude={"process", "fork_from"}), self.cover)
+        of_runs = self.rules.model_dump(mode="json", exclude={"process", "fork_from"})
+        return (of_runs, self.store.rules.model_dump(mode="json"), self.cover)
 
 
 @dataclass(frozen=True, slots=True)
