@@ -8,7 +8,7 @@ from pipeline.lake import Row
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.parameters import Difference, annotations_differ, compare_parameters, show
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.lifecycle.written import base_names, literal, same_value
+from pipeline.lifecycle.written import base_names, literal, same_overloads, same_value
 from pipeline.surface import EXTENDS, OPAQUE, UNPARSED, UNSEEN_SIGNATURE
 from pipeline.terms import ChangeKind, PublicBecause, SymbolKind
 
@@ -74,7 +74,8 @@ def _callable(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]
         yield from compare_parameters(old["parameters"], new["parameters"], rules)
     if annotations_differ(old["returns"], new["returns"], rules):
         yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
-    if old["overloads"] != new["overloads"] and (old["overloads"] or rules.count_first_annotations):
+    same = same_overloads(old["overloads"], new["overloads"])
+    if not same and (old["overloads"] or rules.count_first_annotations):
         yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 _BUILTIN = frozenset({"List", "Dict", "Tuple", "Set", "FrozenSet", "Type"})
@@ -18,14 +18,21 @@ def same_annotation(old: str | None, new: str | None) -> bool:
     return _annotation(old) == _annotation(new)
 
 
+def same_overloads(old: Sequence[str], new: Sequence[str]) -> bool:
+    """Return whether overloads are the same, in the same order, but for the spelling of annotations."""
+    return [_modern(f"def f{one}: ...") for one in old] == [_modern(f"def f{one}: ...") for one in new]
+
+
 def _annotation(text: str | None) -> str | None:
-    if text is None:
-        return None
+    return None if text is None else _modern(text)
+
+
+def _modern(text: str) -> str:
     bare = _PREFIX.sub("", text)
     if "Literal" not in bare:
         bare = bare.replace('"', "").replace("'", "")
     try:
-        return ast.unparse(_Modern().visit(ast.parse(bare, mode="eval")))
+        return ast.unparse(_Modern().visit(ast.parse(bare.strip())))
     except SyntaxError:
         # an annotation may be any text: what is no expression is compared as it stands
         return re.sub(r"\s+", "", bare)

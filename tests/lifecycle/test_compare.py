@@ -314,3 +314,19 @@ def test_a_release_does_not_differ_from_itself_and_rows_are_deterministic(old, n
     assert changes(old, new) == changes(old, new)
     ids = [row["id"] for row in changes(old, new)]
     assert len(ids) == len(set(ids))
+
+
+OVERLOADED = "from typing import Optional, Sequence, Type, overload\nimport collections.abc as cabc\n@overload\ndef f(a: {}, b: int = ...) -> int: ...\ndef f(a, b=1): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("Optional[Type[int]]", "type[int] | None", []),
+        ("cabc.Sequence[str]", "Sequence[str]", []),
+        ("Optional[str]", "str", ["overloads pkg.f"]),
+    ],
+)
+def test_overloads_that_are_only_spelt_otherwise_are_the_same(old, new, expected):
+    # click 8.2
+    assert told(changes(OVERLOADED.format(old), OVERLOADED.format(new))) == expected
