@@ -12,7 +12,7 @@ from pipeline.crawl.archives import ArchiveLimits
 from pipeline.crawl.manifest import sha256_of
 from pipeline.environments.build_lock import Question, lock_with_builds
 from pipeline.environments.build_rules import build_rules
-from pipeline.environments.build_site import BuildSite
+from pipeline.environments.build_site import BuildSite, NothingHelps
 from pipeline.environments.build_wheel import WheelOrder, build_wheel
 from pipeline.environments.failures import StepFailed, failure_rules
 from pipeline.environments.index_facts import IndexFacts
@@ -33,7 +33,7 @@ class Builder:
         self.rules = rules
         self._site = BuildSite(sandbox, facts, build_rules(), failure_rules())
         self._shelf = WheelShelf(root, ArchiveLimits(_MAX_UNPACKED))
-        self._failed: dict[tuple[Pin, str, tuple[str, ...]], StepFailed] = {}
+        self._hopeless: dict[tuple[tuple[str, ...], str], NothingHelps] = {}
 
     def lock(
         self,
@@ -82,17 +82,16 @@ class Builder:
             found = self._shelf.find(pin, python, beside)
             if found:
                 return found
-            key = (pin, python, tuple(beside))
-            if key in self._failed:
-                raise self._failed[key]
+            if known := self._hopeless.get((pin.sha256s, python)):
+                raise known
             try:
                 name, content = build_wheel(self._site, self._order(pin, interpreter, beside))
                 return self._shelf.put(name, content, pin, python, beside)
             except NotTheWheel as error:
-                self._failed[key] = StepFailed(EnvironmentOutcome.BUILD_FAILED, str(error))
-            except StepFailed as error:
-                self._failed[key] = error
-            raise self._failed[key]
+                raise StepFailed(EnvironmentOutcome.BUILD_FAILED, str(error)) from None
+            except NothingHelps as error:
+                self._hopeless[pin.sha256s, python] = error
+                raise
 
     def _order(self, pin: Pin, interpreter: Interpreter, beside: Sequence[str]) -> WheelOrder:
         if pin.built is None:

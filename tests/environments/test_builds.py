@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -204,18 +203,19 @@ def test_an_index_that_fails_is_not_a_fact_about_the_release(
         built(builder_at(tmp_path), python)
 
 
-def test_a_failure_is_remembered_and_a_finished_wheel_shared(
+def test_what_nothing_helps_is_not_built_again(
     index: Index, builder_at: Builders, python: Interpreter, tmp_path: Path
 ) -> None:
-    index.add("bad", "1.0", source("bad", body="raise SystemExit(sum(range(10)))"), MAY)
-    index.add("lib", "1.0", source("lib"), MAY)
+    body = "if 'SOURCE_DATE_EPOCH' in os.environ: raise SystemExit('fatal error: nothere.h: No such file or directory')"
+    index.add("lib", "1.0", source("lib", body=body), MAY)
     builder = builder_at(tmp_path)
-    first = built(builder, python)
-    started = time.monotonic()
-    lock = "lib==1.0 \\\n    --hash=sha256:{}\n    # built from source as of 2021-06-01T00:00:00Z\n"
-    assert read_lock(lock.format(index.projects["lib"]["1.0"][0].sha256))
-    assert built(builder, python) == first
-    assert time.monotonic() - started < 20
+    lock = builder.lock(["lib==1.0"], python, JUNE)
+    later = lock.replace("2021-06-01", "2021-12-01")
+    for text in (lock, later):
+        with pytest.raises(StepFailed) as failed:
+            builder.installable(text, python)
+        assert failed.value.missing == "header nothere.h"
+    assert [path for path, _ in index.asked].count("/files/lib-1.0.tar.gz") == 2
 
 
 @pytest.mark.parametrize(
