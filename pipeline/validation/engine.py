@@ -11,10 +11,10 @@ from pipeline.environments import Environment, EnvironmentStore, IndexUnreachabl
 from pipeline.lake import Row
 from pipeline.terms import EnvironmentOutcome, Outcome
 from pipeline.validation.cases import Case, Result
-from pipeline.validation.planning import Job, by_environment
+from pipeline.validation.planning import Job, by_environment, digest_of
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.running import run_cases
-from pipeline.validation.samples import Sample
+from pipeline.validation.samples import Sample, SampleError
 from pipeline.validation.verdict_file import Verdict
 
 CHUNK = 16
@@ -147,15 +147,25 @@ class _Flow:
             del waiting[result.id]
 
         try:
-            cases = [self._case(number, job, environment) for number, job in waiting.items()]
+            cases = [case for number in list(waiting) if (case := self._read(number, waiting, built, environment))]
             run_cases(environment, cases, self.engine.sandbox, self.engine.rules, 1, hear)
         except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
+            detail = f"the run itself failed: {type(error).__name__}: {error}"
             for job in waiting.values():
-                detail = f"the run itself failed: {type(error).__name__}: {error}"
                 self.on_verdict(_head(job, Outcome.HARNESS_ERROR, built, detail, transient=True))
+
+    def _read(self, number: str, waiting: dict[str, Job], built: Built, environment: Environment) -> Case | None:
+        """Return the case of a job; one whose sample cannot be read any more has its verdict, and waits no longer."""
+        try:
+            return self._case(number, waiting[number], environment)
+        except SampleError as error:
+            self.on_verdict(_head(waiting.pop(number), Outcome.HARNESS_ERROR, built, str(error), transient=True))
+            return None
 
     def _case(self, number: str, job: Job, environment: Environment) -> Case:
         sample, rules = self.samples[job.line], self.engine.rules
+        if digest_of(sample) != job.digest:
+            raise SampleError("somebody wrote into the file of the samples while they were run; run them again")
         return Case(
             id=number,
             preamble="",

@@ -107,18 +107,23 @@ class Need:
 
 def need_of(line: int, sample: Sample) -> Need:
     """Return what a sample needs."""
-    of_run = sample.model_dump(include={"id", "code", "test", "test_file", "module", "timeout_s"})
     tools = ("pytest",) if sample.test_file else ()
     pins = sample.extra_dependencies
-    return Need(line, sample.id, sample.library, sample.version, sample.python, pins, tools, content_id(of_run))
+    return Need(line, sample.id, sample.library, sample.version, sample.python, pins, tools, digest_of(sample))
+
+
+def digest_of(sample: Sample) -> str:
+    """Return a hash of what is run, whatever it is run in."""
+    return content_id(sample.model_dump(include={"id", "code", "test", "test_file", "module", "timeout_s"}))
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A sample to run in a release: its line and id, and a key of all that decides how it comes out."""
+    """A sample to run in a release: its line, id and digest, and a key of all that decides how it comes out."""
 
     line: int
     id: str | int
+    digest: str
     key: str
     wanted: Wanted
 
@@ -126,7 +131,7 @@ class Job:
 def job_of(need: Need, release: Release, settings: Sequence[Any]) -> Job:
     """Return the job of a sample in one release; `settings` is what decides beside it how a run comes out."""
     wanted = Wanted(need.library, release.version, need.python, need.pins, need.tools)
-    return Job(need.line, need.id, content_id(need.digest, asdict(wanted), settings), wanted)
+    return Job(need.line, need.id, need.digest, content_id(need.digest, asdict(wanted), settings), wanted)
 
 
 def by_environment(jobs: Iterable[Job]) -> dict[Wanted, list[Job]]:

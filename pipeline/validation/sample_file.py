@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from array import array
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Self
 
 from pipeline.validation.samples import Sample, SampleError, id_in, read_sample
 
@@ -27,38 +28,47 @@ class BadSample:
 
 
 class SampleFile:
-    """The lines of a file. `unknown` counts the fields that no sample has, by name, as far as it has been read."""
+    """The lines of a file. `unknown` counts the fields that no sample has, by name, as far as it has been read.
+
+    It stays open, so that a file that is replaced meanwhile is still the one that was read; many threads may read.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.unknown: Counter[str] = Counter()
+        self._file = path.open("rb")
         self._offsets = array("q")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
     def read(self) -> Iterator[tuple[int, Sample | BadSample]]:
         """Yield every line that is not blank, with its number from 1.
 
         A line that cannot be read, or whose id an earlier line has, is a BadSample.
         """
-        self._offsets, self.unknown = array("q"), Counter()
+        self._offsets, self.unknown = array("q", [0]), Counter()
         seen: dict[bytes, int] = {}
-        with self.path.open("rb") as file:
-            while True:
-                self._offsets.append(file.tell())
-                line, length = _line(file)
-                if not length:
-                    return
-                number = len(self._offsets)
-                if line.strip(b" \t\r\n\xef\xbb\xbf"):
-                    yield number, self._judged(number, line, length, seen)
+        self._file.seek(0)
+        while True:
+            line, length = _line(self._file)
+            if not length:
+                return
+            number = len(self._offsets)
+            self._offsets.append(self._offsets[-1] + length)
+            if line.strip(b" \t\r\n\xef\xbb\xbf"):
+                yield number, self._judged(number, line, length, seen)
 
     def __getitem__(self, number: int) -> Sample:
         """Read the sample of one line again.
 
-        Errors: SampleError where the line is none, because the file was changed.
+        Errors: SampleError where the line is none any more, because somebody wrote into the file.
         """
-        with self.path.open("rb") as file:
-            file.seek(self._offsets[number - 1])
-            return read_sample(_line(file)[0])[0]
+        start, end = self._offsets[number - 1], self._offsets[number]
+        return read_sample(os.pread(self._file.fileno(), end - start, start))[0]
 
     def _judged(self, number: int, line: bytes, length: int, seen: dict[bytes, int]) -> Sample | BadSample:
         if length > len(line):

@@ -81,9 +81,8 @@ def validate_file(asked: Asked, engine: Engine, catalogue: Catalogue, tell: Tell
     Errors: NoVerdicts for a file that holds something else, NothingToValidate, OSError.
     """
     started = time.monotonic()
-    samples = SampleFile(asked.samples)
     tell("reading", 0, 0)
-    with VerdictFile(asked.out, forget=asked.restart) as verdicts:
+    with SampleFile(asked.samples) as samples, VerdictFile(asked.out, forget=asked.restart) as verdicts:
         work = _Work(asked, engine, catalogue, verdicts, samples, tell)
         planned = list(work.plan(work.needs()))
         bisections = {}

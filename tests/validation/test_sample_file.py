@@ -76,9 +76,19 @@ def test_samples_are_read_again_by_their_line(tmp_path: Path) -> None:
     lines = [line for line, one in samples.read() if isinstance(one, Sample)]
     assert [samples[line].id for line in lines] == ["a", "b"]
     assert samples.unknown == {"note": 1}
-    path.write_bytes(b"x" * 1000)
-    with pytest.raises(SampleError):
-        samples[lines[0]]
+    (tmp_path / "other").write_bytes(good("z"))
+    (tmp_path / "other").replace(path)
+    assert samples[lines[1]].id == "b"
+
+
+def test_somebody_writes_into_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "samples"
+    path.write_bytes(good("a"))
+    with SampleFile(path) as samples:
+        assert [line for line, _ in samples.read()] == [1]
+        path.write_bytes(b"x" * 1000)
+        with pytest.raises(SampleError):
+            samples[1]
 
 
 @pytest.mark.parametrize("content", [b"", b"\n\n", b"\xef\xbb\xbf\n"])

@@ -219,6 +219,22 @@ def test_an_environment_that_fails_in_an_unforeseen_way(
     assert (found["a"].detail, found["a"].transient) == ("ZeroDivisionError: division by zero", True)
 
 
+def test_samples_that_somebody_changes_meanwhile_are_not_taken_for_others(
+    validate: Validate, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = engine.store.build
+
+    def meddle(wanted: Any) -> Any:
+        path = tmp_path / "samples.jsonl"
+        path.write_bytes(path.read_bytes().replace(b"result == 9", b"result >= 0"))
+        return build(wanted)
+
+    monkeypatch.setattr(engine.store, "build", meddle)
+    _, found = validate(sample("a"), sample("b", test=None))
+    assert [(one.outcome, one.transient) for one in found.values()] == [("harness_error", True), ("passed", False)]
+    assert "somebody wrote into the file of the samples" in (found["a"].detail or "")
+
+
 @pytest.mark.parametrize(
     ("jobs", "workers", "at_least", "sizes"),
     [(1, 2, 1, [1]), (4, 2, 1, [2, 2]), (4, 2, 3, [3, 1]), (100, 2, 3, [CHUNK] * 6 + [4]), (0, 2, 3, [])],
