@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pipeline.environments.build_run import Job, dated, uv_options
-from pipeline.environments.build_site import BuildSite, NothingHelps
+from pipeline.environments.build_site import BuildSite, NothingHelps, most_telling
 from pipeline.environments.failures import StepFailed
 from pipeline.environments.fitting import WheelsFirst, fits
 from pipeline.environments.gateway import View, everything
@@ -62,7 +62,7 @@ def lock_with_builds(site: BuildSite, question: Question) -> str:
 def _resolve(site: BuildSite, question: Question, view: View) -> str:
     """Resolve under the constraints of the time, and where a build fails under them, under all of them, or none."""
     job = Job(_arguments(question), {"wanted.txt": "".join(f"{line}\n" for line in question.requirements).encode()})
-    first: StepFailed | None = None
+    failures: list[StepFailed] = []
     for constraints in _constraints(site, question):
         try:
             return site.run(job, question.interpreter, view, constraints).result.decode("utf-8", "replace")
@@ -71,9 +71,8 @@ def _resolve(site: BuildSite, question: Question, view: View) -> str:
         except StepFailed as error:
             if error.outcome is EnvironmentOutcome.UNRESOLVABLE:
                 raise
-            first = first or error
-    assert first is not None
-    raise first
+            failures.append(error)
+    raise most_telling(failures)
 
 
 def _constraints(site: BuildSite, question: Question) -> Iterator[tuple[str, ...]]:

@@ -97,6 +97,7 @@ def _variables(rules: BuildRules) -> dict[str, str]:
         "UV_CONCURRENT_DOWNLOADS": "8",
         "UV_CONCURRENT_BUILDS": "2",
         "UV_HTTP_TIMEOUT": "120",
+        "UV_HTTP_RETRIES": "0",  # the gateway has tried again already
         "UV_PREVIEW_FEATURES": "extra-build-dependencies",
         "MAKEFLAGS": "-j2",
     }

@@ -108,6 +108,11 @@ class BuildSite:
         return kind(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(found) if found else None)
 
 
+def most_telling(failures: Sequence[StepFailed]) -> StepFailed:
+    """Return the first failure of several tries that came as far as building, else the first."""
+    return next((failure for failure in failures if "unsatisfiable" not in failure.detail), failures[0])
+
+
 def error_lines(log: str) -> str:
     """Return the lines of a build's log that name a problem, the last of them, each once; else its last lines."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from pipeline.crawl import BadAnswer, IndexFile, NotFound, Unreachable, WrongHash
 from pipeline.environments.build_run import Job, dated, uv_options
-from pipeline.environments.build_site import BuildSite, NothingHelps
+from pipeline.environments.build_site import BuildSite, NothingHelps, most_telling
 from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.fitting import WheelsFirst
 from pipeline.environments.interpreters import Interpreter
@@ -42,16 +42,15 @@ def build_wheel(site: BuildSite, order: WheelOrder) -> tuple[str, bytes]:
     Errors: StepFailed with BUILD_FAILED, TIMED_OUT or NO_FILES; IndexUnreachable.
     """
     source = _source(site, order.file)
-    first: StepFailed | None = None
+    failures: list[StepFailed] = []
     for constraints, as_of in dict.fromkeys(_attempts(order)):
         try:
             return _build(site, order, source, constraints, as_of)
         except NothingHelps:
             raise
         except StepFailed as error:
-            first = first or error
-    assert first is not None
-    raise first
+            failures.append(error)
+    raise most_telling(failures)
 
 
 def _attempts(order: WheelOrder) -> Iterator[tuple[tuple[str, ...], datetime]]:

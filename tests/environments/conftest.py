@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.crawl import Fetcher
 from pipeline.environments import (
     EnvironmentStore,
     Interpreter,
@@ -92,6 +93,11 @@ def builder_at(index: Index, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) 
     def make(root: Path, **changed: Any) -> Builder:
         rules = build_rules().model_copy(update={"time_s": 30} | changed)
         monkeypatch.setattr("pipeline.environments.builds.build_rules", lambda: rules)
-        return Builder(root, facts=IndexFacts(index.simple), sandbox=sandbox, rules=environment_rules())
+        return Builder(
+            root,
+            facts=IndexFacts(index.simple, Fetcher(timeout_s=20, retries=0)),
+            sandbox=sandbox,
+            rules=environment_rules(),
+        )
 
     return make

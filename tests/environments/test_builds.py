@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.environments import Interpreter, NoSandbox, StepFailed, environment_rules
-from pipeline.environments.build_rules import build_rules
+from pipeline.environments.build_rules import Constraint
 from pipeline.environments.builds import Builder
 from pipeline.environments.failures import IndexUnreachable
 from pipeline.environments.index_facts import IndexFacts
@@ -98,11 +98,14 @@ def test_build_requirements_are_those_of_the_day(
     for version, day in (("1.0", MAY), ("2.0", "2021-05-20T00:00:00Z"), ("3.0", "2023-01-01T00:00:00Z")):
         index.add("helper", version, wheel("helper", version, {"helper.py": f"version = {version!r}"}), day)
     assert said_by(built(builder_at(tmp_path / "day"), python)) == {"helper": "2.0"}
-    constraint = build_rules().constraints[0].model_copy(update={"requirement": "helper<2", "python": ""})
-    constrained = builder_at(tmp_path / "constrained", constraints=(constraint,))
+    constrained = builder_at(tmp_path / "constrained", constraints=(held_to("helper<2"),))
     assert said_by(built(constrained, python)) == {"helper": "1.0"}
-    never = builder_at(tmp_path / "never", constraints=(constraint.model_copy(update={"requirement": "helper<1"}),))
+    never = builder_at(tmp_path / "never", constraints=(held_to("helper<1"),))
     assert said_by(built(never, python)) == {"helper": "2.0"}
+
+
+def held_to(requirement: str) -> Constraint:
+    return Constraint(requirement=requirement, before=JUNE.date())
 
 
 def test_what_is_compiled_against_is_what_it_runs_with(
@@ -193,12 +196,11 @@ def test_a_sandbox_that_cannot_show_the_index_alone_builds_nothing(
 
 
 def test_an_index_that_fails_is_not_a_fact_about_the_release(
-    index: Index, builder_at: Builders, python: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: Index, builder_at: Builders, python: Interpreter, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", source("lib", requires=("helper",)), MAY)
     index.add("helper", "1.0", wheel("helper", "1.0", {"helper.py": ""}), MAY)
     index.faults["/files/helper-1.0-py3-none-any.whl"] = [503] * 99
-    monkeypatch.setattr("pipeline.crawl.http.RETRY_STATUSES", ())
     with pytest.raises(IndexUnreachable):
         built(builder_at(tmp_path), python)
 

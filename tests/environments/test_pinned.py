@@ -3,7 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.environments.pinned import Built, Pin, any_built, read_lock, write_lock
@@ -20,6 +20,7 @@ ways = st.builds(Built, times.map(lambda time: time.replace(microsecond=0)), st.
 hashes = st.lists(st.from_regex(r"[0-9a-f]{64}", fullmatch=True), min_size=1, max_size=3).map(tuple)
 
 
+@settings(max_examples=50)
 @given(st.lists(st.builds(Pin, names, versions, hashes, st.none() | ways), max_size=4))
 def test_what_is_written_is_read(pins: list[Pin]) -> None:
     text = write_lock(pins)
