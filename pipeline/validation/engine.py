@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any, Protocol
 
 from pipeline.environments import Environment, EnvironmentStore, IndexUnreachable, Sandbox, StepFailed, Wanted
@@ -41,7 +42,7 @@ class Engine:
     workers: int = 1
     cover: bool = False
 
-    @property
+    @cached_property
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
         of_runs = self.rules.model_dump(mode="json", exclude={"process", "fork_from"})

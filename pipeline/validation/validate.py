@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -91,7 +92,7 @@ def validate_file(asked: Asked, engine: Engine, catalogue: Catalogue, tell: Tell
         else:
             work.run(planned)
         order = work.order()
-        verdicts.finish(order)
+        verdicts.finish((key, work.places[key][0]) for key in order)
         counts = Counter(verdicts.known[key] for key in order)
     seconds = round(time.monotonic() - started, 2)
     return Summary(counts, order, len(work.kept), len(work.environments), seconds, samples.unknown, bisections)
@@ -126,6 +127,7 @@ class _Work:
         self.places: dict[str, tuple[int, int]] = {}
         self.kept: set[str] = set()
         self.environments: set[Wanted] = set()
+        self.counting = threading.Lock()
         self.done = 0
         self.total = 0
 
@@ -158,6 +160,9 @@ class _Work:
             except SampleError as error:
                 self._settle(need.line, need.id, Outcome.BAD_SAMPLE, f"line {need.line}: {error}", need)
             except (Unreachable, BadAnswer) as error:
+                if self.asked.range is None:  # the environment may be there from before, or its files in the cache
+                    yield Planned(need, [Release(need.version, None, False)])
+                    continue
                 self._settle(need.line, need.id, Outcome.NO_ENVIRONMENT, f"the index: {error}", need, transient=True)
 
     def _ask(self, library: str) -> None:
@@ -230,7 +235,8 @@ class _Work:
 
     def _hear(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
-        self.done += 1
+        with self.counting:
+            self.done += 1
         self.tell(f"{verdict.library} {verdict.version}", self.done, self.total)
 
     def _settle(

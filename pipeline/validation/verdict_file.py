@@ -103,25 +103,33 @@ class VerdictFile:
 
     def append(self, verdict: Verdict) -> None:
         """Write a verdict so that it is there even if this process is killed next."""
-        text = json.dumps(asdict(verdict), ensure_ascii=False)
-        try:
-            line = text.encode() + b"\n"
-        except UnicodeEncodeError:  # half of a surrogate pair
-            line = json.dumps(asdict(verdict)).encode() + b"\n"
+        line = _as_line(asdict(verdict))
         with self._writing:
             self.known[verdict.key] = verdict.outcome
             self._places[verdict.key] = (self._file.seek(0, os.SEEK_END), len(line))
             self._file.write(line)
             self._file.flush()
 
-    def finish(self, order: Iterable[str]) -> None:
-        """Leave the verdicts with these keys in this order, as far as there are any, and no others."""
+    def finish(self, order: Iterable[tuple[str, int]]) -> None:
+        """Leave the verdicts with these keys in this order, as far as there are any, and no others.
+
+        Beside each key stands the line of its sample, which may be another one than when the verdict was made.
+        """
         with replacing(self.path) as temporary, temporary.open("wb") as file:
-            for key in order:
+            for key, line in order:
                 if key in self._places:
                     offset, length = self._places[key]
                     self._file.seek(offset)
-                    file.write(self._file.read(length))
+                    found = json.loads(self._file.read(length))
+                    file.write(_as_line(found | {"line": line}))
+
+
+def _as_line(fields: Mapping[str, Any]) -> bytes:
+    """Write a line of JSON; half of a surrogate pair, which UTF-8 does not have, is escaped."""
+    try:
+        return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
+    except UnicodeEncodeError:
+        return json.dumps(fields).encode() + b"\n"
 
 
 def read_verdicts(path: Path) -> Iterator[Verdict]:

@@ -22,10 +22,10 @@ def test_verdicts_are_there_at_once_and_in_order_at_the_end(tmp_path: Path) -> N
         file.append(verdict("b", Outcome.TIMED_OUT, detail="é\n…"))
         assert [one.id for one in read_verdicts(path)] == ["b"]
         file.append(verdict("a", coverage={"share": 0.5}))
-        file.finish(["key of a", "key of nothing", "key of b"])
+        file.finish([("key of a", 1), ("key of nothing", 2), ("key of b", 3)])
     assert list(read_verdicts(path)) == [
-        verdict("a", coverage={"share": 0.5}, attempts=[]),
-        verdict("b", Outcome.TIMED_OUT, detail="é\n…", attempts=[]),
+        verdict("a", coverage={"share": 0.5}, attempts=[], line=1),
+        verdict("b", Outcome.TIMED_OUT, detail="é\n…", attempts=[], line=3),
     ]
     assert [entry.name for entry in path.parent.iterdir()] == ["out.jsonl"]
 
@@ -40,8 +40,8 @@ def test_what_an_earlier_run_left(tmp_path: Path) -> None:
     with VerdictFile(path) as file:
         assert file.known == {"key of a": Outcome.PASSED}
         file.append(verdict("c"))
-        file.finish(["key of a", "key of c"])
-    assert [one.id for one in read_verdicts(path)] == ["a", "c"]
+        file.finish([("key of a", 7), ("key of c", 8)])
+    assert [(one.id, one.line) for one in read_verdicts(path)] == [("a", 7), ("c", 8)]
     with VerdictFile(path, forget=True) as file:
         assert file.known == {}
         assert path.read_bytes() == b""
@@ -53,7 +53,7 @@ def test_the_last_verdict_of_a_key_counts(tmp_path: Path) -> None:
         file.append(verdict("a", Outcome.PASSED))
     with VerdictFile(tmp_path / "out") as file:
         assert file.known == {"key of a": Outcome.PASSED}
-        file.finish(["key of a"])
+        file.finish([("key of a", 1)])
     assert [one.outcome for one in read_verdicts(tmp_path / "out")] == [Outcome.PASSED]
 
 
@@ -101,5 +101,5 @@ def test_a_killed_writer_leaves_what_it_wrote_and_no_lock(tmp_path: Path) -> Non
 def test_half_of_a_surrogate_pair_is_escaped(tmp_path: Path) -> None:
     with VerdictFile(tmp_path / "out") as file:
         file.append(verdict("a", detail="\ud800"))
-        file.finish(["key of a"])
+        file.finish([("key of a", 1)])
     assert [one.detail for one in read_verdicts(tmp_path / "out")] == ["\ud800"]
