@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import secrets
+import signal
 import socket
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from pipeline.environments import (
@@ -105,6 +109,8 @@ def test_the_server_can_become_nobody_but_the_second_user(sandbox: Sandbox) -> N
     """What a library does when the server imports it is done with the server's means."""
     program = f"""
 import os
+import secrets
+import signal
 own, case = os.getuid(), int(os.environ["{CASE_UID}"])
 def refused(call, *arguments):
     try: call(*arguments)
@@ -159,3 +165,35 @@ def test_a_granted_index_is_the_one_way_out(opened: Open, kind: str) -> None:
         assert granted.stdout == b"hello\n", granted.stderr
         bare = sandbox.run(argv, environment=environment, files={}, stdin=b"", limits=LIMITS)
         assert b"FileNotFoundError" in bare.stderr
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "container"])
+def test_when_we_are_killed_nothing_is_left(opened: Open, kind: str, tmp_path: Path) -> None:
+    sandbox, environment = opened(kind)
+    word = secrets.token_hex(8)
+    program = "import os, time\nif os.fork() == 0: os.setsid()\nprint('ready', flush=True)\ntime.sleep(60)"
+    child = os.fork()
+    if child == 0:
+        argv = [str(environment.python), "-c", program, word]
+        with sandbox.open(argv, environment=environment, files={}, limits=LIMITS) as session:
+            session.stdout.readline()
+            (tmp_path / "ready").touch()
+            time.sleep(30)
+        os._exit(0)
+    try:
+        wait_until(lambda: (tmp_path / "ready").exists() and marked(word))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    wait_until(lambda: not marked(word))
+
+
+def marked(word: str) -> list[psutil.Process]:
+    return [process for process in psutil.process_iter(["cmdline"]) if word in (process.info["cmdline"] or [])]
+
+
+def wait_until(seen: Callable[[], object]) -> None:
+    until = time.monotonic() + 10
+    while not seen():
+        assert time.monotonic() < until
+        time.sleep(0.02)
