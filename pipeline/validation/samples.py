@@ -93,6 +93,8 @@ class Sample(BaseModel):
             value = str(value)
         if not isinstance(value, str):
             return value
+        if not value.strip():
+            return None
         text = _PATCH.sub(r"\1", value.strip())
         if not _PYTHON.fullmatch(text):
             raise ValueError(f"{value!r} is not a Python X.Y from 3.0 on")

@@ -32,6 +32,7 @@ def line(**changed: Any) -> bytes:
         ({"python": 3.11}, "python", "3.11"),
         ({"python": "3.10"}, "python", "3.10"),
         ({"python": None}, "python", None),
+        ({"python": " "}, "python", None),
         ({"extra_dependencies": None}, "extra_dependencies", ()),
         ({"extra_dependencies": "SciPy == 1.7.3"}, "extra_dependencies", ("scipy==1.7.3",)),
         ({"extra_dependencies": ["b", "a==1", "b"]}, "extra_dependencies", ("a==1", "b")),
