@@ -100,6 +100,9 @@ def _variables(rules: BuildRules) -> dict[str, str]:
         "UV_HTTP_RETRIES": "0",  # the gateway has tried again already
         "UV_PREVIEW_FEATURES": "extra-build-dependencies",
         "MAKEFLAGS": "-j2",
+        # Without debugging symbols, which have the name of uv's temporary folder in them: faster, smaller, repeatable.
+        "CFLAGS": "-O2 -g0",
+        "CXXFLAGS": "-O2 -g0",
     }
 
 

@@ -47,3 +47,14 @@ def test_wheels_with_metadata_of_their_time(tmp_path: Path) -> None:
     """pandas before 0.25 asks for `pytz (>=2011k)`, which PEP 440 does not know."""
     row = store_at(tmp_path).build(Wanted("pandas", "0.24.2", python="3.7"))
     assert (row["outcome"], row["rung"]) == (Outcome.BUILT, Rung.WHEELS), row["detail"]
+
+
+def test_an_extension_is_the_same_whenever_it_is_built(tmp_path: Path) -> None:
+    wheels = []
+    for name in ("first", "second"):
+        store = store_at(tmp_path / name)
+        row = store.build(Wanted("simplejson", "3.16.0", python="3.9"))
+        assert row["outcome"] == Outcome.BUILT, row["detail"]
+        wheels += [path.read_bytes() for path in (tmp_path / name / "wheels").rglob("*.whl")]
+    assert len(wheels) == 2
+    assert wheels[0] == wheels[1]
