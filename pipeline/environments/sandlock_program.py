@@ -14,6 +14,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 _SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36  # linux/prctl.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
@@ -29,10 +30,10 @@ def main(job_from: int, told_by: int) -> None:
     _LIBC.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _drop_to(job["uid"])
     os.umask(0o077)
-    os.chdir(job["options"]["cwd"])
     options = job["options"]
+    os.chdir(options["cwd"])
     process = sandlock.Sandbox(**options).popen(job["argv"])
-    threading.Thread(target=_end_when_told, args=(told_by,), daemon=True).start()
+    threading.Thread(target=_end_when_told, args=(told_by, options["cwd"]), daemon=True).start()
     result = process.wait()
     _end_all()
     os._exit(128 + result.signal if result.signal > 0 else result.exit_code & 0xFF)
@@ -48,11 +49,25 @@ def _drop_to(uid: int) -> None:
     _LIBC.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
 
 
-def _end_when_told(told_by: int) -> None:
+def _end_when_told(told_by: int, folder: str) -> None:
+    """End everything at a word from whoever started us, or at their death: then nobody else clears up."""
+    told = b""
     with contextlib.suppress(OSError):
-        os.read(told_by, 1)
+        told = os.read(told_by, 1)
     _end_all()
+    if not told:
+        _remove(folder)
     os._exit(128 + signal.SIGKILL)
+
+
+def _remove(folder: str) -> None:
+    """Delete a folder; after the drop shutil could not be loaded any more. Links are not followed."""
+    for parent, folders, files in os.walk(folder, topdown=False):
+        for path in (Path(parent, name) for name in (*files, *folders)):
+            with contextlib.suppress(OSError):
+                (path.rmdir if path.is_dir() and not path.is_symlink() else path.unlink)()
+    with contextlib.suppress(OSError):
+        Path(folder).rmdir()
 
 
 def _end_all() -> None:
