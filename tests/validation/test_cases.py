@@ -114,7 +114,10 @@ def test_preamble_comes_first(environment: Environment, outcome_of: Run) -> None
 def test_an_outcome_that_depends_on_the_hash_seed_is_flaky(environment: Environment, outcome_of: Run) -> None:
     code = "import os\nassert os.environ['PYTHONHASHSEED'] == '0'"
     result = outcome_of(environment, code, repeats=2)
-    assert (result.outcome, result.detail) == (Outcome.FLAKY, "passed, then failed_assertion (hash seed 1)\nAssertionError")
+    assert (result.outcome, result.detail) == (
+        Outcome.FLAKY,
+        "passed, then failed_assertion (hash seed 1)\nAssertionError",
+    )
     assert outcome_of(environment, code, repeats=1).outcome == Outcome.PASSED
 
 
