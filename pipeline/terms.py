@@ -62,6 +62,7 @@ class ParameterSource(Term):
     STUB = "stub", "stands in the type stub beside the source"
     HELPER = "helper", "a decorator still accepts it, under a name that the signature no longer has"
     DECORATOR = "decorator", "a decorator adds it to the signature"
+    UNPACKED = "unpacked", "a TypedDict says that **kwargs takes it (PEP 692)"
 
 
 class SourceKind(Term):

@@ -18,7 +18,12 @@ from pipeline.terms import ChangeKind, ParameterDeprecation, ParameterKind, Para
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
-_LOOSE = frozenset({ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.STUB, ParameterSource.HELPER})
+_LOOSE = frozenset(
+    {
+        *(ParameterSource.KWARGS, ParameterSource.DOCSTRING, ParameterSource.STUB, ParameterSource.HELPER),
+        ParameterSource.UNPACKED,
+    }
+)
 
 UNKNOWN = "..."
 """A default that is there, of which nobody says what it is."""
@@ -151,11 +156,10 @@ def _absorbed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
 
 
 def _typed_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
-    """Return whether a parameter of a stub is not seen on the other side because that has no stub."""
-    sources = {p["known_from"] for p in there}
-    stub = ParameterSource.STUB
+    """Return whether a parameter of a stub or TypedDict is not seen on the other side because that has none."""
+    source, sources = parameter["known_from"], {p["known_from"] for p in there}
     open_ = any(p["kind"] == ParameterKind.VAR_KEYWORD for p in there)
-    return parameter["known_from"] == stub and stub not in sources and open_
+    return source in {ParameterSource.STUB, ParameterSource.UNPACKED} and source not in sources and open_
 
 
 def _added(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:

@@ -12,11 +12,11 @@ from pipeline.surface.attributes import SET_OUTSIDE_INIT
 from pipeline.surface.facts import ReleaseFacts, content_fact, exposed_fact, line_of, place_fact
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
-from pipeline.surface.records import ALTERNATIVE, GONE, Definition, ModuleRecord
+from pipeline.surface.records import ALTERNATIVE, GONE, Definition, ModuleRecord, Parameter
 from pipeline.surface.resolve import Distribution, Found
 from pipeline.surface.rows import bare_row, kind_of, preferred_paths, stated
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.signatures import class_parameters, method_parameters
+from pipeline.surface.signatures import class_parameters, method_parameters, named_parameters
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.trace import Memory
 from pipeline.terms import PublicBecause, SourceKind, SymbolKind
@@ -33,6 +33,10 @@ class Rows:
 
 Part = tuple[list[Row], list[Row]]
 """Rows of symbols and of documents that were made together."""
+
+
+MemberState = tuple[PublicBecause, str, SourceKind, str | None, list[Parameter]]
+"""Why a member is public, where it stands, what it was read from, what it is another name of, and its parameters."""
 
 
 class Assembler:
@@ -198,7 +202,7 @@ class _Assembly:
             row |= class_parameters(found, self.distribution)
             row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
         elif definition.kind == "function":
-            row["parameters"] = definition.called
+            row["parameters"] = named_parameters(definition.called, found, self.distribution)
         self._document(row, definition.docstring, line_of(found))
         self._add(row)
         if definition.kind == "class":
@@ -242,21 +246,22 @@ class _Assembly:
         if definition.kind == "class":
             self._nested(path, because, found)
             return
-        about = because, found.path, module.source, self._same_member(found)
+        called = named_parameters(method_parameters(definition), found, self.distribution)
+        about = because, found.path, module.source, self._same_member(found), called
         known = self.memory.members.get(path)
         if known is None or known[0] != definition or known[1] != about:
             known = self.memory.members[path] = definition, about, self._made(self._member_rows, path, found, about)
         self.part[0].extend(known[2][0])
         self.part[1].extend(known[2][1])
 
-    def _member_rows(self, path: str, found: Found, about: tuple[PublicBecause, str, SourceKind, str | None]) -> None:
-        because, canonical, source, same = about
+    def _member_rows(self, path: str, found: Found, about: MemberState) -> None:
+        because, canonical, source, same, called = about
         assert found.definition is not None
         assert found.module is not None
         file = self.root + found.module.file
         row = bare_row(path, canonical, kind_of(found.definition, member=True), because, file, source)
         row |= stated(found.definition)
-        row["parameters"] = method_parameters(found.definition)
+        row["parameters"] = called
         if same:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
         self._document(row, found.definition.docstring, line_of(found))

@@ -16,7 +16,7 @@ from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.functions import Visited, docstring_of, read_function, told_of, warnings_of, with_hidden
-from pipeline.surface.records import GONE, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
+from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.syntax import Function, written
 from pipeline.surface.written_signatures import shown_overload
 
@@ -124,6 +124,8 @@ def _fill_class(
     add_attributes(node, found, file.bodies)
     if found.name in file.bodies.extended or any(map(file.rules.member_decorators.search, found.decorators)):
         found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
+    if any(k.arg == "total" and written(k.value) == "False" for k in node.keywords):
+        found.labels = sorted({*found.labels, NOT_TOTAL})
     if file.bodies.has(_GONE_WORD):
         _mark_gone(node, found, file)
     init = bound.scope.bound.get("__init__")

@@ -204,14 +204,14 @@ def _made(
     if "kw_only" in given:
         keyword_only = _is(given["kw_only"], "True")
     if inside is None or value is None:
-        default = _stated_default(call, given, convention)
+        default = _stated_default(call, given)
     alias = next((text for key in ("validation_alias", "alias") if (text := text_of(given.get(key)))), shown)
     return Field(alias, annotation, default, keyword_only)
 
 
-def _stated_default(call: ast.Call, given: dict[str, ast.expr], convention: str | None) -> str | None:
+def _stated_default(call: ast.Call, given: dict[str, ast.expr]) -> str | None:
     default = given.get("default")
-    if default is None and call.args and convention != "dataclass":
+    if default is None and call.args:
         default = call.args[0]
     if default is not None:
         # pydantic's way to say that a field must be given

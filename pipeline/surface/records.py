@@ -20,6 +20,9 @@ UNSEEN_MEMBERS = "unseen_members"
 GONE = "gone"
 """Label of a property that does nothing but raise AttributeError: `hasattr` says that it is not there."""
 
+NOT_TOTAL = "total=False"
+"""Label of a TypedDict whose keys may be missing (PEP 589)."""
+
 Parameter = dict[str, Any]
 Mark = dict[str, Any]
 

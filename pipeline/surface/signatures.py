@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from pipeline.lake import Row
-from pipeline.surface.records import Definition, Field, Parameter
+from pipeline.surface.facts import content_fact
+from pipeline.surface.records import NOT_TOTAL, Definition, Field, Parameter
 from pipeline.surface.resolve import Distribution, Found
-from pipeline.terms import ParameterKind, ParameterSource
+from pipeline.terms import ParameterKind, ParameterSource, SourceKind
+
+_RUN = frozenset({SourceKind.PY, SourceKind.PY2})
+_UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
+_REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
 
 MODEL = "pydantic"
 """Label of a class whose parameters are its annotated fields because of a base, see `model_bases` in the rules."""
@@ -27,6 +33,56 @@ def method_parameters(definition: Definition) -> list[Parameter]:
     return definition.called[1:] if positional else definition.called
 
 
+def named_parameters(parameters: list[Parameter], found: Found, distribution: Distribution) -> list[Parameter]:
+    """Return the parameters of a function or method by the names that can be given.
+
+    Private names of a class are mangled, and the keys that `**kwargs: Unpack[…]` stands for (PEP 692) are among them.
+    """
+    parameters = _mangled(parameters, found)
+    if not parameters or parameters[-1]["kind"] != ParameterKind.VAR_KEYWORD or found.module is None:
+        return parameters
+    unpacked = _UNPACKED.fullmatch(parameters[-1]["annotation"] or "")
+    if unpacked is None:
+        return parameters
+    known = {parameter["name"] for parameter in parameters}
+    keys = _keys(distribution.within(found.module, unpacked[1]), distribution)
+    return [*parameters[:-1], *(key for key in keys if key["name"] not in known), parameters[-1]]
+
+
+def _mangled(parameters: list[Parameter], found: Found) -> list[Parameter]:
+    """Return parameters by the names that they have: `__x` in a class is `_Class__x` (language reference, 6.2.1).
+
+    In a stub it says that the parameter can be given by position only, whatever its name is (PEP 484).
+    """
+    if not any(_is_private(p["name"]) for p in parameters) or found.module is None or found.module.source not in _RUN:
+        return parameters
+    *_, class_, _ = ["", *found.path.removeprefix(found.module.name).split(".")]
+    prefix = f"_{class_.lstrip('_')}" if class_.strip("_") else ""
+    return [p | {"name": prefix + p["name"]} if _is_private(p["name"]) else p for p in parameters]
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def _keys(typed: Found, distribution: Distribution) -> list[Parameter]:
+    """Return the keys of a TypedDict as parameters; those that may be missing have a default (PEP 589, PEP 655)."""
+    owners = distribution.ancestry(typed)
+    for owner in owners if typed.definition else ():
+        distribution.trace.ask(content_fact(owner))
+    made = [owner.definition for owner in owners if owner.definition]
+    partial = {field.name for one in made if NOT_TOTAL in one.labels for field in one.fields}
+    return [_key(key, optional=key["name"] in partial) for key in _inherited(made)]
+
+
+def _key(field: Parameter, *, optional: bool) -> Parameter:
+    written = _REQUIRED.fullmatch(field["annotation"] or "")
+    key = field | {"kind": ParameterKind.KEYWORD_ONLY, "known_from": ParameterSource.UNPACKED}
+    if written is not None:
+        optional, key["annotation"] = written[1] == "NotRequired", written[2]
+    return key | {"default": "..." if optional else None}
+
+
 def class_parameters(class_: Found, distribution: Distribution) -> Row:
     """Return the `parameters` of a class, and the label of its convention if they are made out of fields.
 
@@ -42,7 +98,8 @@ def class_parameters(class_: Found, distribution: Distribution) -> Row:
             assert owner.definition is not None
             made = owner.definition.members.get(name)
             if made is not None and made.kind == "function":
-                return {"parameters": method_parameters(made)}
+                init = Found("definition", f"{owner.path}.{name}", owner.module, made)
+                return {"parameters": named_parameters(method_parameters(made), init, distribution)}
             if owner.definition.synthesised:
                 return _from_fields(owners, owner)
     return {}

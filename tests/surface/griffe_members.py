@@ -108,6 +108,16 @@ def helped(difference: Difference, sources: Sources) -> bool:
     return told == difference.theirs.parameters and bool({"helper", "decorator"} & _sources_of(difference))
 
 
+def mangled(difference: Difference, sources: Sources) -> bool:
+    """Return whether only private names of parameters differ, by the name of the class before them."""
+    if difference.theirs is None or difference.ours is None:
+        return False
+    ours, theirs = signature(difference.ours), difference.theirs.parameters
+    pairs = [(a[0], b[0]) for a, b in zip(ours, theirs, strict=False) if a != b]
+    same = len(ours) == len(theirs) and all(a[1:] == b[1:] for a, b in zip(ours, theirs, strict=True))
+    return same and all(b.startswith("__") and a.startswith("_") and a.endswith(b) for a, b in pairs)
+
+
 def overloads_only(difference: Difference, sources: Sources) -> bool:
     """Return whether the function, or what makes an instance of the class, is defined by overloads alone."""
     homes = [difference.home, *(f"{difference.home}.{name}" for name in ("__init__", "__new__"))]

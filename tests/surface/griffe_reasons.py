@@ -87,6 +87,7 @@ class Reason(Term):
         "a decorator takes it",
         "a decorator takes a parameter that the signature does not have, or no longer by that name",
     )
+    MANGLED = "private name", "inside a class Python makes `_Class__x` of `__x`: that is the name of the parameter"
     OVERLOADS = (
         "overloads only",
         "a stub defines it by overloads alone, which for griffe are no definition; we take the first",
@@ -117,6 +118,7 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.MADE_PARAMETERS: (_CALLED, members.made_parameters),
     Reason.KWARGS: (_CALLED, members.kwargs),
     Reason.HELPED: (_CALLED, members.helped),
+    Reason.MANGLED: (_CALLED, members.mangled),
     Reason.NEW: (_CALLED, members.new),
     Reason.HANDLER: (_LEADS | _STATED | _THEIRS, branches.handler),
     Reason.TYPING_ONLY: (_LEADS | _STATED | _THEIRS, branches.typing_only),

@@ -186,3 +186,29 @@ def test_dataclass_transform_inside_the_distribution():
         "Plain": [],
     }
     assert "dataclass_transform" in found["pkg.Model"]["labels"]
+
+
+PYDANTIC = """
+import dataclasses
+from pydantic import Field
+from pydantic.dataclasses import dataclass
+
+@dataclass
+class Model:
+    a: int
+    b: int = Field(5)
+    c: list[int] = Field(default_factory=list)
+    d: int = Field(default=1, alias="dd")
+    e: int = Field(..., kw_only=True)
+    f: int = dataclasses.field(default=2, init=False)
+"""
+
+
+def test_the_dataclasses_of_pydantic_take_what_they_say():
+    parameters = rows(PYDANTIC)["pkg.Model"]["parameters"]
+    scope: dict[str, Any] = {}
+    exec(PYDANTIC, scope)
+    seen = inspect.signature(scope["Model"]).parameters.values()
+    assert [(p["name"], str(p["kind"]), p["default"] is None) for p in parameters] == [
+        (p.name, p.kind.name.lower(), p.default is p.empty) for p in seen
+    ]

@@ -1,5 +1,8 @@
 """What a row says of its API: parameters, annotations, values, marks of deprecation, documentation."""
 
+import inspect
+from typing import Any
+
 import pytest
 
 from pipeline.lake import Row, sha256_text
@@ -229,3 +232,54 @@ def test_a_directive_that_begins_with_the_name_of_a_parameter_marks_nothing_else
     source = 'def f(c):\n    """F.\n\n    ..  deprecated:: 17.4.0 {}\n    """\n'
     marks = [rows(source.format(text))["pkg.f"]["deprecation"] for text in ("*c* is old", "is old")]
     assert (marks[0], marks[1]["since"]) == (None, "17.4.0")
+
+
+PRIVATE = "class {}:\n    def m(__self, __a, b, __c__): ...\n    def n(self, __d=1): ...\ndef f(__e): ...\n"
+
+
+@pytest.mark.parametrize(("name", "prefix"), [("C", "_C"), ("_C", "_C"), ("__", "")])
+def test_private_names_in_a_class_are_what_python_makes_of_them(name, prefix):
+    # click 8.1: Context.invoke
+    source = PRIVATE.format(name) + f"__all__ = ['{name}', 'f']\n"
+    found = rows(source)
+    names = {path: [p["name"] for p in row["parameters"]] for path, row in found.items()}
+    assert names[f"pkg.{name}.m"] == [f"{prefix}__a", "b", "__c__"]
+    assert names[f"pkg.{name}.n"] == [f"{prefix}__d"]
+    assert names["pkg.f"] == ["__e"]
+    scope: dict[str, Any] = {}
+    exec(source, scope)
+    seen = [parameter.name for parameter in inspect.signature(scope[name].m).parameters.values()]
+    assert seen[1:] == names[f"pkg.{name}.m"]
+
+
+def test_private_names_of_a_stub_are_left_as_they_are():
+    found = rows({"pkg/__init__.pyi": PRIVATE.format("C")})
+    assert [p["name"] for p in found["pkg.C.m"]["parameters"]] == ["__a", "b", "__c__"]
+
+
+UNPACKED = """
+from typing import NotRequired, Required, TypedDict, Unpack
+class Base(TypedDict):
+    a: int
+    b: NotRequired[str]
+class Options(Base, total=False):
+    c: float
+    d: Required[bytes]
+def f(x, c=1, **kwargs: Unpack[Options]): ...
+class C:
+    def __init__(self, **kwargs: Unpack[Base]): ...
+    def m(self, **kwargs: 'Unpack[Base]'): ...
+    def other(self, **kwargs: int): ...
+"""
+
+
+def test_the_keys_of_an_unpacked_typed_dict_are_parameters():
+    found = rows({"pkg/__init__.py": UNPACKED})
+    told = {
+        path: [(p["name"], p["default"], p["annotation"]) for p in row["parameters"] if p["known_from"] == "unpacked"]
+        for path, row in found.items()
+    }
+    base = [("a", None, "int"), ("b", "...", "str")]
+    assert told["pkg.f"] == [*base, ("d", None, "bytes")]
+    assert (told["pkg.C"], told["pkg.C.m"], told["pkg.C.other"]) == (base, base, [])
+    assert [p["name"] for p in found["pkg.f"]["parameters"]] == ["x", "c", "a", "b", "d", "kwargs"]
