@@ -58,7 +58,11 @@ class Sandbox(Protocol):
         variables: Mapping[str, str] | None = None,
         grants: Grants = NOTHING_MORE,
     ) -> AbstractContextManager[Session]:
-        """Start `argv` as `run` does, to talk to it until the end of the `with` block at the latest."""
+        """Start `argv` as `run` does, to talk to it until the end of the `with` block at the latest.
+
+        Use it in the thread that opens it: bubblewrap ends what it holds when the thread ends that started it (prctl(2),
+        PR_SET_PDEATHSIG), so that nothing is left where we are killed.
+        """
 
 
 def variables_for(environment: Environment, scratch: str) -> dict[str, str]:

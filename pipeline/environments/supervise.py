@@ -32,7 +32,7 @@ class Limits:
     file_bytes: int = 64 << 20
     scratch_bytes: int = 128 << 20
     open_files: int = 512
-    files: int = 20_000
+    files: int = 50_000
 
 
 @dataclass(frozen=True, slots=True)
