@@ -60,6 +60,7 @@ class Collection:
 
         What no environment is linked to goes first. An environment that a process uses stays, whatever the size.
         """
+        self._clear_up()
         before = size = self.bytes()
         removed: list[str] = []
         in_use: list[str] = []
@@ -86,6 +87,15 @@ class Collection:
                     lock.unlink(missing_ok=True)
             return mine
 
+    def _clear_up(self) -> None:
+        """Remove what processes left that were killed as they made an environment, or as they took one away."""
+        for left in self.root.glob(".*.old"):
+            shutil.rmtree(left, ignore_errors=True)
+        for left in self.root.glob(".*.new"):
+            with alone_now((self.root / left.name[1:]).with_suffix(BEING_MADE)) as mine:
+                if mine:
+                    shutil.rmtree(left, ignore_errors=True)
+
     def _drop_unused(self) -> int:
         """Remove what no environment is linked to, unless uv is at work in its cache; return the bytes left."""
         with alone_now(self.root / "uv" / ".lock") as mine:
@@ -111,9 +121,10 @@ class Collection:
 
     def _keep_sizes(self) -> None:
         """Write down what was measured; where two do so at once, one of them measures some folders again."""
-        with tempfile.NamedTemporaryFile("w", dir=self.root, delete=False) as file:
-            json.dump(self._sizes, file)
-        Path(file.name).replace(self._kept_sizes)
+        with tempfile.TemporaryDirectory(prefix=".sizes-", dir=self.root) as folder:
+            new = Path(folder, "sizes.json")
+            new.write_text(json.dumps(self._sizes))
+            new.replace(self._kept_sizes)
 
     def _measured(self, folder: Path) -> int:
         """Return the bytes on disk of a folder; of an environment only those of files that are no links to a cache."""

@@ -9,13 +9,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pipeline.environments import EnvironmentStore, StepFailed, Wanted
-from pipeline.environments.holding import IN_USE, last_held
+from pipeline.environments.holding import BEING_MADE, IN_USE, alone, last_held
 from pipeline.lake import Row
 from pipeline.terms import EnvironmentOutcome as Outcome
 from tests.index_server import Index
@@ -86,11 +85,20 @@ def test_an_environment_in_use_is_never_taken(store: EnvironmentStore, wanted: W
     done = store.collection.shrink(0)
     assert (done.removed, done.in_use) == ((), (row["lock_id"],))
     assert says(environment.python, "import lib; print(lib.name)") == "lib"
-    named = replace(environment, import_names=())
     del environment
-    del named
     assert store.collection.shrink(0).removed == (row["lock_id"],)
     assert not [path for path in store.root.iterdir() if row["lock_id"] in path.name]
+
+
+def test_what_killed_processes_left_is_cleared(store: EnvironmentStore, wanted: Wants) -> None:
+    made = {store.root / name / "lib": name for name in (".a.old", ".b.new", ".c.new")}
+    for path in made:
+        path.mkdir(parents=True)
+    with alone((store.root / "c").with_suffix(BEING_MADE)):
+        store.collection.shrink(1 << 40)
+        assert [name for path, name in made.items() if path.exists()] == [".c.new"]
+    store.collection.shrink(1 << 40)
+    assert not [path for path in made if path.exists()]
 
 
 def test_another_process_counts_as_a_user(store: EnvironmentStore, wanted: Wants) -> None:
