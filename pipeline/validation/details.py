@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from pipeline.environments import Environment
+from pipeline.environments.sandbox import SCRATCH
 
 LENGTH = 500
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
@@ -26,8 +28,9 @@ def tail(output: str, environment: Environment, length: int) -> str:
     are normalised; files that lie in scratch itself keep their names.
     """
     text = _CONTROL.sub("", _ANSI.sub("", output))
-    text = text.replace(str(environment.site_packages), "site-packages")
-    for folder in sorted(map(str, environment.folders), key=len, reverse=True):
-        text = text.replace(folder, "python")
+    for folder in (environment.site_packages, *sorted(environment.folders, key=lambda f: len(str(f)), reverse=True)):
+        told = "site-packages" if folder == environment.site_packages else "python"
+        # pytest tells files elsewhere as seen from the scratch folder.
+        text = text.replace(os.path.relpath(folder, SCRATCH), told).replace(str(folder), told)
     text = _ADDRESS.sub("0x…", _SCRATCH.sub("scratch", _OWN.sub("", text))).strip()
     return text if len(text) <= length else "…" + text[len(text) + 1 - length :]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import unicodedata
 
 import pytest
@@ -23,6 +24,8 @@ BARE = bare_environment()
         ("'/tmp/tmpab12/x.txt' and /dev/shm/y", "'scratch' and scratch"),
         (f"{BARE.folders[0]}/lib/python/json.py", "python/lib/python/json.py"),
         (f"{BARE.site_packages}/lib.py", "site-packages/lib.py"),
+        (f"{os.path.relpath(BARE.site_packages, '/tmp')}/lib.py:3: x", "site-packages/lib.py:3: x"),
+        ("/tmp/solution.py:3: in f, /tmp/tmpx1.py", "solution.py:3: in f, scratch"),
         ("x" * 600, "…" + "x" * 499),
     ],
 )
