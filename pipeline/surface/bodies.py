@@ -145,15 +145,12 @@ class Body:
 class Bodies:
     """The text of one file and the bodies of its functions, by the nodes of its parse.
 
-    `placed` has the functions that were parsed alone, each with the number of lines before its text in the file, and
-    `rest` is the text without them; `alone` parses another one so, if it can be.
+    `placed` has the functions that were parsed alone, each with the number of lines before its text in the file;
+    `alone` parses another one so, if it can be.
     """
 
-    def __init__(
-        self, text: str, rest: str, placed: Mapping[int, tuple[Body, int]], alone: Callable[[str], Body | None]
-    ) -> None:
+    def __init__(self, text: str, placed: Mapping[int, tuple[Body, int]], alone: Callable[[str], Body | None]) -> None:
         self.text = text
-        self._rest = rest
         self.lines = text.split("\n")
         self._placed = placed
         self._alone = alone
@@ -199,17 +196,13 @@ class Bodies:
     def has(self, word: str) -> bool:
         """Return whether a word stands anywhere in the file."""
         if word not in self._words:
-            self._words[word] = word in self._rest or any(body.once(_has, word) for body, _ in self._placed.values())
+            self._words[word] = word in self.text
         return self._words[word]
 
     @cached_property
     def extended(self) -> frozenset[str]:
         """The names of the classes that the file sets attributes on whose names it makes as it runs."""
         return frozenset(_EXTENDS.findall(self.text) if self.has("setattr(") else ())
-
-
-def _has(body: Body, word: str) -> bool:
-    return word in body.text
 
 
 def find_all(text: str, word: str, start: int = 0, end: int | None = None) -> Iterator[int]:

@@ -134,8 +134,8 @@ def with_hidden(called: list[Parameter], docstring: str | None, body: Body) -> l
     """Return parameters with those behind `**kwargs`, which is the last."""
     if body.node.args.kwarg is None:
         return called
-    known = {parameter["name"] for parameter in called}
-    return [*called[:-1], *hidden_parameters(body, docstring, known), *called[-1:]]
+    known = frozenset([parameter["name"] for parameter in called])
+    return [*called[:-1], *body.once(hidden_parameters, docstring, known), *called[-1:]]
 
 
 def told_of(called: list[Parameter], docstring: str | None, file: Visited) -> list[Parameter]:

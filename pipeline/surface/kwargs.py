@@ -52,7 +52,7 @@ class _Uses:
         return {name: default for name, default in self.taken.items() if name in kept}
 
 
-def hidden_parameters(body: Body, docstring: str | None, known: Collection[str]) -> list[Parameter]:
+def hidden_parameters(body: Body, docstring: str | None, known: frozenset[str]) -> list[Parameter]:
     """Return the keyword-only parameters that a function has behind its `**kwargs`, beyond the known ones.
 
     First those that the body takes out of it, then those that only the docstring describes.

@@ -85,8 +85,8 @@ def parse_in_pieces(text: str, known: Known) -> tuple[ast.Module, Bodies]:
         placed: Placed = {}
         _place(tree.body, taken, placed)
         if len(placed) == len(taken):
-            return tree, Bodies(text, source, placed, known)
-    return ast.parse(text), Bodies(text, text, {}, known)
+            return tree, Bodies(text, placed, known)
+    return ast.parse(text), Bodies(text, {}, known)
 
 
 def _is_old(body: Body) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
@@ -32,8 +33,8 @@ Value = TypeVar("Value")
 Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
 """Gives the bytes of files by their sha256."""
 
-BATCH = 64
-"""Files that a worker reads in one go; garbage of the parser is collected after each."""
+BATCH = 32
+"""Files that a worker reads in one go, or all versions of one; what they leave behind is collected after each."""
 
 REMEMBERED = 4096
 """Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
@@ -121,7 +122,7 @@ class Records:
         return {key: _unpack(packed) for key, packed in found.items()}
 
     def _read(self, files: Sequence[SourceFile]) -> Iterator[dict[str, bytes]]:
-        batches = _batches(files, BATCH)
+        batches = list(_together(files))
         if self.workers == 1 or len(batches) < 2:
             for batch in batches:
                 yield _read_batch(batch, self.contents, self.rules, self._functions)
@@ -171,6 +172,18 @@ def _batches(values: Sequence[Value], size: int) -> list[Sequence[Value]]:
     return [values[start : start + size] for start in range(0, len(values), size)]
 
 
+def _together(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
+    """Yield batches of files; those of one path that follow each other stay together."""
+    batch: list[SourceFile] = []
+    for _, versions in groupby(files, key=lambda file: file.path):
+        batch += versions
+        if len(batch) >= BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
 _worker: tuple[Contents, ReadingRules, Known] | None = None
 
 
@@ -188,7 +201,8 @@ def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
 
 def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules, known: Known) -> dict[str, bytes]:
     texts = contents([file.sha256 for file in batch])
-    gc.collect()
+    # what is young: the functions that are remembered are never garbage, and need not be walked over again
+    gc.collect(0)
     with without_collector():
         return {file.key: _pack(read_file(file, texts[file.sha256], rules, known)) for file in batch}
 
