@@ -29,6 +29,7 @@ _FAILED = re.compile(r"Failed to (?:download and )?build `([A-Za-z0-9._-]+)(?:==
 _UNRESOLVABLE = re.compile(r"No solution found when resolving dependencies|was not found in the package registry")
 _FULL = re.compile(r"No space left on device|os error 28")
 _COMPILED = re.compile(r"error: command .* failed with exit (?:status|code)|ninja: build stopped|make: \*\*\*")
+_NOISE = re.compile(r"hint:|\d* *\||(?:copying|creating|adding|skipping) ")
 _TELLING = re.compile(r"(?i)error|fatal|exception|not found|no such file|cannot|can't|missing|unsatisfiable|because")
 
 
@@ -116,7 +117,7 @@ def most_telling(failures: Sequence[StepFailed]) -> StepFailed:
 def error_lines(log: str) -> str:
     """Return the lines of a build's log that name a problem, the last of them, each once; else its last lines."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    kept = list(dict.fromkeys(line for line in lines if _TELLING.search(line) and not line.startswith("hint:")))
+    kept = list(dict.fromkeys(line for line in lines if _TELLING.search(line) and not _NOISE.match(line)))
     return "\n".join((kept or lines)[-_LINES:])
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.environments import Interpreter, NoSandbox, StepFailed, environment_rules
 from pipeline.environments.build_rules import Constraint
+from pipeline.environments.build_site import error_lines
 from pipeline.environments.builds import Builder
 from pipeline.environments.failures import IndexUnreachable
 from pipeline.environments.index_facts import IndexFacts
@@ -235,3 +236,21 @@ def test_a_wheel_is_of_what_was_resolved(
         built(builder_at(tmp_path), python)
     assert failed.value.outcome == Outcome.BUILD_FAILED
     assert "lib has invalid metadata" in failed.value.detail
+
+
+@pytest.mark.parametrize(
+    ("log", "lines"),
+    [
+        ("a\nb\nc", ["a", "b", "c"]),
+        ("running build\nerror: no\nerror: no\ndone", ["error: no"]),
+        ("hint: an error likely\nx.c:1:2: error: y\n   12 | x = L1_error;\n      |  ^ error", ["x.c:1:2: error: y"]),
+        (
+            "copying lib/errors.h -> build\n  cause: The build backend returned an error",
+            ["cause: The build backend returned an error"],
+        ),
+        ("\n".join(f"error {n}" for n in range(99)), [f"error {n}" for n in range(89, 99)]),
+        ("", []),
+    ],
+)
+def test_the_lines_of_a_log_that_name_a_problem(log: str, lines: list[str]) -> None:
+    assert error_lines(log).splitlines() == lines
