@@ -10,7 +10,8 @@ Every final release of each library is taken. The archives are fetched first and
 - ours: the stages `surface` and `lifecycle` into an empty lake, from the sources that `crawl` stored;
 - one more: the same with the last release added to a lake that has all others.
 
-With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many.
+With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many. The
+column "to griffe" says how many releases it was given.
 
 `crawl` fetches what is needed by ranges; its CPU is shown beside, since griffe needs the unpacked files just as we do.
 """
@@ -165,7 +166,8 @@ def measure(library: str, sample: int, console: Console) -> dict[str, Any]:
     archives = fetch(library, settings().data / "benchmarks" / "archives")
     with TemporaryDirectory(dir=settings().data) as scratch:
         folder, data = Path(scratch) / "unpacked", Path(scratch) / "data"
-        found: dict[str, Any] = {"releases": len(archives), "unpack": timed(lambda: unpack(archives, folder))}
+        found: dict[str, Any] = {"releases": len(archives), "given_to_griffe": len(archives[::sample])}
+        found["unpack"] = timed(lambda: unpack(archives, folder))
         versions = [version for version, _ in archives]
         for name in ("griffe", "griffe_faster"):
             console.print(f"{library}: {name}")
@@ -186,7 +188,18 @@ def measure(library: str, sample: int, console: Console) -> dict[str, Any]:
 def show(found: dict[str, dict[str, Any]], console: Console) -> None:
     """Print the figures side by side."""
     table = Table(title="CPU seconds; times less than griffe in brackets", title_justify="left", box=None)
-    columns = ("library", "releases", "unpack", "griffe", "griffe[faster]", "ours", "one more", "share", "peak MiB")
+    columns = (
+        "library",
+        "releases",
+        "to griffe",
+        "unpack",
+        "griffe",
+        "griffe[faster]",
+        "ours",
+        "one more",
+        "share",
+        "peak MiB",
+    )
     for column in columns:
         table.add_column(column, justify="left" if column == "library" else "right")
     for library, of in found.items():
@@ -194,6 +207,7 @@ def show(found: dict[str, dict[str, Any]], console: Console) -> None:
         table.add_row(
             library,
             str(of["releases"]),
+            str(of["given_to_griffe"]),
             f"{of['unpack']['cpu_s']:.1f}",
             f"{griffe:.1f}",
             f"{of['griffe_faster']['cpu_s']:.1f}",
