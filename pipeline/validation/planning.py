@@ -106,8 +106,8 @@ class Need:
 
 
 def need_of(line: int, sample: Sample) -> Need:
-    """Return what a sample needs."""
-    tools = ("pytest",) if sample.test_file else ()
+    """Return what a sample needs; pytest is there for plain assertions too, so that both share an environment."""
+    tools = ("pytest",) if sample.test or sample.test_file else ()
     pins = sample.extra_dependencies
     return Need(line, sample.id, sample.library, sample.version, sample.python, pins, tools, digest_of(sample))
 

@@ -26,6 +26,7 @@ def publish(index: Index) -> None:
     index.add_wheel("beside", "1.0", {"beside.py": "VALUE = 1\n"}, "2021-01-01T00:00:00Z")
     index.add_wheel("beside", "2.0", {"beside.py": "VALUE = 2\n"}, "2021-01-02T00:00:00Z")
     index.add_wheel("setuptools", "60.0", {"setuptools/__init__.py": ""}, "2021-01-01T00:00:00Z")
+    index.add_wheel("pytest", "0.1", {"pytest.py": ""}, "2021-01-01T00:00:00Z")
     index.add_wheel("broken", "1.0", {"broken.py": "import nothing_of_that_name\n"}, "2021-01-01T00:00:00Z")
 
 

@@ -93,16 +93,17 @@ def test_samples_share_environments(catalogue: Catalogue) -> None:
         {"extra_dependencies": "six beside==1.0"},
         test_file,
         {"version": "2.0"},
+        {"test": None},
     )
     groups = by_environment(jobs)
     assert [[job.id for job in group] for group in groups.values()] == [
-        ["s0", "s1"],
+        ["s0", "s1", "s5"],
         ["s2"],
         ["s3", "s4"],
-        ["s5"],
         ["s6"],
+        ["s7"],
     ]
-    assert [wanted.tools for wanted in groups] == [(), (), (), ("pytest",), ()]
+    assert [wanted.tools for wanted in groups] == [("pytest",)] * 4 + [()]
 
 
 def test_a_key_is_of_all_that_decides_and_of_nothing_else(catalogue: Catalogue) -> None:

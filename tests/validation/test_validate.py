@@ -85,7 +85,7 @@ def test_samples_of_every_kind(validate: Validate, engine: Engine) -> None:
     ]
     assert sum(summary.outcomes.values()) == 11
     assert summary.outcomes[Outcome.PASSED] == 3
-    assert (summary.kept, summary.environments) == (0, 5)
+    assert (summary.kept, summary.environments) == (0, 6)
     told = found["no environment"].detail or ""
     assert told.startswith("unresolvable: ")
     assert "beside==7" in told
