@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.surface.expressions import canonical_path, expression_text, inside_text
-from pipeline.surface.syntax import Function, dotted
+from pipeline.surface.syntax import Function, described_by, dotted
 
 _DECORATOR_LABELS = {
     "property": {"property"},
@@ -200,14 +200,6 @@ def _accessor(paths: list[str], name: str, scope: Scope) -> str | None:
         return None
     own = {f"{scope.path}.{name}.{accessor}": accessor for accessor in _ACCESSOR_LABELS}
     return next((own[path] for path in paths if path in own), None)
-
-
-def described_by(statement: ast.AST | None) -> ast.Constant | None:
-    """Return the docstring that a statement is, if it is nothing but a string."""
-    match statement:
-        case ast.Expr(value=ast.Constant(value=str()) as docstring):
-            return docstring
-    return None
 
 
 def _bind_modules(node: ast.Import, scope: Scope, module: _Module) -> None:

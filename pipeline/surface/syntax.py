@@ -71,6 +71,14 @@ def text_of(node: ast.AST | None) -> str | None:
     return None
 
 
+def described_by(statement: ast.AST | None) -> ast.Constant | None:
+    """Return the docstring that a statement is, if it is nothing but a string."""
+    match statement:
+        case ast.Expr(value=ast.Constant(value=str()) as docstring):
+            return docstring
+    return None
+
+
 def options(call: ast.expr) -> dict[str, ast.expr]:
     """Return the keyword arguments of a call by name; none of what is no call."""
     if not isinstance(call, ast.Call):
