@@ -60,8 +60,8 @@ class Sandbox(Protocol):
     ) -> AbstractContextManager[Session]:
         """Start `argv` as `run` does, to talk to it until the end of the `with` block at the latest.
 
-        Use it in the thread that opens it: bubblewrap ends what it holds when the thread ends that started it (prctl(2),
-        PR_SET_PDEATHSIG), so that nothing is left where we are killed.
+        Let the thread that opens it live on: bubblewrap ends what it holds when the thread that started it
+        ends (PR_SET_PDEATHSIG of prctl(2)), so that nothing is left where we are killed.
         """
 
 
