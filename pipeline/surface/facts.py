@@ -1,47 +1,37 @@
-"""What the rows of a release are made from, by name: where names lead, what definitions say, what is public where."""
+"""What the rows of a release are made from, by name, and which of these facts two releases have otherwise.
+
+Of a module there are its head (all that resolving names looks at but for the bindings), each binding, all of them
+together, what it says of itself, and what each definition says; further, what is public where.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-from pipeline.surface.records import ALTERNATIVE
-from pipeline.surface.resolve import Distribution, Found
-
-
-class ReleaseFacts:
-    """What the rows of a release are made from: where names lead, states of definitions, what is public where."""
-
-    def __init__(self, distribution: Distribution) -> None:
-        self.known: dict[str, Any] = {name: module.skeleton for name, module in distribution.modules.items()}
-        self.known |= distribution.facts
-        self.modules = dict(distribution.modules)
-
-    def get(self, name: str, /) -> Any:
-        """Return a fact; None where there is nothing of that name."""
-        module, is_definition, place = name.partition("!")
-        if not is_definition:
-            return self.known.get(name)
-        members = self.modules[module].definitions if module in self.modules else {}
-        *parents, last = place.split(".")
-        for parent in parents:
-            above = members.get(parent) or members.get(parent + ALTERNATIVE)
-            members = above.members if above is not None else {}
-        definition = members.get(last)
-        return (self.modules[module].source, definition) if definition is not None else None
+from pipeline.surface.found import Found
+from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
+from pipeline.surface.skeleton import binding, head
 
 
-def line_of(found: Found) -> int:
-    """Return the line in which the docstring of a definition begins."""
-    assert found.module is not None
-    return found.module.lines.get(content_fact(found).partition("!")[2], 1)
+def binding_fact(module: str, name: str) -> str:
+    """Name the fact what a module binds to a name, in an `except` branch too."""
+    return f"{module}:{name}"
+
+
+def bindings_fact(module: str) -> str:
+    """Name the fact what a module binds, and in which order."""
+    return f"{module}:*"
+
+
+def said_fact(module: str) -> str:
+    """Name the fact what a module says of itself: its docstring and its mark of deprecation."""
+    return f"{module}!"
 
 
 def content_fact(found: Found) -> str:
     """Name the fact what the state of a definition is."""
     assert found.module is not None
-    assert found.definition is not None
-    inside = found.path.removeprefix(f"{found.module.name}.").rpartition(".")[0]
-    return f"{found.module.name}!{inside}{'.' if inside else ''}{found.definition.name}"
+    return f"{found.module.name}!{found.place}"
 
 
 def place_fact(canonical: str) -> str:
@@ -52,3 +42,56 @@ def place_fact(canonical: str) -> str:
 def exposed_fact(path: str) -> str:
     """Name the fact which module stands at a public path."""
     return f"@{path}"
+
+
+def private_fact(package: str) -> str:
+    """Name the fact which private modules stand right below a package."""
+    return f"{package}._*"
+
+
+def changed_facts(old: Mapping[str, ModuleRecord], new: Mapping[str, ModuleRecord]) -> Iterator[str]:
+    """Yield the facts about modules that two releases have otherwise; a module's name is the fact of its head."""
+    for name in old.keys() | new.keys():
+        one, other = old.get(name), new.get(name)
+        if one is other:
+            continue
+        if one is None or other is None:
+            parent, _, last = name.rpartition(".")
+            if last.startswith("_"):
+                yield private_fact(parent)
+        yield from _changed(name, one, other)
+
+
+def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) -> Iterator[str]:
+    if one is None or other is None or one.skeleton != other.skeleton:
+        yield bindings_fact(name)
+        if one is None or other is None or head(one) != head(other):
+            yield name
+    if one is None or other is None or _said(one) != _said(other):
+        yield said_fact(name)
+    before, after = one.definitions if one else {}, other.definitions if other else {}
+    everything = one is None or other is None or one.source != other.source
+    for bound in before.keys() | after.keys():
+        was, is_ = before.get(bound), after.get(bound)
+        if everything or was != is_:
+            if was is None or is_ is None or binding(was) != binding(is_):
+                yield binding_fact(name, bound.removesuffix(ALTERNATIVE))
+            yield from (f"{name}!{place}" for place in _places(bound, "", was, is_, everything=everything))
+
+
+def _said(module: ModuleRecord) -> tuple[object, ...]:
+    return module.file, module.docstring, module.docstring_line, module.deprecation
+
+
+def _places(
+    bound: str, inside: str, was: Definition | None, is_: Definition | None, *, everything: bool
+) -> Iterator[str]:
+    """Yield the places of definitions that differ: this one, and the classes in it that do."""
+    yield inside + bound
+    before, after = was.members if was else {}, is_.members if is_ else {}
+    within = f"{inside}{bound.removesuffix(ALTERNATIVE)}."
+    for name in before.keys() | after.keys():
+        one, other = before.get(name), after.get(name)
+        nested = any(member is not None and member.kind == "class" for member in (one, other))
+        if nested and (everything or one != other):
+            yield from _places(name, within, one, other, everything=everything)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pipeline.surface.found import Found
 from pipeline.surface.records import UNSEEN_MEMBERS, ModuleRecord
-from pipeline.surface.resolve import Distribution, Found
+from pipeline.surface.resolve import Distribution
 
 OPAQUE = "opaque"
 """Label of a name that is there, but whose definition no source shows."""
@@ -66,6 +67,7 @@ def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
     They are compiled, do not parse, are out of scope or of another distribution, or bind names as they run.
     """
     found: set[str] = set()
+    distribution.trace.ask(module.name)
     waiting, seen = [module], {module.name}
     while waiting:
         for star in waiting.pop().stars:

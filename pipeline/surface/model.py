@@ -17,7 +17,7 @@ from pipeline.terms import RejectReason, SourceKind
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
 """Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
 
-SURFACE_VERSION = 18
+SURFACE_VERSION = 19
 """Number of the way in which surfaces are read; when it changes every release is read again."""
 
 
@@ -73,9 +73,7 @@ class SurfaceReader:
                 record.skeleton = skeleton(record)
                 modules[name] = record
             rows = self._assembler.rows(modules, tree.root)
-        return Surface(
-            _by_path(rows.symbols), _by_path(rows.documents), _by_path(rows.importable), seen, tuple(problems)
-        )
+        return Surface(rows.symbols, rows.documents, rows.importable, seen, tuple(problems))
 
     def _load(self, files: Sequence[SourceFile]) -> None:
         """Have the records of these files at hand, and no others than those of the last release."""
@@ -110,10 +108,6 @@ class SurfaceReader:
 
 def _opaque(name: str, path: str) -> ModuleRecord:
     return ModuleRecord(name, path, False, SourceKind.COMPILED, problem="a compiled module", skeleton=path)
-
-
-def _by_path(rows: Iterable[Row]) -> dict[str, Row]:
-    return {row["path"]: row for row in rows}
 
 
 def read_surface(tree: SourceTree, rules: ReadingRules, contents: Mapping[str, bytes]) -> Surface:

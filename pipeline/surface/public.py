@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pipeline.surface.facts import bindings_fact
+from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, Mark, ModuleRecord
-from pipeline.surface.resolve import Distribution, Found
+from pipeline.surface.resolve import Distribution
 from pipeline.terms import PublicBecause
 
 
@@ -32,9 +34,11 @@ def public_names(module: ModuleRecord, path: str, distribution: Distribution) ->
     With `__all__` (language reference, 7.11) these are the names that it lists, and by the rule for names too where
     a part of it cannot be read statically; without, see `_by_name`.
     """
+    distribution.trace.ask(module.name)
+    distribution.trace.ask(bindings_fact(module.name))
     exports = distribution.exports(module)
     listed = exports[0] if exports else []
-    names = {name: _listed(module, path, name, distribution) for name in listed if distribution.binds(module, name)}
+    names = {name: _listed(module, path, name, distribution) for name in listed if _binds(module, name, distribution)}
     if exports is None or not exports[1]:
         for public in _by_name(module, path, distribution):
             names.setdefault(public.path.rpartition(".")[2], public)
@@ -63,6 +67,20 @@ def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> It
 def _listed(module: ModuleRecord, path: str, name: str, distribution: Distribution) -> PublicName:
     found = distribution.lookup(module, name)
     return PublicName(f"{path}.{name}", PublicBecause.DUNDER_ALL, found)
+
+
+def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
+    """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
+    if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
+        return True
+    unseen = any(_brings_unseen(star, distribution) for star in module.stars)
+    return unseen or distribution.lookup(module, name).what != "missing"
+
+
+def _brings_unseen(star: str, distribution: Distribution) -> bool:
+    """Return whether a star import may bring names that we do not see: not where `__all__` says which."""
+    record = distribution.modules.get(star)
+    return record is None or (record.dynamic and not distribution.lists_all(record))
 
 
 def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
@@ -125,6 +143,8 @@ def importable_names(module: ModuleRecord, path: str, distribution: Distribution
     So it is with names like `__version__`, which are public only where `__all__` lists them, and with what a star
     import brings, the modules among it that the other package imported itself.
     """
+    distribution.trace.ask(module.name)
+    distribution.trace.ask(bindings_fact(module.name))
     found = {name: distribution.lookup(module, name) for name in _bound_names(module, distribution)}
     for name, target in _passed_on(module, distribution).items():
         found.setdefault(name, Found("module", target, distribution.modules[target]))
@@ -157,6 +177,7 @@ def _passed_on(module: ModuleRecord, distribution: Distribution) -> dict[str, st
 
 def _imported_parts(package: ModuleRecord, distribution: Distribution) -> set[str]:
     """Return the public submodules that a package's `__init__` imports something from."""
+    distribution.trace.ask(bindings_fact(package.name))
     below = f"{package.name}."
     targets = [definition.target or "" for definition in package.definitions.values()]
     imported = [t.removeprefix(below).split(".")[0] for t in [*targets, *package.stars] if t.startswith(below)]

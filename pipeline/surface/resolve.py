@@ -4,66 +4,55 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import TypeVar
 
+from pipeline.surface.answers import Answers, Exports
+from pipeline.surface.facts import binding_fact, bindings_fact, private_fact
+from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.trace import Trace, Traced
+from pipeline.surface.trace import Memory, Traced
+
+Value = TypeVar("Value")
 
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
-    """Where a name leads: a module, a definition in it, or out of the distribution.
-
-    `what` is module, definition, outside (another distribution or the standard library) or missing (inside this
-    one, but no source shows it: compiled, not parsed, or made when it runs).
-    """
-
-    what: str
-    path: str
-    module: ModuleRecord | None = None
-    definition: Definition | None = None
-
-
-def _below(package: str) -> str:
-    return f"{package}._*"
+def tops(modules: Iterable[str]) -> frozenset[str]:
+    """Return the names of the packages and modules that stand at the top."""
+    return frozenset(name.partition(".")[0] for name in modules)
 
 
 class Distribution:
     """The modules of one release, by dotted name; answers what names lead to."""
 
-    def __init__(self, modules: Mapping[str, ModuleRecord], rules: SurfaceRules, trace: Trace | None = None) -> None:
-        self.trace = trace or Trace()
+    def __init__(
+        self, modules: Mapping[str, ModuleRecord], rules: SurfaceRules, answers: Answers | None = None
+    ) -> None:
+        self.answers = answers or Answers()
+        self.trace = self.answers.trace
         self.modules: Mapping[str, ModuleRecord] = Traced(modules, self.trace)
         self.rules = rules
-        self.tops = frozenset(name.split(".")[0] for name in modules)
+        self.tops = tops(modules)
         self.unparsed = sorted(name for name, module in modules.items() if module.problem is not None)
         self._private: dict[str, set[str]] = {}
         for name in modules:
             parent, _, last = name.rpartition(".")
             if last.startswith("_"):
                 self._private.setdefault(parent, set()).add(last)
-        self._stars: dict[str, tuple[list[str], set[str]]] = {}
-        self._found: dict[tuple[str, str], tuple[Found, set[str]]] = {}
-        self._exports: dict[str, tuple[tuple[list[str], bool] | None, set[str]]] = {}
+        self._known = modules
+        self._reading: set[str] = set()
+        self._circles = 0
 
     def standard(self, path: str) -> bool:
         """Return whether a path belongs to the standard library, or to what stands in for it."""
         top = path.split(".")[0]
         return top in sys.stdlib_module_names or top in self.rules.like_standard_library
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What of the set of modules itself is asked for: which private ones stand below which package."""
-        return {_below(package): frozenset(names) for package, names in self._private.items()}
-
     def private_parts(self, module: str) -> set[str]:
         """Return the names of the private modules right below a package."""
-        self.trace.ask(_below(module))
+        self.trace.ask(private_fact(module))
         return self._private.get(module, set())
 
     def lists_all(self, module: ModuleRecord) -> bool:
@@ -73,20 +62,28 @@ class Distribution:
 
     def follow(self, path: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what an absolute dotted path leads to, through any number of imports."""
-        if path.split(".")[0] not in self.tops:
+        if path.partition(".")[0] not in self.tops:
             return Found("outside", path)
         if path in seen:
             # `from pkg import part` in pkg itself: the name leads back to itself, and is the submodule
-            return Found("module", path, self.modules[path]) if path in self.modules else Found("missing", path)
-        segments = path.split(".")
+            return self._module(path)
         # `from a.b import c` first looks for a name c in a.b, then for a module a.b.c
-        start = next((n for n in range(len(segments) - 1, 0, -1) if ".".join(segments[:n]) in self.modules), 0)
-        if start == 0:
-            return Found("module", path, self.modules[path]) if path in self.modules else Found("missing", path)
-        here = Found("module", ".".join(segments[:start]), self.modules[".".join(segments[:start])])
-        for segment in segments[start:]:
-            here = self._step(here, segment, seen | {path})
+        package, _, last = path.rpartition(".")
+        names = [last]
+        while package and package not in self.modules:
+            package, _, last = package.rpartition(".")
+            names.append(last)
+        if not package:
+            return self._module(path)
+        here = Found("module", package, self._known[package])
+        seen = seen | {path}
+        for name in reversed(names):
+            here = self._step(here, name, seen)
         return here
+
+    def _module(self, path: str) -> Found:
+        module = self.modules.get(path)
+        return Found("missing", path) if module is None else Found("module", path, module)
 
     def _step(self, here: Found, name: str, seen: frozenset[str]) -> Found:
         if here.what == "module" and here.module:
@@ -102,16 +99,28 @@ class Distribution:
         if seen:
             return self._lookup(module, name, seen)
         key = module.name, name
-        if key not in self._found:
-            with self.trace.noting() as asked:
-                found = self._lookup(module, name, seen)
-            self._found[key] = found, asked
-        found, asked = self._found[key]
-        self.trace.ask_all(asked)
-        return found
+        return self._answer(self.answers.found, key, lambda: self._lookup(module, name, seen), self._renewed)
+
+    def _renewed(self, found: Found) -> Found:
+        return found.renewed(self._known)
+
+    def _answer(
+        self,
+        memory: Memory[Value],
+        key: Hashable,
+        make: Callable[[], Value],
+        renew: Callable[[Value], Value] | None = None,
+    ) -> Value:
+        """Return what is known already, or make it; what was cut short in a circle of `__all__` is not kept."""
+        circles = self._circles
+        value = memory.get(key, self.trace, make, renew)
+        if self._circles != circles and self._reading:
+            memory.drop(key)
+        return value
 
     def _lookup(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
         self.trace.ask(module.name)
+        self.trace.ask(binding_fact(module.name, name))
         if name in module.definitions:
             found = self._bound(module, name, seen)
             if found.what != "missing" or name + ALTERNATIVE not in module.definitions:
@@ -144,6 +153,7 @@ class Distribution:
         package, _, part = (definition.target or "").rpartition(".")
         if package != module.name or part not in module.definitions or definition.target not in self.modules:
             return False
+        self.trace.ask(bindings_fact(module.name))
         order = list(module.definitions)
         return order.index(part) > order.index(definition.name)
 
@@ -158,6 +168,8 @@ class Distribution:
     def within(self, module: ModuleRecord, dotted: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what a dotted name means, written inside a module."""
         first, _, rest = dotted.partition(".")
+        self.trace.ask(module.name)
+        self.trace.ask(binding_fact(module.name, first))
         if first not in module.definitions and not module.stars and f"{module.name}.{first}" not in self.modules:
             return Found("outside", dotted)
         if f"{module.name}.{first}" in seen:
@@ -172,31 +184,13 @@ class Distribution:
             return Found("outside", dotted)
         return here
 
-    def binds(self, module: ModuleRecord, name: str) -> bool:
-        """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
-        if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
-            return True
-        unseen = any(self._brings_unseen(star) for star in module.stars)
-        return unseen or self.lookup(module, name).what != "missing"
-
-    def _brings_unseen(self, star: str) -> bool:
-        """Return whether a star import may bring names that we do not see: not where `__all__` says which."""
-        record = self.modules.get(star)
-        return record is None or (record.dynamic and not self.lists_all(record))
-
     def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> list[str]:
         """Return the names that `from module import *` binds: its `__all__`, else those without underscore."""
         if module in seen:
             return []
         if seen:
             return self._star_names(module, seen)
-        if module not in self._stars:
-            with self.trace.noting() as asked:
-                names = self._star_names(module, seen)
-            self._stars[module] = names, asked
-        names, asked = self._stars[module]
-        self.trace.ask_all(asked)
-        return names
+        return self._answer(self.answers.stars, module, lambda: self._star_names(module, seen))
 
     def _star_names(self, module: str, seen: frozenset[str]) -> list[str]:
         record = self.modules.get(module)
@@ -205,6 +199,7 @@ class Distribution:
         exports = self.exports(record)
         if exports is not None and exports[1]:
             return exports[0]
+        self.trace.ask(bindings_fact(module))
         # a module that lists what it offers lists its own: an `__all__` that is made as it runs is of definitions
         own_only = exports is not None and not record.is_package
         names = [
@@ -218,18 +213,22 @@ class Distribution:
         listed = exports[0] if exports is not None else []
         return list(dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))]))
 
-    def exports(self, record: ModuleRecord) -> tuple[list[str], bool] | None:
+    def exports(self, record: ModuleRecord) -> Exports | None:
         """Return the names of a module's `__all__` and whether all of it was understood; None without one."""
-        if record.name not in self._exports:
-            self._exports[record.name] = None, set()
-            with self.trace.noting() as asked:
-                read = self._read_exports(record)
-            self._exports[record.name] = read, asked
-        read, asked = self._exports[record.name]
-        self.trace.ask_all(asked)
-        return read
+        if record.name in self._reading:
+            self._circles += 1
+            return None
+        return self._answer(self.answers.exports, record.name, lambda: self._exports(record))
 
-    def _read_exports(self, record: ModuleRecord) -> tuple[list[str], bool] | None:
+    def _exports(self, record: ModuleRecord) -> Exports | None:
+        self.trace.ask(record.name)
+        self._reading.add(record.name)
+        try:
+            return self._read_exports(record)
+        finally:
+            self._reading.remove(record.name)
+
+    def _read_exports(self, record: ModuleRecord) -> Exports | None:
         if record.exports is None:
             return None
         names: list[str] = []
@@ -246,6 +245,7 @@ class Distribution:
         return list(dict.fromkeys(names)), complete
 
     def _exports_of(self, record: ModuleRecord, dotted: str) -> list[str] | None:
+        self.trace.ask(binding_fact(record.name, dotted))
         imported = record.definitions.get(dotted)
         if imported is not None and (imported.target or "").endswith(".__all__"):
             found = self.follow((imported.target or "").removesuffix(".__all__"))

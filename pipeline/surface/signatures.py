@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 from pipeline.lake import Row
 from pipeline.surface.facts import content_fact
+from pipeline.surface.found import Found
 from pipeline.surface.records import NOT_TOTAL, Definition, Field, Parameter
-from pipeline.surface.resolve import Distribution, Found
+from pipeline.surface.resolve import Distribution
 from pipeline.terms import ParameterKind, ParameterSource, SourceKind
 
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
@@ -31,6 +32,11 @@ def method_parameters(definition: Definition) -> list[Parameter]:
         ParameterKind.POSITIONAL_OR_KEYWORD,
     }
     return definition.called[1:] if positional else definition.called
+
+
+def takes_unpacked(parameters: list[Parameter]) -> bool:
+    """Return whether the parameters of a function depend on a class that its `**kwargs: Unpack[…]` names."""
+    return bool(parameters) and "Unpack[" in (parameters[-1]["annotation"] or "")
 
 
 def named_parameters(parameters: list[Parameter], found: Found, distribution: Distribution) -> list[Parameter]:
@@ -161,7 +167,10 @@ def _transformer(owners: list[Found], distribution: Distribution) -> str | None:
     made = [owner.definition for owner in owners[1:]]
     if owners[0].module is not None and owners[0].definition is not None:
         names = (decorator.partition("(")[0] for decorator in owners[0].definition.decorators)
-        made += [distribution.within(owners[0].module, name).definition for name in names]
+        for found in (distribution.within(owners[0].module, name) for name in names):
+            if found.definition is not None:
+                distribution.trace.ask(content_fact(found))
+                made.append(found.definition)
     decorators = (decorator for definition in made if definition for decorator in definition.decorators)
     return next((decorator for decorator in decorators if pattern.search(decorator)), None)
 

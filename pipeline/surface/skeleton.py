@@ -18,19 +18,24 @@ _encode = msgspec.msgpack.Encoder().encode
 
 def skeleton(record: ModuleRecord) -> str:
     """Return a hash of all that resolving names looks at in a module, and labels that follow from it."""
-    parts: list[Any] = [
-        [record.name, record.is_package, record.source, record.stars, record.parts, record.exports],
-        [record.dynamic, record.binds_more, record.answers_any, record.lazy, record.problem],
-        _bindings(record.definitions.values()),
-    ]
+    parts: list[Any] = [*head(record), _bindings(record.definitions.values())]
     return hashlib.blake2b(_encode(parts), digest_size=16).hexdigest()
 
 
+def head(record: ModuleRecord) -> list[Any]:
+    """Return what resolving names looks at in a module beside its bindings."""
+    return [
+        [record.name, record.is_package, record.source, record.stars, record.parts, record.exports],
+        [record.dynamic, record.binds_more, record.answers_any, record.lazy, record.problem],
+    ]
+
+
 def _bindings(definitions: Iterable[Definition]) -> list[Any]:
-    return [_binding(definition) for definition in definitions]
+    return [binding(definition) for definition in definitions]
 
 
-def _binding(definition: Definition) -> list[Any]:
+def binding(definition: Definition) -> list[Any]:
+    """Return what of a definition decides where names lead."""
     kind = definition.kind
     if kind == "import":
         return [definition.name, kind, definition.target, definition.runtime, definition.plain_import]

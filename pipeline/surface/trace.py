@@ -1,80 +1,83 @@
 """What was made from what: a value that was made for one release holds in the next if what it was made from does.
 
 These are verifying traces in the sense of Mokhov, Mitchell and Peyton Jones, "Build Systems à la Carte" (2018): while
-a value is made, every fact that is asked for is noted, and the value is kept with the facts as they were.
+a value is made, every fact that is asked for is noted, and the value is kept with the names of the facts. What of
+them changed is found once for a release, not once for each value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Set
-from contextlib import contextmanager
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
 
 
-class Facts(Protocol):
-    """What can be asked of a release, by name; None where there is nothing of that name."""
-
-    def get(self, name: str, /) -> Any:
-        """Return a fact."""
-
-
 class Trace:
-    """Notes which facts are asked for while something is made."""
+    """Notes which facts are asked for while something is made.
+
+    `changed` are the facts that the last release had otherwise.
+    """
 
     def __init__(self) -> None:
-        self._asked: set[str] | None = None
+        self.changed: set[str] = set()
+        self.asked: set[str] | None = None
 
     def ask(self, name: str) -> None:
         """Note that a fact was looked at, whether or not there is one of that name."""
-        if self._asked is not None:
-            self._asked.add(name)
+        if self.asked is not None:
+            self.asked.add(name)
 
-    def ask_all(self, names: Set[str]) -> None:
-        """Note that something was used that was made from these facts."""
-        if self._asked is not None:
-            self._asked |= names
-
-    @contextmanager
-    def noting(self) -> Iterator[set[str]]:
-        """Hand out a set that holds, afterwards, all that was asked for meanwhile."""
-        outer, asked = self._asked, set[str]()
-        self._asked = asked
+    def noting(self, make: Callable[[], Value]) -> tuple[set[str], Value]:
+        """Make something, and return with it what was asked for meanwhile."""
+        outer, asked = self.asked, set[str]()
+        self.asked = asked
         try:
-            yield asked
+            return asked, make()
         finally:
-            self._asked = outer
-            self.ask_all(asked)
+            self.asked = outer
 
 
 class Memory(Generic[Value]):
-    """Values by key, each with the facts that it was made from."""
+    """Values by key, each with the names of the facts that it was made from.
+
+    It holds what the last two releases asked for: of anything older nobody knows whether its facts changed.
+    """
 
     def __init__(self) -> None:
-        self._kept: dict[Hashable, tuple[dict[str, Any], Value]] = {}
+        self._before: dict[Hashable, tuple[set[str], Value]] = {}
+        self._now: dict[Hashable, tuple[set[str], Value]] = {}
 
-    def get(self, key: Hashable, facts: Facts, trace: Trace, make: Callable[[], Value]) -> Value:
-        """Return the kept value if every fact behind it is the same, else make it anew."""
-        kept = self._kept.get(key)
-        if kept is not None and _hold(kept[0], facts):
-            trace.ask_all(kept[0].keys())
-            return kept[1]
-        with trace.noting() as asked:
-            value = make()
-        self._kept[key] = {name: facts.get(name) for name in asked}, value
-        return value
+    def turn(self) -> None:
+        """Go on to the next release."""
+        self._before, self._now = self._now, {}
 
+    def get(
+        self,
+        key: Hashable,
+        trace: Trace,
+        make: Callable[[], Value],
+        renew: Callable[[Value], Value] | None = None,
+    ) -> Value:
+        """Return the value of the last release if no fact behind it has changed, else make it anew.
 
-def _hold(known: dict[str, Any], facts: Facts) -> bool:
-    """Return whether facts are what they were; equal ones are replaced by the newest, next time they are identical."""
-    for name, fact in known.items():
-        now = facts.get(name)
-        if now is not fact:
-            if now != fact:
-                return False
-            known[name] = now
-    return True
+        `renew` is given a value that still holds, to replace what it says beside its facts.
+        """
+        kept = self._now.get(key)
+        if kept is None:
+            kept = self._before.get(key)
+            if kept is None or not trace.changed.isdisjoint(kept[0]):
+                kept = trace.noting(make)
+            elif renew is not None:
+                kept = kept[0], renew(kept[1])
+            self._now[key] = kept
+        if trace.asked is not None:
+            trace.asked |= kept[0]
+        return kept[1]
+
+    def drop(self, key: Hashable) -> None:
+        """Forget a value that holds only for whoever asked for it now."""
+        self._now.pop(key, None)
 
 
 class Traced(Mapping[str, Value]):
@@ -87,6 +90,11 @@ class Traced(Mapping[str, Value]):
     def __getitem__(self, name: str) -> Value:
         self._trace.ask(name)
         return self._known[name]
+
+    def get(self, name: str, default: Value | None = None) -> Value | None:  # type: ignore[override]
+        """Return what is there by that name, else the default."""
+        self._trace.ask(name)
+        return self._known.get(name, default)
 
     def __contains__(self, name: object) -> bool:
         self._trace.ask(str(name))

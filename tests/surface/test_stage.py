@@ -162,3 +162,22 @@ def test_another_release_rewrites_only_the_parts_that_it_changes(tmp_path):
     lake.update("symbols", "pkg", then.updates["symbols"])
     after = {path.name: path.stat().st_mtime_ns for path in lake.parts("symbols", "pkg")}
     assert {name for name in after if after[name] != before.get(name)} == {"1.1.parquet"}
+
+
+def test_what_a_row_says_of_its_file_is_that_of_its_release():
+    """pandas 0.9.0 turned to Python 2 in `pandas/__init__.py`; what an older row said of it was kept."""
+    part = "def f(): ...\n"
+    releases = [
+        {"pkg/__init__.py": "from ._part import f, g\n", "pkg/_part.py": part, "pkg/b.py": "def h(): ...\n"},
+        {"pkg/__init__.py": "from ._part import f, g\nprint 'x'\n", "pkg/_part.py": part},
+        {"pkg/__init__.py": "from ._part import f, g\n", "pkg/_part.py": part, "pkg/b.py": "\ndef h(): ...\n"},
+    ]
+    contents: dict[str, bytes] = {}
+    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    for number, files in enumerate(releases):
+        sources, added = tree(files, f"pkg-{number}/")
+        contents |= added
+        read, fresh = reader.read(sources), read_surface(sources, READING_RULES, contents)
+        assert [row["source"] for row in read.symbols.values()] == [row["source"] for row in fresh.symbols.values()]
+        if "pkg.b.h" in read.symbols:
+            assert read.symbols["pkg.b.h"]["file"] == f"pkg-{number}/pkg/b.py"

@@ -1,0 +1,24 @@
+"""What was answered about names: where they lead, what star imports bring, what `__all__` lists."""
+
+from __future__ import annotations
+
+from pipeline.surface.found import Found
+from pipeline.surface.trace import Memory, Trace
+
+Exports = tuple[list[str], bool]
+"""The names of an `__all__`, and whether all of it was understood."""
+
+
+class Answers:
+    """What was answered about names, in this release and the one before."""
+
+    def __init__(self) -> None:
+        self.trace = Trace()
+        self.found = Memory[Found]()
+        self.stars = Memory[list[str]]()
+        self.exports = Memory[Exports | None]()
+
+    def turn(self) -> None:
+        """Go on to the next release."""
+        for memory in (self.found, self.stars, self.exports):
+            memory.turn()

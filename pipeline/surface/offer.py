@@ -1,0 +1,42 @@
+"""What of a release is public where, and the rows that only say where a path leads."""
+
+from __future__ import annotations
+
+from pipeline.lake import Row
+from pipeline.surface.facts import exposed_fact, place_fact
+from pipeline.surface.public import PublicName
+from pipeline.surface.records import ModuleRecord
+from pipeline.surface.resolve import Distribution
+from pipeline.surface.rows import bare_row
+from pipeline.terms import SymbolKind
+
+
+class Offer:
+    """The public modules of a release by path, and the path under which each definition has its state.
+
+    `root` is what stands before each file inside the artifact.
+    """
+
+    def __init__(self, distribution: Distribution, root: str) -> None:
+        self.distribution = distribution
+        self.trace = distribution.trace
+        self.root = root
+        self.modules: dict[str, ModuleRecord] = {}
+        self.preferred: dict[str, str] = {}
+
+    def preferred_path(self, canonical: str) -> str | None:
+        """Return the path under which a definition has its state, if it is public at all."""
+        self.trace.ask(place_fact(canonical))
+        return self.preferred.get(canonical)
+
+    def module_at(self, path: str) -> ModuleRecord | None:
+        """Return the module at a public path."""
+        self.trace.ask(exposed_fact(path))
+        return self.modules.get(path)
+
+    def bare(self, public: PublicName, kind: SymbolKind) -> Row:
+        """Return a row that says where a name leads, and nothing of its state."""
+        module = self.module_at(public.path.rpartition(".")[0])
+        assert module is not None
+        self.trace.ask(module.name)
+        return bare_row(public.path, public.found.path, kind, public.because, self.root + module.file, module.source)

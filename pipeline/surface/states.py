@@ -1,0 +1,211 @@
+"""The rows of one public name: its own, and those of the members of a class, inherited ones too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.lake import Row, sha256_text
+from pipeline.surface.attributes import SET_OUTSIDE_INIT
+from pipeline.surface.facts import content_fact
+from pipeline.surface.found import Found
+from pipeline.surface.labels import OPAQUE, class_labels, module_labels
+from pipeline.surface.offer import Offer
+from pipeline.surface.public import PublicName
+from pipeline.surface.records import ALTERNATIVE, GONE, Definition, ModuleRecord, Parameter
+from pipeline.surface.rows import bare_row, kind_of, stated
+from pipeline.surface.signatures import class_parameters, method_parameters, named_parameters, takes_unpacked
+from pipeline.surface.sketches import line_hashes, sketch
+from pipeline.terms import PublicBecause, SourceKind, SymbolKind
+
+Part = tuple[dict[str, Row], dict[str, Row]]
+"""Rows of symbols and of documents that were made together, by path."""
+
+About = tuple[PublicBecause, str, SourceKind, str | None, list[Parameter] | None]
+"""Why a member is public, where it stands, what it was read from, what it is another name of, and its parameters.
+
+The parameters are None where the definition says by itself which they are.
+"""
+
+
+class Kept:
+    """What rows of any release can share: hash and sketch of docstrings, rows of members by path."""
+
+    def __init__(self) -> None:
+        self.members: dict[str, tuple[Definition, About, Row, Row | None]] = {}
+        self._texts: dict[str, tuple[str, list[int]]] = {}
+
+    def text(self, docstring: str) -> tuple[str, list[int]]:
+        """Return hash and sketch of a docstring; many classes inherit the same one."""
+        known = self._texts.get(docstring)
+        if known is None:
+            known = sha256_text(docstring), sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
+            self._texts[docstring] = known
+        return known
+
+
+class States:
+    """Makes the rows of public names and modules of one release."""
+
+    def __init__(self, offer: Offer, kept: Kept) -> None:
+        self.offer = offer
+        self.kept = kept
+        self.distribution = offer.distribution
+        self._part: Part = {}, {}
+        self._expanding: set[str] = set()
+
+    def of_name(self, public: PublicName) -> Part:
+        """Return the rows of a public name."""
+        self._part = {}, {}
+        self._name(public)
+        return self._part
+
+    def of_module(self, path: str, module: ModuleRecord, *, top: bool) -> Part:
+        """Return the rows of a module; `top` if no public module is above it."""
+        self._part = {}, {}
+        labels = module_labels(module, self.distribution, top=top)
+        because = PublicBecause.NAME if "." in path else PublicBecause.ROOT
+        row = bare_row(path, module.name, SymbolKind.MODULE, because, self.offer.root + module.file, module.source)
+        row |= {"labels": labels, "deprecation": module.deprecation}
+        self._add(row, self._documented(row, module.docstring, module.docstring_line))
+        return self._part
+
+    def _name(self, public: PublicName) -> None:
+        found = public.found
+        if public.lazy:
+            self._add(self.offer.bare(public, SymbolKind.LAZY) | {"deprecation": public.mark})
+        elif found.what == "outside":
+            self._add(self.offer.bare(public, SymbolKind.EXTERNAL))
+        elif found.what == "module":
+            if self.offer.module_at(public.path) is None:
+                self._add(self.offer.bare(public, SymbolKind.ALIAS))
+        elif found.definition is None or found.module is None:
+            self._add(self.offer.bare(public, SymbolKind.ATTRIBUTE) | {"labels": [OPAQUE]})
+        elif self.offer.preferred_path(found.path) != public.path:
+            self._add(self.offer.bare(public, SymbolKind.ALIAS))
+        else:
+            # the name may be known since an earlier release
+            self.offer.trace.ask(content_fact(found))
+            self._state(public.path, public.because, found.renewed(self.distribution.modules))
+
+    def _state(self, path: str, because: PublicBecause, found: Found) -> None:
+        assert found.definition is not None
+        assert found.module is not None
+        definition = found.definition
+        file = self.offer.root + found.module.file
+        row = bare_row(path, found.path, kind_of(definition), because, file, found.module.source)
+        row |= stated(definition)
+        if definition.kind == "class":
+            self._owners(found)
+            row |= class_parameters(found, self.distribution)
+            row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
+        elif definition.kind == "function":
+            row["parameters"] = named_parameters(definition.called, found, self.distribution)
+        self._add(row, self._documented(row, definition.docstring, found.line if definition.docstring else 1))
+        if definition.kind == "class":
+            self._expanding.add(found.path)
+            self._members(path, found)
+            self._expanding.remove(found.path)
+
+    def _members(self, path: str, class_: Found) -> None:
+        """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
+        owners = self._owners(class_)
+        taken: set[str] = set()
+        for place, owner in enumerate(owners):
+            assert owner.definition is not None
+            because = PublicBecause.INHERITED if place else PublicBecause.NAME
+            for name, member in owner.definition.members.items():
+                if name in taken or name[0] == "_" or ALTERNATIVE in name:
+                    continue
+                if SET_OUTSIDE_INIT in member.labels and _defines(owners[place + 1 :], name):
+                    # what a method sets on an instance does not replace what the class inherits
+                    continue
+                taken.add(name)
+                if GONE in member.labels:
+                    continue
+                if member.kind == "class":
+                    found = Found("definition", f"{owner.path}.{name}", owner.module, member)
+                    self._nested(f"{path}.{name}", because, found)
+                elif member.kind != "import":
+                    self._member(f"{path}.{name}", because, owner, member)
+
+    def _owners(self, class_: Found) -> list[Found]:
+        """Return a class and its bases inside the distribution; all that they say counts for it."""
+        owners = self.distribution.ancestry(class_)
+        for owner in owners:
+            self.offer.trace.ask(content_fact(owner))
+        return owners
+
+    def _member(self, path: str, because: PublicBecause, owner: Found, member: Definition) -> None:
+        assert owner.module is not None
+        canonical = f"{owner.path}.{member.name}"
+        same = self._same_member(owner, member) if member.kind == "attribute" else None
+        found = Found("definition", canonical, owner.module, member)
+        called = self._called(found) if takes_unpacked(member.called) else None
+        about = because, canonical, owner.module.source, same, called
+        known = self.kept.members.get(path)
+        if known is None or (known[0] is not member and known[0] != member) or known[1] != about:
+            known = member, about, *self._member_rows(path, found, about)
+            self.kept.members[path] = known
+        elif known[0] is not member:
+            # the newest of equal definitions, so that the next release is compared by identity
+            self.kept.members[path] = member, *known[1:]
+        self._add(known[2], known[3])
+
+    def _called(self, found: Found) -> list[Parameter]:
+        assert found.definition is not None
+        return named_parameters(method_parameters(found.definition), found, self.distribution)
+
+    def _member_rows(self, path: str, found: Found, about: About) -> tuple[Row, Row | None]:
+        because, canonical, source, same, called = about
+        assert found.definition is not None
+        assert found.module is not None
+        file = self.offer.root + found.module.file
+        row = bare_row(path, canonical, kind_of(found.definition, member=True), because, file, source)
+        row |= stated(found.definition)
+        row["parameters"] = self._called(found) if called is None else called
+        if same:
+            row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}
+        docstring = found.definition.docstring
+        return row, self._documented(row, docstring, found.line if docstring else 1)
+
+    def _nested(self, path: str, because: PublicBecause, found: Found) -> None:
+        """Add a class inside a class: an alias where it is inherited from a public class, which has its state."""
+        assert found.module is not None
+        public = self.offer.preferred_path(found.path.rpartition(".")[0]) is not None
+        # a class nested in one that it derives from would inherit itself without end
+        if found.path in self._expanding or (because is PublicBecause.INHERITED and public):
+            file = self.offer.root + found.module.file
+            self._add(bare_row(path, found.path, SymbolKind.ALIAS, because, file, found.module.source))
+        else:
+            self._state(path, because, found)
+
+    def _same_member(self, owner: Found, member: Definition) -> str | None:
+        """Return the path of the method that `name = other` in a class body gives a second name."""
+        value = member.value
+        if not value or not value.isidentifier() or value[0] == "_" or "class-attribute" not in member.labels:
+            return None
+        owner = self.distribution.follow(owner.path)
+        bound = list(owner.definition.members) if owner.definition else []
+        if value not in bound[: bound.index(member.name)]:
+            # what the class binds later, or inherits, is not what the name means here
+            return None
+        other = self.distribution.follow(f"{owner.path}.{value}")
+        return other.path if other.definition and other.definition.kind in {"function", "property"} else None
+
+    def _documented(self, row: Row, docstring: str | None, line: int) -> Row | None:
+        """Add to a row what its docstring is like, and return the row of the docstring itself."""
+        if not docstring or row["kind"] == SymbolKind.ALIAS:
+            return None
+        row["docstring_sha256"], row["docstring_sketch"] = self.kept.text(docstring)
+        document = {"path": row["path"], "canonical_path": row["canonical_path"], "docstring": docstring}
+        return document | {"file": row["file"], "line": line}
+
+    def _add(self, row: Row, document: Row | None = None) -> None:
+        path = row["path"]
+        self._part[0][path] = row
+        if document is not None:
+            self._part[1][path] = document
+
+
+def _defines(owners: Iterable[Found], name: str) -> bool:
+    return any(owner.definition is not None and name in owner.definition.members for owner in owners)
