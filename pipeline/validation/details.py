@@ -31,6 +31,7 @@ def tail(output: str, environment: Environment, length: int) -> str:
     for folder in (environment.site_packages, *sorted(environment.folders, key=lambda f: len(str(f)), reverse=True)):
         told = "site-packages" if folder == environment.site_packages else "python"
         # pytest tells files elsewhere as seen from the scratch folder.
-        text = text.replace(os.path.relpath(folder, SCRATCH), told).replace(str(folder), told)
+        for name in sorted((str(folder), os.path.relpath(folder, SCRATCH)), key=len, reverse=True):
+            text = text.replace(name, told)
     text = _ADDRESS.sub("0x…", _SCRATCH.sub("scratch", _OWN.sub("", text))).strip()
     return text if len(text) <= length else "…" + text[len(text) + 1 - length :]

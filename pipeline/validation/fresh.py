@@ -59,4 +59,4 @@ def _judged(finished: Finished, nonce: bytes) -> Attempt:
         harness.read_ready(answers[0] if answers else b"")
         return judge(harness.read_seen(answers[1] if len(answers) > 1 else b"", nonce))
     except harness.NoAnswer as error:
-        return judge_unanswered(finished, str(error))
+        return judge_unanswered(finished, str(error), is_ready=bool(answers))

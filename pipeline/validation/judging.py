@@ -31,11 +31,19 @@ def judge(seen: Seen) -> Attempt:
     )
 
 
-def judge_unanswered(finished: Finished, why: str) -> Attempt:
-    """Return the attempt of a run whose harness did not answer: a limit that was kept from outside, or its failure."""
+def judge_unanswered(finished: Finished, why: str, is_ready: bool) -> Attempt:
+    """Return the attempt of a run whose harness did not answer: a limit that was kept from outside, or its end.
+
+    A harness that was ready, and then is gone without a word, was ended by a case that runs as the same user.
+    """
     errors = finished.stderr.decode(errors="replace").strip()
     broken = next((name for name in _LIMITS if getattr(finished, name)), None)
-    outcome, message = _LIMITS[broken] if broken else _unexplained(finished.returncode, errors or why)
+    if broken:
+        outcome, message = _LIMITS[broken]
+    elif is_ready and not errors:
+        outcome, message = Outcome.SANDBOX_VIOLATION, "ended the harness"
+    else:
+        outcome, message = Outcome.HARNESS_ERROR, f"no answer, status {finished.returncode}: {errors or why}"
     return Attempt(outcome, message, finished.duration_s, finished.peak_memory_bytes, errors)
 
 
@@ -53,13 +61,6 @@ def _judged(seen: Seen) -> tuple[Outcome, str]:
     if seen.status == _OF_HARNESS:
         return Outcome.HARNESS_ERROR, seen.output or "the harness failed"
     return Outcome.WRONG_EXCEPTION, f"the process ended with status {seen.status} before the end of the code"
-
-
-def _unexplained(status: int, said: str) -> tuple[Outcome, str]:
-    """Return what it means that the harness is gone: a case of its own user may have killed it."""
-    if status == 128 + signal.SIGKILL:
-        return Outcome.SANDBOX_VIOLATION, "ended the harness"
-    return Outcome.HARNESS_ERROR, f"no answer, status {status}: {said}"
 
 
 def _signal(number: int) -> str:

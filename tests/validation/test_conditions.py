@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from pipeline.environments import Environment, Sandbox
+from pipeline.environments import Environment, NoSandbox, Sandbox
 from pipeline.terms import Outcome, Variation
 from pipeline.validation import Case, Result, ValidationRules, run_cases
 
@@ -81,6 +83,27 @@ def test_tests_that_need_their_order_are_flaky(
     assert str(result.detail).startswith("passed, then failed_assertion (hash seed 1, tests backwards)\ntest_b: Assert")
     (steady,) = run_cases(installed, [Case("case", "", "", test_file=test_file)], sandbox, rules)
     assert steady.outcome == Outcome.PASSED
+
+
+def test_a_wrong_environment_is_an_error_of_the_harness(
+    installed: Environment, sandbox: Sandbox, rules: ValidationRules
+) -> None:
+    gone = replace(installed, python=installed.python.with_name("gone"))
+    silent = replace(installed, python=Path("/bin/true"))
+    for environment in (gone, silent):
+        results = run_cases(environment, [Case(str(number), "", "x = 1") for number in range(3)], sandbox, rules)
+        assert {result.outcome for result in results} == {Outcome.HARNESS_ERROR}
+        assert "no answer, status" in str(results[0].detail)
+
+
+def test_what_a_case_does_to_its_harness_is_its_own_doing(
+    installed: Environment, sandbox: Sandbox, rules: ValidationRules
+) -> None:
+    once = rules.model_copy(update={"repeats": 1})
+    case = Case("case", "", "import os, time\nos.kill(os.getppid(), 9)\ntime.sleep(60)")
+    for where in (sandbox, NoSandbox()):
+        (result,) = run_cases(installed, [case], where, once)
+        assert result.outcome == Outcome.SANDBOX_VIOLATION, result
 
 
 def test_sets_have_another_order_in_each_repeat(environment: Environment, outcome_of: Run) -> None:

@@ -163,7 +163,17 @@ def with_coverage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempP
     root = tmp_path_factory.mktemp("covered") / "environment"
     uv = Path(sysconfig.get_path("scripts"), "uv")
     subprocess.run([uv, "venv", "-q", "--python", found.path, root], check=True)
-    install = [uv, "pip", "install", "-q", "--python", root / "bin" / "python", "--only-binary", ":all:", "coverage"]
+    install: list[str | Path] = [
+        uv,
+        "pip",
+        "install",
+        "-q",
+        "--python",
+        root / "bin" / "python",
+        "--only-binary",
+        ":all:",
+        "coverage",
+    ]
     subprocess.run(install, check=True)
     site_packages = root / "lib" / f"python{found.python}" / "site-packages"
     root.parent.chmod(0o755)
@@ -191,7 +201,7 @@ def by_coverage_py(python: Path, source: str, folder: Path) -> tuple[int, list[i
     (folder / "case.py").write_text(source)
     (folder / "settings").write_text("[report]\nexclude_lines = never to be found\n")
     for command in (["run", "case.py"], ["json", "-q", "-o", "found.json", "--include=case.py"]):
-        done = [python, "-m", "coverage", command[0], "--rcfile=settings", *command[1:]]
+        done: list[str | Path] = [python, "-m", "coverage", command[0], "--rcfile=settings", *command[1:]]
         subprocess.run(done, cwd=folder, capture_output=True, check=True)
     found = json.loads((folder / "found.json").read_text())["files"]["case.py"]
     return found["summary"]["num_statements"], found["missing_lines"]

@@ -70,7 +70,7 @@ def main() -> None:
     problem = load(wanted["load"])
     kernel.shield()
     case_uid = int(os.environ.pop("DRIFTLINE_CASE_UID", "0")) or None
-    known = kernel.scratch_entries()
+    known = kernel.scratch_entries() if case_uid else frozenset()
     channel.write({"problem": problem, "threads": len(os.listdir("/proc/self/task"))})
     while True:
         limits, specification = channel.read(), channel.read()

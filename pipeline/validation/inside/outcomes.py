@@ -23,7 +23,7 @@ _SIGNATURE = re.compile(
     r"|got some positional-only|takes no|expected \d+ arguments?)|missing a required (?:keyword-only )?argument"
     r"|too many positional arguments|is an invalid keyword argument|missing required argument"
 )
-_FORBIDDEN = (errno.EPERM, errno.EROFS, errno.ENETUNREACH, errno.ENOSPC, errno.EFBIG)
+_FORBIDDEN = (errno.EPERM, errno.EACCES, errno.EROFS, errno.ENETUNREACH, errno.ENOSPC, errno.EFBIG)
 
 
 class Failed(Exception):
