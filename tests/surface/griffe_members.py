@@ -109,10 +109,10 @@ def helped(difference: Difference, sources: Sources) -> bool:
 
 
 def mangled(difference: Difference, sources: Sources) -> bool:
-    """Return whether only private names of parameters differ, by the name of the class before them."""
+    """Return whether of written parameters only private names differ, by the name of the class before them."""
     if difference.theirs is None or difference.ours is None:
         return False
-    ours, theirs = signature(difference.ours), difference.theirs.parameters
+    ours, theirs = signature_from(difference, ParameterSource.SIGNATURE), difference.theirs.parameters
     pairs = [(a[0], b[0]) for a, b in zip(ours, theirs, strict=False) if a != b]
     same = len(ours) == len(theirs) and all(a[1:] == b[1:] for a, b in zip(ours, theirs, strict=True))
     return same and all(b.startswith("__") and a.startswith("_") and a.endswith(b) for a, b in pairs)
