@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from pipeline.environments.wheel_shelf import NotTheWheel, WheelShelf
 from pipeline.terms import EnvironmentOutcome
 
 _MAX_UNPACKED = 4 << 30
+_AT_ONCE = 2
 
 
 class Builder:
@@ -63,11 +65,12 @@ class Builder:
             return lock
         pins = read_lock(lock)
         beside = tuple(pin.requirement for pin in pins if pin.name in self._site.rules.run_as_built)
+        sources = [pin for pin in pins if pin.built]
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            wheels = list(pool.map(lambda pin: self.wheel(pin, interpreter, beside), sources))
         lines = [write_lock(pin for pin in pins if not pin.built)]
-        for pin in pins:
-            if pin.built:
-                wheel = self.wheel(pin, interpreter, beside)
-                lines.append(f"{pin.name} @ {wheel.as_uri()} \\\n    --hash=sha256:{sha256_of(wheel.read_bytes())}\n")
+        for pin, wheel in zip(sources, wheels, strict=True):
+            lines.append(f"{pin.name} @ {wheel.as_uri()} \\\n    --hash=sha256:{sha256_of(wheel.read_bytes())}\n")
         return "".join(lines)
 
     def wheel(self, pin: Pin, interpreter: Interpreter, beside: Sequence[str] = ()) -> Path:
