@@ -18,6 +18,7 @@ from pipeline.environments.folders import put, remove
 from pipeline.environments.grants import GrantRefused, Grants
 from pipeline.environments.processes import Launch
 from pipeline.environments.sandbox import NOTHING_MORE, variables_for
+from pipeline.environments.seccomp import same_user_filter
 from pipeline.environments.session import Session, session
 from pipeline.environments.slots import open_descriptors, own_uid
 from pipeline.environments.supervise import Finished, Limits, supervise
@@ -36,7 +37,8 @@ class Sandlock:
     """Landlock and seccomp in place of namespaces; started as root it runs the program as a uid of its own.
 
     What it cannot promise: that names and sizes of files outside are hidden (their contents are); a loopback and
-    shared memory (/dev/shm) of its own, so that there are none; a second user for sessions.
+    shared memory (/dev/shm) of its own, so that there are none; a second user for sessions. Programs cannot set modes,
+    owners and times of files, not even of theirs, since Landlock would let them set those of every file of their user.
     """
 
     prlimit: str
@@ -98,6 +100,7 @@ class Sandlock:
                 "packages": str(_packages()),
                 "argv": [*limited(self.prlimit, limits, count_processes=uid != os.getuid()), *argv],
                 "options": _options(folder, readable, limits),
+                "filter": same_user_filter().hex(),
             }
             job_from = descriptors.add(json.dumps(job).encode())
             yield Launch(

@@ -16,7 +16,8 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-_SET_DUMPABLE, _SET_CHILD_SUBREAPER = 4, 36  # linux/prctl.h
+_SET_DUMPABLE, _SET_SECCOMP, _SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVS = 4, 22, 36, 38  # linux/prctl.h
+_MODE_FILTER = 2  # linux/seccomp.h
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -30,6 +31,7 @@ def main(job_from: int, told_by: int) -> None:
     _LIBC.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     _drop_to(job["uid"])
     os.umask(0o077)
+    _refuse(bytes.fromhex(job["filter"]))
     options = job["options"]
     os.chdir(options["cwd"])
     process = sandlock.Sandbox(**options).popen(job["argv"])
@@ -47,6 +49,20 @@ def _drop_to(uid: int) -> None:
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
     _LIBC.prctl(_SET_DUMPABLE, 1, 0, 0, 0)
+
+
+class _Filter(ctypes.Structure):
+    """struct sock_fprog of linux/filter.h."""
+
+    _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_char_p))
+
+
+def _refuse(code: bytes) -> None:
+    """Put a seccomp filter on us and all that comes of us, under the one that sandlock adds."""
+    held = _Filter(len(code) // 8, code)
+    _LIBC.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+    if _LIBC.prctl(_SET_SECCOMP, _MODE_FILTER, ctypes.byref(held), 0, 0):
+        raise OSError(ctypes.get_errno(), "the seccomp filter was not taken")
 
 
 def _end_when_told(told_by: int, folder: str) -> None:

@@ -58,6 +58,56 @@ _OTHER_USERS = {
 }
 _CLONE, _SOCKET = (56, 220), (41, 198)
 _SETRESUID, _SETRESGID, _SETGROUPS = (117, 147), (119, 149), (116, 159)
+# What Landlock leaves to a program that is the same user as its host: the marks of files (0: there is no such call) …
+_MARKS = {
+    "chmod": (90, 0),
+    "fchmod": (91, 52),
+    "fchmodat": (268, 53),
+    "fchmodat2": (452, 452),
+    "chown": (92, 0),
+    "fchown": (93, 55),
+    "lchown": (94, 0),
+    "fchownat": (260, 54),
+    "setxattr": (188, 5),
+    "lsetxattr": (189, 6),
+    "fsetxattr": (190, 7),
+    "setxattrat": (463, 463),
+    "removexattr": (197, 14),
+    "lremovexattr": (198, 15),
+    "fremovexattr": (199, 16),
+    "removexattrat": (466, 466),
+    "utime": (132, 0),
+    "utimes": (235, 0),
+    "futimesat": (261, 0),
+    "utimensat": (280, 88),
+}
+# … and other processes, by the argument that names them: 0 is oneself.
+_OTHER_PROCESSES = {
+    "prlimit64": (302, 261, 0),
+    "sched_setparam": (142, 118, 0),
+    "sched_setscheduler": (144, 119, 0),
+    "sched_setaffinity": (203, 122, 0),
+    "sched_setattr": (314, 274, 0),
+    "migrate_pages": (256, 238, 0),
+    "move_pages": (279, 239, 0),
+    "setpriority": (141, 140, 1),
+    "ioprio_set": (251, 30, 1),
+}
+
+
+def same_user_filter(machine: str = "") -> bytes:
+    """Return a filter for what a program could do to files and processes of the user that it runs as.
+
+    Errors: KeyError for a machine whose system call numbers are not known here.
+    """
+    machine = machine or platform.machine()
+    audit, here = _AUDIT[machine], _MACHINES.index(machine)
+    code = [*_expect(_ARCHITECTURE, audit), _load(_NUMBER), *_when(_AT_LEAST, _X32_BIT, _KILL)]
+    for number in (numbers[here] for numbers in _MARKS.values() if numbers[here]):
+        code += _when(_EQUAL, number, _ERRNO | errno.EPERM)
+    for *numbers, argument in _OTHER_PROCESSES.values():
+        code += _on_call(numbers[here], _one_of(_ARGUMENTS[argument], (0,)))
+    return b"".join([*code, _return(_ALLOW)])
 
 
 def seccomp_filter(machine: str = "", users: Sequence[int] = ()) -> bytes:

@@ -197,6 +197,7 @@ def _writing() -> Sequence[Escape]:
         Escape("no writing outside scratch", "places of the system", everywhere, worlds.places),
         Escape("no writing outside scratch", "what may be read", "open(told + '/precious', 'a').write('x')", granted),
         Escape("no writing outside scratch", "mode", "os.chmod(told + '/precious', 0o777)", granted),
+        Escape("no writing outside scratch", "times", "os.utime(told + '/precious', (1, 1))", granted),
         Escape("no writing outside scratch", "deleting", "os.remove(told + '/precious')", granted),
         Escape("links lead nowhere", "through a symbolic link", through, granted),
         Escape("links lead nowhere", "through a hard link", linked, granted),
@@ -241,6 +242,7 @@ def _taking() -> Sequence[Escape]:
     clone = f"if os.uname().machine == 'x86_64': call(libc.syscall(56, {_NEW_USER} | 17, 0, 0, 0, 0))\nelse: call(libc.syscall(220, {_NEW_USER} | 17, 0, 0, 0, 0))"
     clone3 = f"a = (ctypes.c_uint64 * 8)({_NEW_USER}, 0, 0, 0, 17, 0, 0, 0)\ncall(libc.syscall(435, a, 64))"
     mounting = "call(libc.unshare(0x20000))\ncall(libc.mount(b'none', b'/mnt', b'tmpfs', 0, 0))"
+    limiting = "import resource\nresource.prlimit(int(told), resource.RLIMIT_NOFILE, (8, 8))"
     joining = (
         "for who in (told, 1, os.getppid()):\n"
         "    try: call(libc.setns(os.open(f'/proc/{who}/ns/mnt', 0), 0)); break\n"
@@ -250,6 +252,7 @@ def _taking() -> Sequence[Escape]:
     return (
         Escape("processes end with the run", "daemon", _DAEMON, worlds.leavings),
         Escape("no signals to the host", "kill", tree, worlds.victim, "os.kill(int(told), 9)"),
+        Escape("no signals to the host", "limits of a process", limiting, worlds.victim),
         Escape("no tracing", "ptrace", tracing, worlds.victim),
         Escape("no tracing", "ptrace of the parent", parent),
         Escape("no tracing", "memory", memory, worlds.victim),

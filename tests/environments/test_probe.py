@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from pipeline.environments import (
     find_sandbox,
     probe,
 )
-from pipeline.environments.seccomp import seccomp_filter, seccomp_profile
+from pipeline.environments.seccomp import same_user_filter, seccomp_filter, seccomp_profile
 from tests.environments.kinds import NotHere, everyones
 
 
@@ -94,11 +95,12 @@ def test_diagnosis_finds_what_this_machine_has() -> None:
     assert findings["sandbox"].seen.startswith("bubblewrap")
 
 
-def test_the_filter_is_made_for_known_machines_only() -> None:
-    assert len(seccomp_filter("x86_64")) % 8 == 0
-    assert seccomp_filter("x86_64") != seccomp_filter("aarch64")
+@pytest.mark.parametrize("made", [seccomp_filter, same_user_filter])
+def test_a_filter_is_made_for_known_machines_only(made: Callable[[str], bytes]) -> None:
+    assert len(made("x86_64")) % 8 == 0
+    assert made("x86_64") != made("aarch64")
     with pytest.raises(KeyError):
-        seccomp_filter("pdp11")
+        made("pdp11")
 
 
 def test_the_profile_of_engines_refuses_what_the_filter_refuses() -> None:
