@@ -90,4 +90,11 @@ def test_a_getattr_from_elsewhere_may_answer_any_name(source):
 
 
 def test_what_is_given_the_globals_of_a_module_may_bind_any_name():
-    assert rows("lazy_import(globals(), {'old': 'new'})\n")["pkg"]["labels"] == ["stars:pkg"]
+    assert rows("NAMES = table()\nlazy_import(globals(), NAMES)\n")["pkg"]["labels"] == ["stars:pkg"]
+
+
+def test_names_that_are_told_beside_the_globals_are_those_that_are_bound():
+    told = rows("lazy_import(globals(), aliases={'new': '.client'}, deprecated_aliases={'old': '.client'})\n")
+    assert told["pkg"]["labels"] == []
+    assert {path for path in told if path.startswith("pkg.")} == {"pkg.new", "pkg.old"}
+    assert told["pkg.old"]["deprecation"] and not told["pkg.new"]["deprecation"]
