@@ -21,7 +21,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.environments import Collection, EnvironmentStore, Wanted, environment_rules
+from pipeline.environments import EnvironmentStore, Wanted, environment_rules
 from pipeline.lake import Row
 from pipeline.settings import index_url
 
@@ -34,10 +34,17 @@ WANTED = (
 )
 
 
-def ours(root: Path) -> list[Row]:
-    """Build all with a store of our own, one after the other."""
-    store = EnvironmentStore(root, index_url=index_url(), rules=environment_rules(), workers=2)
-    return [store.build(wanted) for wanted in WANTED]
+def store_at(root: Path) -> EnvironmentStore:
+    """Return a store that has asked the index nothing yet."""
+    return EnvironmentStore(root, index_url=index_url(), rules=environment_rules(), workers=2)
+
+
+def forget(store: EnvironmentStore, rows: Sequence[Row]) -> None:
+    """Remove environments and what is known of their building; the caches stay."""
+    for row in rows:
+        store.collection.remove(row["lock_id"])
+    for record in (store.root / "records").iterdir():
+        record.unlink()
 
 
 def pips(store: EnvironmentStore, rows: Sequence[Row], folder: Path) -> list[float]:
@@ -80,20 +87,16 @@ def main() -> None:
     repeats = parser.parse_args().repeats
     with tempfile.TemporaryDirectory(prefix="driftline-benchmark-") as folder:
         root = Path(folder, "ours")
-        cold = ours(root)
+        first, second = store_at(root), store_at(root)
+        cold = [first.build(wanted) for wanted in WANTED]
         failed = [f"{row['library']}: {row['detail']}" for row in cold if row["outcome"] != "built"]
         if failed:
             raise SystemExit("\n".join(failed))
-        for row in cold:
-            Collection(root).remove(row["lock_id"])
-        for record in (root / "records").iterdir():
-            record.unlink()
-        warm = ours(root)
-        store = EnvironmentStore(root, index_url=index_url(), rules=environment_rules(), workers=2)
-        locks = [from_lock(store, row, repeats) for row in cold]
+        forget(first, cold)
+        warm = [second.build(wanted) for wanted in WANTED]
+        locks = [from_lock(second, row, repeats) for row in cold]
         Path(folder, "pip").mkdir()
-        pip_cold = pips(store, cold, Path(folder, "pip"))
-        pip_warm = pips(store, cold, Path(folder, "pip"))
+        pip_cold, pip_warm = (pips(second, cold, Path(folder, "pip")) for _ in range(2))
     show([row["build_s"] for row in cold], [row["build_s"] for row in warm], locks, pip_cold, pip_warm)
 
 
