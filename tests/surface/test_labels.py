@@ -97,4 +97,5 @@ def test_names_that_are_told_beside_the_globals_are_those_that_are_bound():
     told = rows("lazy_import(globals(), aliases={'new': '.client'}, deprecated_aliases={'old': '.client'})\n")
     assert told["pkg"]["labels"] == []
     assert {path for path in told if path.startswith("pkg.")} == {"pkg.new", "pkg.old"}
-    assert told["pkg.old"]["deprecation"] and not told["pkg.new"]["deprecation"]
+    assert told["pkg.old"]["deprecation"]
+    assert not told["pkg.new"]["deprecation"]
