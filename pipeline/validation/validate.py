@@ -136,16 +136,17 @@ class _Work:
 
         Errors: NothingToValidate.
         """
-        found, lines = [], 0
+        found: list[Need] = []
+        ids: set[str] = set()
         for line, sample in self.samples.read():
-            lines += 1
+            ids.add(str(sample.id))
             if isinstance(sample, BadSample):
                 self._settle(line, sample.id, Outcome.BAD_SAMPLE, sample.detail)
             else:
                 found.append(need_of(line, sample))
-        if not lines:
+        if not ids:
             raise NothingToValidate(f"{self.asked.samples}: no samples; write one JSON object on each line")
-        if missing := self.asked.only - {str(need.id) for need in found}:
+        if missing := self.asked.only - ids:
             raise NothingToValidate(f"--only: no sample of {self.asked.samples} has the id {sorted(missing)[0]!r}")
         return found
 
@@ -189,8 +190,8 @@ class _Work:
         planned = list(planned)
         for one in planned:  # whatever an earlier run has found of a release keeps its place
             self._jobs_in(one, [release.version for release in one.releases])
-        asking = [(one, bisection([release.version for release in one.releases])) for one in planned]
-        asked = [(one, steps, next(steps)) for one, steps in asking if self._is_wanted(one.need)]
+        asking = [(one, bisection([release.version for release in one.releases], one.need.version)) for one in planned]
+        asked = [(one, steps, next(steps)) for one, steps in asking if self._is_wanted(one.need.id)]
         while asked:
             jobs = [self._jobs_in(one, versions) for one, _, versions in asked]
             self._run([job for group in jobs for job in group.values()])
@@ -217,14 +218,14 @@ class _Work:
 
     def _run(self, jobs: Sequence[Job]) -> None:
         """Run the jobs that are wanted and that no verdict is there of."""
-        new = [job for job in jobs if self._is_wanted(job) and not self._is_settled(job.key)]
+        new = [job for job in jobs if self._is_wanted(job.id) and not self._is_settled(job.key)]
         self.kept.update({job.key for job in jobs if job.key in self.verdicts.known} - {job.key for job in new})
         self.environments.update(job.wanted for job in new)
         self.total += len(new)
         run_jobs(self.engine, new, self.samples, self._hear, lambda what: self.tell(what, self.done, self.total))
 
-    def _is_wanted(self, of: Need | Job) -> bool:
-        return not self.asked.only or str(of.id) in self.asked.only
+    def _is_wanted(self, of: str | int | None) -> bool:
+        return not self.asked.only or str(of) in self.asked.only
 
     def _is_settled(self, key: str) -> bool:
         outcome = self.verdicts.known.get(key)
@@ -248,10 +249,10 @@ class _Work:
         need: Need | None = None,
         transient: bool = False,
     ) -> None:
-        """Give a line its verdict without running it."""
+        """Give a line that is wanted its verdict without running it."""
         key = content_id(line, of, outcome, detail)
         self.places[key] = (line, 0)
-        if key in self.verdicts.known:
+        if key in self.verdicts.known or not self._is_wanted(of):
             return
         verdict = Verdict(of, outcome, detail=detail, line=line, key=key, transient=transient)
         self.verdicts.append(replace(verdict, library=need.library, version=need.version) if need else verdict)

@@ -76,7 +76,7 @@ def bisect(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: C
 
     Errors: as `matrix`.
     """
-    asking = bisection(versions)
+    asking = bisection(versions, sample.version)
     asked = next(asking)
     while True:
         verdicts = matrix(sample, asked, engine, catalogue)
@@ -87,15 +87,17 @@ def bisect(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: C
             return found
 
 
-def bisection(versions: Sequence[str]) -> Asking:
+def bisection(versions: Sequence[str], own: str | None = None) -> Asking:
     """Yield versions to run, be sent their outcomes, and return the bisection.
 
-    Both ends are run first. Where they differ, halving finds two neighbours that differ; where they do not, three
+    Both ends are run first, and the sample's own release if it is among them: code that also fails in an older one
+    is not said to break there. Where they differ, halving finds two neighbours that differ; where they do not, three
     points between are looked at. Then the releases on either side of the neighbours are run too, so that a pattern
     that goes back and forth there is told.
     """
     points = _Points(versions)
-    yield from points.run_ends()
+    place = next((place for place, version in enumerate(versions) if own and Version(version) == Version(own)), None)
+    yield from points.run_ends(place)
     if points.change() is None and len(points.judged()) > 1:
         low, high = points.judged()[0], points.judged()[-1]
         yield from points.run({low + (high - low) * part // 4 for part in (1, 2, 3)})
@@ -121,10 +123,10 @@ class _Points:
             told = yield tuple(self.versions[place] for place in asked)
             self.outcomes |= {place: told[self.versions[place]] for place in asked}
 
-    def run_ends(self) -> Generator[tuple[str, ...], Outcomes, None]:
-        """Run the first and the last release; where one cannot be judged, find the next one inwards that can."""
+    def run_ends(self, beside: int | None) -> Generator[tuple[str, ...], Outcomes, None]:
+        """Run the first and last release and one `beside`; for an end that cannot be judged, find the next inwards."""
         last = len(self.versions) - 1
-        yield from self.run({0, last})
+        yield from self.run({0, last} if beside is None else {0, beside, last})
         for start, inwards in ((0, 1), (last, -1)):
             if self.outcomes.get(start) in _UNKNOWN:
                 yield from self._run_inwards(start, inwards)

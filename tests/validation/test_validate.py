@@ -161,6 +161,14 @@ def test_only_some_samples_are_run_and_the_verdicts_of_others_stay(validate: Val
         validate(*samples, only=frozenset({"a", "d"}))
 
 
+def test_only_holds_for_what_is_settled_without_running(validate: Validate) -> None:
+    samples = [sample("a"), sample("b", version="8"), sample("c", code=7)]
+    assert list(validate(*samples, only=frozenset({"a"}))[1]) == ["a"]
+    assert list(validate(*samples, only=frozenset({"c"}))[1]) == ["a", "c"]
+    assert list(validate(*samples)[1]) == ["a", "b", "c"]
+    assert validate(*samples, only=frozenset({"a"}))[0].outcomes == {"passed": 1, "bad_sample": 2}  # they stay
+
+
 def test_a_silent_index_is_asked_again_by_the_next_run(
     validate: Validate, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,10 +26,10 @@ _OF = {
 }
 
 
-def play(pattern: str) -> tuple[Bisection, int]:
+def play(pattern: str, own: str | None = None) -> tuple[Bisection, int]:
     """Bisect releases 0, 1, 2 … that come out as a pattern says; return what was found, and how many were run."""
     versions = [str(number) for number in range(len(pattern))]
-    asking = bisection(versions)
+    asking = bisection(versions, own)
     run: set[str] = set()
     asked: Sequence[str] = ()
     try:
@@ -79,6 +79,22 @@ def test_patterns(
         monotone,
         unknown,
     )
+
+
+@pytest.mark.parametrize(
+    ("pattern", "own", "last", "first", "monotone"),
+    [
+        ("ppppfffppff", "8", "8", "9", True),  # as a sample of flask 2.3.2 came out, which fails in 2.2
+        ("ffffffpffffffffff", "6.0", "5", "6", False),
+        ("pppppfff", "2", "4", "5", True),
+        ("pppppfff", "17", "4", "5", True),  # not in the range
+    ],
+)
+def test_the_release_of_the_sample_is_among_those_run(
+    pattern: str, own: str, last: str, first: str, monotone: bool
+) -> None:
+    found, _ = play(pattern, own)
+    assert (found.last, found.first, found.monotone) == (last, first, monotone)
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.booleans())
