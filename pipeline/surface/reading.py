@@ -228,9 +228,8 @@ def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, known: 
     """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
     try:
         text = modernise(importlib.util.decode_source(content))
-        record = visit_file(
-            file.module, file.path, text.encode(), rules.surface, rules.helpers, rules.directives, known
-        )
+        given = rules.surface, rules.helpers, rules.directives
+        record = visit_file(file.module, file.path, text.encode(), *given, known, unsure=True)
     except (UnparsedError, ValueError, SyntaxError, RecursionError):
         package = file.path.endswith("/__init__.py")
         return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)
