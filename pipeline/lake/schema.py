@@ -92,9 +92,9 @@ class Table:
         if None in map(row.get, shape.required):
             name = next(name for name in shape.required if row.get(name) is None)
             raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
-        for name, terms, enum in shape.terms:
+        for name, said, enum in shape.said:
             value = row.get(name)
-            if value and value not in terms:
+            if value and value not in said:
                 raise SchemaError(f"{where}.{name}: {value!r} is not one of {', '.join(enum)}")
         for name, is_list, inner in shape.closer:
             value = row.get(name)
@@ -118,7 +118,7 @@ class _Shape:
 
     declared: frozenset[str]
     required: tuple[str, ...]
-    terms: tuple[tuple[str, frozenset[str], type[terms.Term]], ...]
+    said: tuple[tuple[str, frozenset[str], type[terms.Term]], ...]
     closer: tuple[tuple[str, bool, str], ...]
 
     @classmethod
