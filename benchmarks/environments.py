@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from packaging.requirements import Requirement
 from rich.console import Console
 from rich.table import Table
 
@@ -106,8 +107,8 @@ def show(*columns: Sequence[float]) -> None:
     for name in ("environment", "cold", "warm", "from its lock", "venv + pip, cold", "venv + pip, warm"):
         table.add_column(name, justify="left" if name == "environment" else "right")
     for number, wanted in enumerate(WANTED):
-        beside = "".join(f" + {pin}" for pin in (*wanted.pins, *wanted.tools))
-        table.add_row(wanted.requirement + beside, *(f"{column[number]:.2f}" for column in columns))
+        names = [wanted.library, *(Requirement(line).name for line in (*wanted.pins, *wanted.tools))]
+        table.add_row("\n+ ".join(names), *(f"{column[number]:.2f}" for column in columns))
     table.add_row("environments per minute", *(f"{60 * len(column) / sum(column):.1f}" for column in columns))
     Console().print(table)
 

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.environments.environment import Environment
 from pipeline.environments.grants import CASE_UID, INDEX_SOCKET, GrantRefused, Grants
 from pipeline.environments.processes import Launch
-from pipeline.environments.sandbox import NOTHING_MORE, SCRATCH, variables_for
+from pipeline.environments.sandbox import SCRATCH, Program, Sandbox
 from pipeline.environments.seccomp import seccomp_filter
-from pipeline.environments.session import Session, session
 from pipeline.environments.slots import Descriptors, open_descriptors, own_uid
-from pipeline.environments.supervise import Finished, Limits, supervise
+from pipeline.environments.supervise import Limits
 from pipeline.environments.view import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
 
 _TO_DROP = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
@@ -23,7 +21,7 @@ _OF_SERVER = ("setuid", "setgid", "kill")
 
 
 @dataclass(frozen=True, slots=True)
-class Bubblewrap:
+class Bubblewrap(Sandbox):
     """Namespaces, a read-only view, seccomp and limits; started as root it runs the program as a uid of its own.
 
     The promises: no network but a loopback of its own; of the file system only system libraries, the interpreter
@@ -41,69 +39,33 @@ class Bubblewrap:
         """Whether it is started as root: only then there are two uids to give."""
         return self.setpriv is not None
 
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        stdin: bytes,
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Finished:
-        """Run a command in a new sandbox."""
-        with self._launch(argv, environment, files, limits, variables, grants) as launch:
-            return supervise(launch, stdin, limits)
-
     @contextlib.contextmanager
-    def open(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Iterator[Session]:
-        """Start a command in a new sandbox."""
-        with self._launch(argv, environment, files, limits, variables, grants) as launch, session(launch) as opened:
-            yield opened
-
-    @contextlib.contextmanager
-    def _launch(
-        self,
-        argv: Sequence[str],
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None,
-        grants: Grants,
-    ) -> Iterator[Launch]:
+    def launch(self, program: Program) -> Iterator[Launch]:
+        """Describe the sandbox to bubblewrap."""
         with contextlib.ExitStack() as stack:
+            grants = program.grants
             users = self._users(stack, grants)
             descriptors = stack.enter_context(open_descriptors())
             info, said = descriptors.to_read()
-            program = seccomp_filter(users=users if grants.second_uid else ())
+            closing = seccomp_filter(users=users if grants.second_uid else ())
             command = [
                 *(str(self.bwrap), *self._namespaces(grants), "--info-fd", str(said)),
-                *("--seccomp", str(descriptors.add(program))),
+                *("--seccomp", str(descriptors.add(closing))),
                 *_system_view(),
                 *_etc_view(users, descriptors),
-                *_writable(limits, files, descriptors),
-                *_read_only([*environment.folders, *grants.read]),
+                *_writable(program.limits, program.files, descriptors),
+                *_read_only([*program.environment.folders, *grants.read]),
                 *_index(grants.index),
                 *("--remount-ro", "/", "--chdir", SCRATCH, "--"),
                 # Here the count of processes means those of this sandbox.
-                *limited(self.prlimit, limits),
+                *limited(self.prlimit, program.limits),
                 *self._dropped(users[0], grants),
-                *argv,
+                *program.argv,
             ]
-            fixed = variables_for(environment, SCRATCH) | ({CASE_UID: str(users[1])} if grants.second_uid else {})
+            second = {CASE_UID: str(users[1])} if grants.second_uid else {}
             yield Launch(
                 tuple(command),
-                fixed | dict(variables or {}),
+                second | program.variables_in(SCRATCH),
                 Path("/"),
                 tuple(descriptors.numbers),
                 info=info,

@@ -12,19 +12,17 @@ import secrets
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.environments.environment import Environment
 from pipeline.environments.folders import put
-from pipeline.environments.grants import INDEX_SOCKET, GrantRefused, Grants
+from pipeline.environments.grants import INDEX_SOCKET, GrantRefused
 from pipeline.environments.processes import Launch
-from pipeline.environments.sandbox import NOTHING_MORE, SCRATCH, variables_for
+from pipeline.environments.sandbox import SCRATCH, Program, Sandbox
 from pipeline.environments.seccomp import seccomp_profile
-from pipeline.environments.session import Session, session
 from pipeline.environments.slots import FIRST_UID, own_uid
-from pipeline.environments.supervise import Finished, Limits, supervise
+from pipeline.environments.supervise import Limits
 from pipeline.environments.view import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
 
 _FIRST_REMAPPED = 1000
@@ -37,7 +35,7 @@ class EngineFailed(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Container:
+class Container(Sandbox):
     """One container per run, over an image that holds nothing but the way to read-only mounts of this machine's /usr.
 
     `engine` is the command with its own options. `image` names another image to run in, whose /usr is then the one
@@ -54,75 +52,34 @@ class Container:
         """What it is made of."""
         return f"container, {Path(self.engine[0]).name}" + ("" if self.cgroups else " without cgroups")
 
-    @property
-    def two_users(self) -> bool:
-        """No: an engine gives a container's user no way to another."""
-        return False
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        stdin: bytes,
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Finished:
-        """Run a command in a new container."""
-        # The engine's command is not always there to end the container: it then ends by itself, soon after the limit.
-        argv = ["/usr/bin/timeout", "--signal=KILL", str(limits.time_s + _ASK_S), *argv]
-        with self._launch(argv, environment, files, limits, variables, grants) as launch:
-            return supervise(launch, stdin, limits)
-
     @contextlib.contextmanager
-    def open(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Iterator[Session]:
-        """Start a command in a new container."""
-        with self._launch(argv, environment, files, limits, variables, grants) as launch, session(launch) as opened:
-            yield opened
-
-    @contextlib.contextmanager
-    def _launch(
-        self,
-        argv: Sequence[str],
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None,
-        grants: Grants,
-    ) -> Iterator[Launch]:
-        if grants.second_uid:
+    def launch(self, program: Program) -> Iterator[Launch]:
+        """Describe the container to the engine."""
+        if program.grants.second_uid:
             raise GrantRefused(f"{self.kind} has no second uid to give: that takes bubblewrap, started as root")
         name = f"driftline-{secrets.token_hex(8)}"
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder, own_uid() as slot:
             uid = slot - FIRST_UID + _FIRST_REMAPPED if _remaps_users(self.engine) else slot
-            put(Path(folder, "files"), files)
+            put(Path(folder, "files"), program.files)
             put(Path(folder, "etc"), {name: text.encode() for name, text in etc_files((uid,)).items()})
             profile = Path(folder, "seccomp.json")
             profile.write_text(json.dumps(seccomp_profile()))
-            fixed = variables_for(environment, SCRATCH) | dict(variables or {})
+            fixed = program.variables_in(SCRATCH)
             podman = _is_podman(self.engine)
+            # The engine's command is not always there to end the container: it then ends by itself, after the limit.
+            ended = ("/usr/bin/timeout", "--signal=KILL", str(program.limits.time_s + _ASK_S))
             yield Launch(
                 (
                     *self.engine,
                     *("run", "--rm", "--interactive", "--name", name, "--user", f"{uid}:{uid}"),
-                    *_closed(profile, limits, self.cgroups),
+                    *_closed(profile, program.limits, self.cgroups),
                     *(("--read-only-tmpfs=false",) if podman else ()),
-                    *self._mounts(Path(folder), files, environment, grants),
+                    *self._mounts(Path(folder), program),
                     self.image or _view(self.engine),
                     *("/usr/bin/env", "-i", *(f"{key}={value}" for key, value in fixed.items())),
-                    *limited(self.prlimit, limits),
-                    *argv,
+                    *limited(self.prlimit, program.limits),
+                    *(() if program.stays else ended),
+                    *program.argv,
                 ),
                 _of_engine(),
                 Path("/"),
@@ -132,19 +89,17 @@ class Container:
                 mounts=(SCRATCH, SHARED_MEMORY),
             )
 
-    def _mounts(
-        self, folder: Path, files: Mapping[str, bytes], environment: Environment, grants: Grants
-    ) -> Iterator[str]:
+    def _mounts(self, folder: Path, program: Program) -> Iterator[str]:
         """Yield the mounts: what is readable, and each file of the run in scratch."""
         system = () if self.image else system_folders()
-        for path in outermost([*system, *environment.folders, *grants.read]):
+        for path in outermost([*system, *program.environment.folders, *program.grants.read]):
             yield from ("--volume", f"{path}:{path}:ro")
-        for name in files:
+        for name in program.files:
             yield from ("--volume", f"{folder / 'files' / name}:{SCRATCH}/{name}:ro")
         for name in () if self.image else _OF_USER:
             yield from ("--volume", f"{folder / 'etc' / name}:/etc/{name}:ro")
-        if grants.index:
-            yield from ("--volume", f"{grants.index}:{INDEX_SOCKET}:ro")
+        if program.grants.index:
+            yield from ("--volume", f"{program.grants.index}:{INDEX_SOCKET}:ro")
 
 
 def _closed(profile: Path, limits: Limits, cgroups: bool) -> Iterator[str]:

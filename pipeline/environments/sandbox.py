@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from pipeline.environments.environment import Environment
 from pipeline.environments.grants import GrantRefused, Grants
@@ -21,16 +21,45 @@ SCRATCH = "/tmp"  # noqa: S108 - the scratch folder as the sandboxed program see
 NOTHING_MORE = Grants()
 
 
-class Sandbox(Protocol):
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A command and what it is given; `argv` runs in a scratch folder that holds `files`."""
+
+    argv: Sequence[str]
+    environment: Environment
+    files: Mapping[str, bytes]
+    limits: Limits
+    variables: Mapping[str, str]
+    grants: Grants
+    stays: bool = False
+    """Whether it is a session: it ends when it is told, not at the time limit."""
+
+    def variables_in(self, scratch: str) -> dict[str, str]:
+        """Return its whole environment: nothing of ours, what would vary is fixed, and its own `variables`."""
+        return variables_for(self.environment, scratch) | dict(self.variables)
+
+
+class Sandbox(ABC):
     """Runs commands of which nothing is left afterwards; see `bubblewrap` for what is promised of each kind."""
 
+    __slots__ = ()
+
     @property
+    @abstractmethod
     def kind(self) -> str:
         """What it is made of, for people to read."""
 
     @property
     def two_users(self) -> bool:
         """Whether a session may hand its children to a second uid; a fork server is safe only then."""
+        return False
+
+    @abstractmethod
+    def launch(self, program: Program) -> AbstractContextManager[Launch]:
+        """Get ready what it takes to start a program inside, and clear up afterwards.
+
+        Errors: GrantRefused if this kind of sandbox cannot give what the program is granted.
+        """
 
     def run(
         self,
@@ -47,7 +76,11 @@ class Sandbox(Protocol):
 
         Errors: GrantRefused if this kind of sandbox cannot give what `grants` asks for.
         """
+        program = Program(argv, environment, files, limits, variables or {}, grants)
+        with self.launch(program) as launch:
+            return supervise(launch, stdin, limits)
 
+    @contextlib.contextmanager
     def open(
         self,
         argv: Sequence[str],
@@ -57,12 +90,15 @@ class Sandbox(Protocol):
         limits: Limits,
         variables: Mapping[str, str] | None = None,
         grants: Grants = NOTHING_MORE,
-    ) -> AbstractContextManager[Session]:
+    ) -> Iterator[Session]:
         """Start `argv` as `run` does, to talk to it until the end of the `with` block at the latest.
 
         Let the thread that opens it live on: bubblewrap ends what it holds when the thread that started it
         ends (PR_SET_PDEATHSIG of prctl(2)), so that nothing is left where we are killed.
         """
+        program = Program(argv, environment, files, limits, variables or {}, grants, stays=True)
+        with self.launch(program) as launch, session(launch) as opened:
+            yield opened
 
 
 def variables_for(environment: Environment, scratch: str) -> dict[str, str]:
@@ -87,63 +123,22 @@ def variables_for(environment: Environment, scratch: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
-class NoSandbox:
+class NoSandbox(Sandbox):
     """Runs the command as it is, with limits of time, memory of the tree and output only: told so, at your risk."""
 
     kind: str = "none"
 
-    @property
-    def two_users(self) -> bool:
-        """No: everything runs as we do."""
-        return False
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        stdin: bytes,
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Finished:
-        """Run a command in a temporary folder."""
-        with self._launch(argv, environment, files, variables, grants) as launch:
-            return supervise(launch, stdin, limits)
-
     @contextlib.contextmanager
-    def open(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Iterator[Session]:
-        """Start a command in a temporary folder."""
-        with self._launch(argv, environment, files, variables, grants) as launch, session(launch) as opened:
-            yield opened
-
-    @contextlib.contextmanager
-    def _launch(
-        self,
-        argv: Sequence[str],
-        environment: Environment,
-        files: Mapping[str, bytes],
-        variables: Mapping[str, str] | None,
-        grants: Grants,
-    ) -> Iterator[Launch]:
-        if grants.index or grants.second_uid:
+    def launch(self, program: Program) -> Iterator[Launch]:
+        """Make a temporary folder to run a program in."""
+        if program.grants.index or program.grants.second_uid:
             raise GrantRefused("without a sandbox there is no way to the index only, and no second user")
         with tempfile.TemporaryDirectory(prefix="driftline-", ignore_cleanup_errors=True) as scratch:
-            for name, content in files.items():
+            for name, content in program.files.items():
                 target = Path(scratch, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_bytes(content)
-            yield Launch(tuple(argv), variables_for(environment, scratch) | dict(variables or {}), Path(scratch))
+            yield Launch(tuple(program.argv), program.variables_in(scratch), Path(scratch))
 
 
 def tool(name: str) -> str | None:

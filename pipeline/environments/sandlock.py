@@ -13,15 +13,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.environments.environment import Environment
 from pipeline.environments.folders import put, remove
 from pipeline.environments.grants import GrantRefused, Grants
 from pipeline.environments.processes import Launch
-from pipeline.environments.sandbox import NOTHING_MORE, variables_for
+from pipeline.environments.sandbox import Program, Sandbox
 from pipeline.environments.seccomp import same_user_filter
-from pipeline.environments.session import Session, session
 from pipeline.environments.slots import open_descriptors, own_uid
-from pipeline.environments.supervise import Finished, Limits, supervise
+from pipeline.environments.supervise import Limits
 from pipeline.environments.view import limited
 
 _PROGRAM = Path(__file__).with_name("sandlock_program.py")
@@ -33,7 +31,7 @@ _NOT_NEEDED = ("memfd_create", "memfd_secret")  # memory that belongs to no proc
 
 
 @dataclass(frozen=True, slots=True)
-class Sandlock:
+class Sandlock(Sandbox):
     """Landlock and seccomp in place of namespaces; started as root it runs the program as a uid of its own.
 
     What it cannot promise: that names and sizes of files outside are hidden (their contents are); a loopback and
@@ -44,68 +42,26 @@ class Sandlock:
     prlimit: str
     kind: str = "sandlock"
 
-    @property
-    def two_users(self) -> bool:
-        """No: what keeps one child from another is missing here."""
-        return False
-
-    def run(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        stdin: bytes,
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Finished:
-        """Run a command in a new sandbox."""
-        with self._launch(argv, environment, files, limits, variables, grants) as launch:
-            return supervise(launch, stdin, limits)
-
     @contextlib.contextmanager
-    def open(
-        self,
-        argv: Sequence[str],
-        *,
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None = None,
-        grants: Grants = NOTHING_MORE,
-    ) -> Iterator[Session]:
-        """Start a command in a new sandbox."""
-        with self._launch(argv, environment, files, limits, variables, grants) as launch, session(launch) as opened:
-            yield opened
-
-    @contextlib.contextmanager
-    def _launch(
-        self,
-        argv: Sequence[str],
-        environment: Environment,
-        files: Mapping[str, bytes],
-        limits: Limits,
-        variables: Mapping[str, str] | None,
-        grants: Grants,
-    ) -> Iterator[Launch]:
+    def launch(self, program: Program) -> Iterator[Launch]:
+        """Make a scratch folder, and tell the supervisor what to run."""
         with contextlib.ExitStack() as stack:
-            readable = [*environment.folders, *grants.read]
-            uid = self._uid(stack, readable, grants)
-            folder = stack.enter_context(_scratch(uid, files))
+            readable = [*program.environment.folders, *program.grants.read]
+            uid = self._uid(stack, readable, program.grants)
+            folder = stack.enter_context(_scratch(uid, program.files))
             descriptors = stack.enter_context(open_descriptors())
             told_by, told = descriptors.to_write()
             job = {
                 "uid": uid,
                 "packages": str(_packages()),
-                "argv": [*limited(self.prlimit, limits, count_processes=uid != os.getuid()), *argv],
-                "options": _options(folder, readable, limits),
+                "argv": [*limited(self.prlimit, program.limits, count_processes=uid != os.getuid()), *program.argv],
+                "options": _options(folder, readable, program.limits),
                 "filter": same_user_filter().hex(),
             }
             job_from = descriptors.add(json.dumps(job).encode())
             yield Launch(
                 (sys.executable, "-I", "-S", str(_PROGRAM), str(job_from), str(told)),
-                variables_for(environment, str(folder)) | dict(variables or {}),
+                program.variables_in(str(folder)),
                 Path("/"),
                 tuple(descriptors.numbers),
                 told_by=told_by,

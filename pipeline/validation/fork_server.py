@@ -169,12 +169,17 @@ class _Server:
 
 
 def _beforehand(todo: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what to import before any case: top-level packages that they name, since more would be seen."""
-    named = {name for specification in todo for name in specification["import_names"]}
+    """Return what to import before any case: top-level packages only that they name, since more would be seen.
+
+    A module under test may have the name of the library: then what is imported must be decided in each case.
+    """
+    tested = {specification["module"].split(".")[0] for specification in todo if specification["test_file"] is not None}
+    named = {name for specification in todo for name in specification["import_names"]} - tested
     texts = [str(specification[part]) for specification in todo for part in ("code", "test", "test_file", "checks")]
-    names = {name for name in named if any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)}
-    tools = {"pytest"} if any(specification["test_file"] is not None for specification in todo) else set()
-    return [*sorted(names), *tools]
+    names = [name for name in sorted(named) if any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)]
+    doctest = [harness.module("checks")] if any(specification["checks"] for specification in todo) else []
+    pytest = ["pytest", harness.module("pytest_run")] if tested else []
+    return [*names, *doctest, *pytest]
 
 
 def _largest(limits: Sequence[Limits]) -> Limits:

@@ -101,6 +101,11 @@ def opening(specifications: Iterable[Mapping[str, Any]], load: Sequence[str], la
     return _frame(json.dumps(sources).encode()) + _frame(json.dumps({"load": list(load), "last": last}).encode())
 
 
+def module(name: str) -> str:
+    """Return under what name a module of the harness can be imported in the sandbox."""
+    return f"driftline_inside.{name}"
+
+
 def new_nonce() -> bytes:
     """Return what will sign one result."""
     return secrets.token_hex(16).encode()

@@ -14,6 +14,8 @@ _LIMITS = {
     "out_of_memory": (Outcome.OUT_OF_MEMORY, "went over the memory limit"),
     "too_much_output": (Outcome.SANDBOX_VIOLATION, "went over the limit of output"),
     "too_many_files": (Outcome.SANDBOX_VIOLATION, "went over the limit of files"),
+    "too_many_processes": (Outcome.SANDBOX_VIOLATION, "went over the limit of processes"),
+    "scratch_full": (Outcome.SANDBOX_VIOLATION, "filled its scratch folder"),
 }
 _OF_HARNESS = 97  # status of a case's process whose harness failed, see `inside.guard`
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
-from pipeline.environments import SandboxUnavailable, diagnosis
+from pipeline.environments import diagnosis
+from pipeline.environments.probe import ADVICE, Trial
 from pipeline.rules import RULES
 from tests.cli.command import Driftline, Result
 from tests.index_server import Index
@@ -45,18 +46,12 @@ def test_people_get_a_table(driftline: Driftline, index_with_pip: Index) -> None
 
 
 def test_without_a_sandbox(driftline: Driftline, index_with_pip: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none_works() -> NoReturn:
-        raise SandboxUnavailable("no sandbox works here: install bubblewrap")
-
-    monkeypatch.setattr(diagnosis, "find_sandbox", none_works)
+    monkeypatch.setattr(diagnosis, "trials", lambda: [Trial("bubblewrap", None, "namespaces are closed")])
     result = driftline("doctor", "--json")
     assert result.status == 1
-    assert finding(result, "sandbox") == {
-        "name": "sandbox",
-        "works": False,
-        "seen": "none",
-        "advice": "no sandbox works here: install bubblewrap",
-    }
+    found = finding(result, "sandbox")
+    assert (found["works"], found["seen"]) == (False, "none")
+    assert found["advice"] == f"bubblewrap: namespaces are closed. {ADVICE}"
 
 
 def test_an_index_that_is_down(driftline: Driftline, at_nothing: None) -> None:

@@ -45,7 +45,7 @@ def test_what_is_confirmed_is_told(row):
     unseen = [path for path in row.get("seen", ()) if diff.new.find(path) is None]
     marks = {path: mark_of(diff, path, wanted) for path, wanted in row.get("marks", {}).items()}
     takes = {path: parameters_of(diff, path) for path in row.get("takes", {})}
-    expected = ([], [], [], row.get("marks", {}), row.get("takes", {}))
+    expected: tuple[Any, ...] = ([], [], [], row.get("marks", {}), row.get("takes", {}))
     assert (lacking, wrongly, unseen, marks, takes) == expected
 
 

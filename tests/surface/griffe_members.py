@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 
 import griffe
 
@@ -144,6 +145,20 @@ def kwargs(difference: Difference, sources: Sources) -> bool:
         return False
     told = signature_from(difference, ParameterSource.SIGNATURE)
     return told == difference.theirs.parameters and bool({"kwargs", "docstring"} & _sources_of(difference))
+
+
+def only_raises(difference: Difference, sources: Sources) -> bool:
+    """Return whether the name is a property whose every accessor does nothing but raise an AttributeError."""
+    nodes = [b.node for b in sources.bindings(difference.home)]
+    return bool(nodes) and all(isinstance(n, ast.FunctionDef) and n.decorator_list and _refuses(n) for n in nodes)
+
+
+def _refuses(node: ast.FunctionDef) -> bool:
+    *said, last = node.body
+    told = all(isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) for statement in said)
+    return (
+        told and isinstance(last, ast.Raise) and re.match(r"raise Attribute\w*Error\b", ast.unparse(last)) is not None
+    )
 
 
 def made_property(difference: Difference, sources: Sources) -> bool:

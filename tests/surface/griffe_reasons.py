@@ -94,6 +94,10 @@ class Reason(Term):
     )
     UNPACKED = "unpacked", "one assignment binds several names in a class body; griffe reads those of a module"
     PROPERTY = "property", "a decorator that griffe does not know makes a property"
+    REFUSED = (
+        "only raises",
+        "all that the property does is to raise an AttributeError, which takes away what a base has: no instance has it",
+    )
     STUB = (
         "stub",
         "a stub stands beside the source: it adds for us what the source leaves open, and replaces it for griffe",
@@ -114,6 +118,7 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.PROGRAM: (_THEIRS, branches.program),
     Reason.SCRATCH: (_THEIRS, branches.scratch),
     Reason.DECORATED: (frozenset({What.KIND}), names.decorated_below),
+    Reason.REFUSED: (_THEIRS, members.only_raises),
     Reason.PROPERTY: (_OURS | {What.KIND}, members.made_property),
     Reason.MADE_PARAMETERS: (_CALLED, members.made_parameters),
     Reason.KWARGS: (_CALLED, members.kwargs),

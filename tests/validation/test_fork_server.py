@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pipeline.environments import Environment, NoSandbox, Sandbox
+from pipeline.lake import Row
 from pipeline.terms import Outcome, Process
 from pipeline.validation import Case, Result, ValidationRules, run_cases
 from pipeline.validation.cases import Attempt
@@ -72,7 +73,7 @@ SLOW = {"never ends", "sleeps", "ignores signals", "stops itself", "fork bomb", 
 
 @pytest.fixture
 def limited(rules: ValidationRules) -> ValidationRules:
-    small = {"repeats": 1, "time_s": 1.5, "memory_mib": 400, "processes": 30, "file_mib": 16, "scratch_mib": 16}
+    small = {"repeats": 1, "time_s": 4.0, "memory_mib": 400, "processes": 30, "file_mib": 16, "scratch_mib": 16}
     return rules.model_copy(update=small | {"fork_from": 1})
 
 
@@ -220,6 +221,32 @@ def test_a_library_that_leaves_threads_or_fails_is_not_forked(
         code = f"if False: import only_{name}\n"
         results = run_cases(installed, [Case("", "", code, import_names=(f"only_{name}",))] * 2, sandbox, rules)
         assert {result.outcome for result in results} == {Outcome.PASSED}
+
+
+def test_a_module_with_the_name_of_the_library_is_what_is_tested(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules
+) -> None:
+    rules = limited.model_copy(update={"process": Process.FORK, "time_s": 20.0})
+    test_file = "import lib\ndef test(): assert lib.mine\n"
+    cases = [Case("", "", "mine = True", import_names=("lib",), test_file=test_file, module="lib")] * 2
+    assert {result.outcome for result in run_cases(installed, cases, sandbox, rules)} == {Outcome.PASSED}
+
+
+def test_statements_and_test_modules_are_forked_too(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, "fresh", 0, 0))
+    rules = limited.model_copy(update={"process": Process.FORK, "time_s": 20.0})
+    checks: list[Row] = [{"statement": "import lib", "expected": None, "options": []}]
+    checks.append({"statement": "lib.Box(1).size", "expected": "1\n", "options": []})
+    test_file = "from solution import lib\ndef test(): assert lib.Box(1).size == 1\n"
+    cases = [
+        Case("checks", "", "", checks, ("lib",)),
+        Case("module", "", "import lib", import_names=("lib",), test_file=test_file, cover=True),
+        Case("both", "", "import lib", import_names=("lib",), test="assert lib", test_file=test_file),
+    ]
+    results = run_cases(installed, cases, sandbox, rules)
+    assert [result.outcome for result in results] == [Outcome.PASSED] * 3, results
 
 
 def test_without_a_second_user_cases_are_run_fresh(installed: Environment, limited: ValidationRules) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from pipeline.environments import Environment, Finished, Sandbox
-from pipeline.environments.session import Session
+from pipeline.environments import Environment, Sandbox
+from pipeline.environments.processes import Launch
+from pipeline.environments.sandbox import Program
 from pipeline.terms import Outcome
 from pipeline.validation import ValidationRules, probe
 
@@ -37,19 +38,16 @@ PATHS = {
 
 
 @dataclass(frozen=True)
-class OnPath:
+class OnPath(Sandbox):
     """The sandbox, with a library where `site-packages` would be."""
 
     sandbox: Sandbox
     library: str
     kind: str = "test"
-    two_users: bool = False
 
-    def open(self, argv: Any, **rest: Any) -> AbstractContextManager[Session]:
-        return self.sandbox.open(argv, **rest)
-
-    def run(self, argv: Any, *, variables: Any = None, **rest: Any) -> Finished:
-        return self.sandbox.run(argv, variables=variables | {"PYTHONPATH": self.library}, **rest)
+    def launch(self, program: Program) -> AbstractContextManager[Launch]:
+        variables = dict(program.variables) | {"PYTHONPATH": self.library}
+        return self.sandbox.launch(replace(program, variables=variables))
 
 
 @pytest.fixture

@@ -146,6 +146,7 @@ def test_without_pytest_it_is_the_environment_that_is_wrong(
     assert "no pytest in the environment" in str(result.detail)
 
 
+@pytest.mark.slow
 def test_a_module_of_50_megabytes(tested: Run) -> None:
     result = tested("def test(): pass\n", "#" + "x" * (50 << 20), memory_mib=2048)
     assert result.outcome == Outcome.PASSED

@@ -52,7 +52,7 @@ def test_every_sample_passes_in_its_release(engine: Engine, tmp_path: Path) -> N
     ("name", "versions", "last", "first", "starts"),
     [
         ("jinja-contextfilter", ">=2.11,<3.2", "3.0.3", "3.1.0", False),
-        ("flask-async", ">=1.1,<2.3", "1.1.4", "2.0.0", True),
+        ("flask-async", ">=1.1,<2.2", "1.1.4", "2.0.0", True),
         ("click-seven", ">=7,<8.2", "7.1.2", "8.0.0", False),
     ],
 )
@@ -63,6 +63,18 @@ def test_the_release_where_a_sample_breaks(
     (found,) = run(engine, asked).bisections.values()
     assert (found.last, found.first, found.starts) == (last, first, starts), found.outcomes
     assert Outcome.NO_ENVIRONMENT not in found.outcomes.values()
+
+
+def test_a_sample_that_works_for_a_while(engine: Engine, tmp_path: Path) -> None:
+    """Up to Flask 2.1 an answer is decoded without its application, which the sample lets go."""
+    span = Range(SpecifierSet(">=1.1,<2.3"), bisect=True)
+    summary = run(engine, Asked(SAMPLES, tmp_path / "out", frozenset({"flask-async"}), range=span))
+    (found,) = summary.bisections.values()
+    assert (found.monotone, found.outcomes["1.1.0"], found.outcomes["2.2.5"]) == (
+        False,
+        Outcome.API_MISSING,
+        Outcome.WRONG_EXCEPTION,
+    )
 
 
 def test_the_samples_are_of_many_libraries_and_pythons() -> None:

@@ -1,0 +1,69 @@
+"""Snippets, uses, instances and drafts: closed vocabularies."""
+
+from pipeline.terms.term import Term
+
+
+class Evidence(Term):
+    STATIC = "static", "found by comparing sources"
+    DOCUMENTED = "documented", "stated by the library's own documentation"
+    EXECUTED = "executed", "seen by running in both neighbouring releases"
+
+
+class SnippetSource(Term):
+    DOCSTRING = "docstring", "an example in the library's own docstring"
+
+
+class SnippetStyle(Term):
+    DOCTEST = "doctest", "interactive prompts"
+    NUMPY = "numpy", "an Examples section in NumPy style"
+    GOOGLE = "google", "an Example or Examples section in Google style"
+    SPHINX = "sphinx", "a literal or code block of reStructuredText"
+    MARKDOWN = "markdown", "a fenced code block"
+
+
+class VersionEvidence(Term):
+    RELEASE_ARTIFACT = "release_artifact", "the code stands in the release's own file"
+
+
+class Access(Term):
+    DIRECT = "direct", "the chain starts at an import"
+    INDIRECT = "indirect", "the chain starts at an object that a direct use made"
+
+
+class UsageForm(Term):
+    CALL = "call", "the API is called"
+    ATTRIBUTE = "attribute", "the API is referred to"
+    DECORATOR = "decorator", "the API decorates a definition"
+    BASE = "base", "the API is the base of a class"
+
+
+class Granularity(Term):
+    TOKEN = "token", "the name of the API is masked"
+    LINE = "line", "the statement that uses the API is masked"
+    BLOCK = "block", "several statements around the use are masked"
+
+
+class MigrationBasis(Term):
+    EXAMPLE_CHANGED = "example_changed", "the example of the same API differs"
+    RENAMED = "renamed", "the old API lives on under another path"
+    REPLACEMENT = "replacement", "the library states what replaces the old API"
+
+
+class Direction(Term):
+    OLD_TO_NEW = "old_to_new", "an upgrade"
+    NEW_TO_OLD = "new_to_old", "a downgrade"
+
+
+class VersionPattern(Term):
+    MAJOR_TO_MAJOR = "major_to_major", "X.0.0 to Y.0.0"
+    MAJOR_TO_MINOR = "major_to_minor", "X.0.0 to any other"
+    MINOR_TO_MAJOR = "minor_to_major", "any other to X.0.0"
+    MINOR_TO_MINOR = "minor_to_minor", "neither is X.0.0"
+
+
+class Drafter(Term):
+    OFFLINE = "offline", "made from docstrings by rules, without a model"
+
+
+class DraftField(Term):
+    DESCRIPTION = "description", "what the code does, without the masked name"
