@@ -27,9 +27,8 @@ def chains(releases: Iterable[Row]) -> list[list[str]]:
 
 @dataclass(slots=True)
 class _Living:
-    """A state that holds: as it was last seen, since when, and its row if this run made it."""
+    """A state that holds: since when, and its row if this run made it."""
 
-    state: Row
     first_version: str
     row: Row | None
 
@@ -46,36 +45,36 @@ class Intervals:
         self.ended: dict[tuple[str, str], str] = {}
         self._same = same
         self._living: dict[str, _Living] = {}
+        self._states: Mapping[str, Row] = {}
         self._last = ""
 
     def resume(self, version: str, states: Mapping[str, Row], since: Mapping[str, str]) -> None:
         """Take up after `version`, whose states are in the lake already; `since` maps key to first version there."""
-        self._last = version
-        self._living = {key: _Living(row, since[key], None) for key, row in states.items()}
+        self._last, self._states = version, states
+        self._living = {key: _Living(since[key], None) for key in states}
 
     def advance(self, version: str, states: Mapping[str, Row]) -> None:
         """Go on to the next release, with the rows that hold in it by key."""
-        living = self._living
+        living, before = self._living, self._states
         for key in living.keys() - states.keys():
             self._end(key, living.pop(key))
-        for key, state in states.items():
-            known = living.get(key)
-            if known is not None and (known.state is state or self._same(known.state, state)):
-                # the newest of equal rows, so that the next release is compared by identity
-                known.state = state
-                continue
+        # most rows are the very ones of the last release
+        for key in [key for key, state in states.items() if before.get(key) is not state]:
+            known, state = living.get(key), states[key]
             if known is not None:
+                if self._same(before[key], state):
+                    continue
                 self._end(key, known)
             row = state | {"first_version": version, "last_version": None}
-            living[key] = _Living(state, version, row)
+            living[key] = _Living(version, row)
             self.rows.append(row)
-        self._last = version
+        self._last, self._states = version, states
 
     def gap(self) -> None:
         """End every state at the release before: the one that follows is not its successor."""
         for key, living in self._living.items():
             self._end(key, living)
-        self._living = {}
+        self._living, self._states = {}, {}
 
     def _end(self, key: str, living: _Living) -> None:
         if living.row is None:

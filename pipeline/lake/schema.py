@@ -89,9 +89,13 @@ class Table:
     def _check(self, row: Row, shape: _Shape, where: str) -> None:
         if not row.keys() <= shape.declared:
             raise SchemaError(f"{where}: undeclared columns {sorted(row.keys() - shape.declared)}")
-        for name in shape.required:
-            if row.get(name) is None:
-                raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
+        if None in map(row.get, shape.required):
+            name = next(name for name in shape.required if row.get(name) is None)
+            raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
+        for name, said, enum in shape.said:
+            value = row.get(name)
+            if value and value not in said:
+                raise SchemaError(f"{where}.{name}: {value!r} is not one of {', '.join(enum)}")
         for name, is_list, inner in shape.closer:
             value = row.get(name)
             if value:
@@ -99,30 +103,37 @@ class Table:
                     self._check_value(item, inner, f"{where}.{name}")
 
     def _check_value(self, value: Any, type_name: str, where: str) -> None:
-        if shape := self._shapes.get(type_name):
+        if (shape := self._shapes.get(type_name)) is not None:
             self._check(value, shape, where)
-        elif (enum := enum_of(type_name)) and value not in _values(enum):
+        elif (enum := enum_of(type_name)) is not None and value not in _values(enum):
             raise SchemaError(f"{where}: {value!r} is not one of {', '.join(enum)}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The columns of a row or struct: all, those that need a value, (name, is a list, type) of those to look into."""
+    """The columns of a row or struct: all, those that need a value, those of a vocabulary, and those to look into.
+
+    The last are (name, is a list, type).
+    """
 
     declared: frozenset[str]
     required: tuple[str, ...]
+    said: tuple[tuple[str, frozenset[str], type[terms.Term]], ...]
     closer: tuple[tuple[str, bool, str], ...]
 
     @classmethod
     def of(cls, columns: tuple[Column, ...], types: dict[str, tuple[Column, ...]]) -> _Shape:
-        closer = []
+        said, closer = [], []
         for column in columns:
             is_list = column.type.startswith("list[")
             inner = column.type[5:-1] if is_list else column.type
-            if inner in types or enum_of(inner):
+            enum = enum_of(inner)
+            if inner in types or (is_list and enum is not None):
                 closer.append((column.name, is_list, inner))
+            elif enum is not None:
+                said.append((column.name, _values(enum), enum))
         required = tuple(column.name for column in columns if not column.nullable)
-        return cls(frozenset(column.name for column in columns), required, tuple(closer))
+        return cls(frozenset(column.name for column in columns), required, tuple(said), tuple(closer))
 
 
 @functools.cache

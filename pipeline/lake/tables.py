@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from packaging.version import Version
 
-from pipeline.lake.schema import Row, table
+from pipeline.lake.collector import without_collector
+from pipeline.lake.schema import Row, Table, table
 from pipeline.lake.stage import Update
 
 
@@ -25,17 +28,14 @@ def write_parquet(path: Path, name: str, rows: Iterable[Row], *, volatile: bool 
     Errors: SchemaError for a row that does not fit, ValueError for two rows with the same key.
     """
     declared = table(name)
-    kept = _ordered(name, list(rows))
-    seen: set[tuple[object, ...]] = set()
-    for row in kept:
-        declared.check(row)
-        key = tuple(row.get(column) for column in declared.key)
-        if key in seen:
-            raise ValueError(f"table {name}: two rows with the key {dict(zip(declared.key, key, strict=True))}")
-        seen.add(key)
-    schema = declared.arrow(volatile=volatile)
-    columns = {field.name: [row.get(field.name) for row in kept] for field in schema}
-    data = pa.Table.from_pydict(columns, schema=schema)
+    with without_collector():
+        kept = _ordered(name, list(rows))
+        for row in kept:
+            declared.check(row)
+        _check_keys(declared, kept)
+        schema = declared.arrow(volatile=volatile)
+        columns = {field.name: [row.get(field.name) for row in kept] for field in schema}
+        data = pa.Table.from_pydict(columns, schema=schema)
     with replacing(path) as temporary:
         pq.write_table(
             data,
@@ -46,6 +46,18 @@ def write_parquet(path: Path, name: str, rows: Iterable[Row], *, volatile: bool 
             store_schema=True,
         )
     return len(kept)
+
+
+def _check_keys(declared: Table, rows: Sequence[Row]) -> None:
+    """Raise ValueError for two rows with the same key."""
+    keys = list(_keys(declared, rows))
+    if len(set(keys)) < len(keys):
+        key = next(key for key, times in Counter(keys).items() if times > 1)
+        raise ValueError(f"table {declared.name}: two rows with the key {dict(zip(declared.key, key, strict=True))}")
+
+
+def _keys(declared: Table, rows: Sequence[Row]) -> Iterator[tuple[Any, ...]]:
+    return zip(*([row.get(column) for row in rows] for column in declared.key), strict=True)
 
 
 @contextmanager
@@ -62,9 +74,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Row]:
     """Read the rows of a Parquet file, all of them or those that a filter takes, whole or some columns of them."""
-    rows: list[Row] = pq.read_table(
-        path, columns=list(columns) if columns else None, filters=where, partitioning=None
-    ).to_pylist()
+    data = pq.read_table(path, columns=list(columns) if columns else None, filters=where, partitioning=None)
+    with without_collector():
+        rows: list[Row] = data.to_pylist()
     return rows
 
 
@@ -153,5 +165,6 @@ def _by_series(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
 
 
 def _ordered(name: str, rows: list[Row]) -> list[Row]:
-    key = table(name).key
-    return sorted(rows, key=lambda row: tuple(str(row.get(column) or "") for column in key))
+    keys = [tuple([str(value or "") for value in key]) for key in _keys(table(name), rows)]
+    order = sorted(range(len(rows)), key=keys.__getitem__)
+    return [rows[place] for place in order]

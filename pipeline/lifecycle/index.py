@@ -31,6 +31,8 @@ class Index:
         self._below: dict[str, frozenset[str]] = {}
         self._unknown: dict[str, bool] = {}
         self._sources: dict[str, frozenset[str]] = {}
+        self._found: dict[str, Row | None] = {}
+        self._outside: dict[str, list[str]] = {}
         self._change((), rows)
 
     def advance(self, gone: Iterable[str], come: Iterable[Row], importable: dict[str, Row | None]) -> Index:
@@ -96,7 +98,9 @@ class Index:
 
     def find(self, path: str) -> Row | None:
         """Return the row with the state of a path: its own, or that of what it is another name of."""
-        return self._find(path, 0)
+        if path not in self._found:
+            self._found[path] = self._find(path, 0)
+        return self._found[path]
 
     def _find(self, path: str, depth: int) -> Row | None:
         row = self.rows.get(path) or self.importable.get(path)
@@ -156,8 +160,11 @@ class Index:
 
     def outside_bases(self, path: str) -> list[str]:
         """Return the bases from other distributions of the class that a member's path stands in."""
-        class_ = self._class_of(path)
-        return _labelled(class_, EXTENDS) if class_ is not None else []
+        parent = path.rpartition(".")[0]
+        if parent not in self._outside:
+            class_ = self._class_of(path)
+            self._outside[parent] = _labelled(class_, EXTENDS) if class_ is not None else []
+        return self._outside[parent]
 
     def dynamic(self, path: str) -> bool:
         """Return whether the class that a member's path stands in answers names in its `__getattr__`."""

@@ -40,14 +40,15 @@ class Lives:
 
     def step(self, step: Comparison, before: str, version: str, stated: Mapping[str, str]) -> None:
         """Go on to the next release; `stated` gives replacements by the path that went."""
+        gone = {*step.gone, *(path for path in self._offstage if is_missing(path, step.old, step.new, self.rules))}
         for path in sorted((self._offstage | (step.old.rows.keys() & step.changed)) - step.new.rows.keys()):
             if path in self.living:
-                self._unseen(path, step, before, version, stated.get(path))
+                self._unseen(path, step, before, version, stated.get(path), gone=path in gone)
+        came = frozenset(step.come)
         for path in sorted(step.changed & step.new.rows.keys()):
             if path not in self.living:
                 # what was not seen to come (its module did not parse before) is just there
-                came = is_missing(path, step.new, step.old, self.rules)
-                self._born(path, version, version if came else None)
+                self._born(path, version, version if path in came else None)
             elif self.living[path]["last_version"] is not None:
                 self.living[path]["last_version"] = None
         self._offstage = {path for path in self._offstage if path in self.living} - step.new.rows.keys()
@@ -64,10 +65,12 @@ class Lives:
         self.living = {}
         self._offstage = set()
 
-    def _unseen(self, path: str, step: Comparison, before: str, version: str, replacement: str | None) -> None:
+    def _unseen(
+        self, path: str, step: Comparison, before: str, version: str, replacement: str | None, *, gone: bool
+    ) -> None:
         """Settle what became of a path that has no row in the new release."""
         life = self.living[path]
-        if is_missing(path, step.old, step.new, self.rules):
+        if gone:
             # what went while it was out of sight went nobody knows when
             seen = step.old.alive(path)
             known: Row = {"last_version": before, "removed_in": version} if seen else {}

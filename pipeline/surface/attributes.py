@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pipeline.surface.bodies import Bodies, Body, find_all
+from pipeline.surface.bodies import Bodies, Body
 from pipeline.surface.records import Definition
 from pipeline.surface.syntax import Function, dotted, statements, written
+from pipeline.surface.telling import find_all
 
 SET_OUTSIDE_INIT = "set-outside-init"
 """Label of an attribute that is there only once some method has been called."""

@@ -9,12 +9,13 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from pipeline.surface.syntax import Function, text_of
+from pipeline.surface.telling import SETATTR, told_by
 
 _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
@@ -50,6 +51,11 @@ class Body:
         except (SyntaxError, ValueError, RecursionError):
             return False
         return True
+
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """What the words in the text tell."""
+        return told_by(self.text)
 
     @cached_property
     def lines(self) -> list[str]:
@@ -146,16 +152,22 @@ class Bodies:
     """The text of one file and the bodies of its functions, by the nodes of its parse.
 
     `placed` has the functions that were parsed alone, each with the number of lines before its text in the file;
-    `alone` parses another one so, if it can be.
+    `alone` parses another one so, if it can be; `told` is what words in the text tell.
     """
 
-    def __init__(self, text: str, placed: Mapping[int, tuple[Body, int]], alone: Callable[[str], Body | None]) -> None:
+    def __init__(
+        self,
+        text: str,
+        placed: Mapping[int, tuple[Body, int]],
+        alone: Callable[[str], Body | None],
+        told: frozenset[str],
+    ) -> None:
         self.text = text
+        self.told = told
         self.lines = text.split("\n")
         self._placed = placed
         self._alone = alone
         self._found: dict[int, tuple[Body, int]] = {}
-        self._words: dict[str, bool] = {}
 
     def of(self, node: Function) -> Body:
         """Return the body of a function."""
@@ -186,31 +198,17 @@ class Bodies:
         return self.of(node).statements
 
     def lines_mention(self, node: ast.stmt, words: Sequence[str]) -> bool:
-        """Return whether one of the words stands in the lines of any statement."""
-        present = [word for word in words if self.has(word)]
+        """Return whether one of the words that tell something stands in the lines of a statement."""
+        present = self.told.intersection(words)
         if not present:
             return False
         text = "\n".join(self.lines[node.lineno - 1 : node.end_lineno])
         return any(word in text for word in present)
 
-    def has(self, word: str) -> bool:
-        """Return whether a word stands anywhere in the file."""
-        if word not in self._words:
-            self._words[word] = word in self.text
-        return self._words[word]
-
     @cached_property
     def extended(self) -> frozenset[str]:
         """The names of the classes that the file sets attributes on whose names it makes as it runs."""
-        return frozenset(_EXTENDS.findall(self.text) if self.has("setattr(") else ())
-
-
-def find_all(text: str, word: str, start: int = 0, end: int | None = None) -> Iterator[int]:
-    """Yield where a word stands in a text: `str.find` is many times faster than a pattern."""
-    place = text.find(word, start, end)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1, end)
+        return frozenset(_EXTENDS.findall(self.text) if SETATTR in self.told else ())
 
 
 @functools.lru_cache(maxsize=16)

@@ -36,7 +36,9 @@ def _settle(body: Body, rules: SurfaceRules) -> Body:
     for statement in body:
         settled.extend(_statement(statement, rules))
     deleted = {name for s in settled if isinstance(s, ast.Delete) for t in s.targets for name in target_names(t)}
-    return decorated([s for s in settled if not deleted >= bound_names(s) > set()])
+    if deleted:
+        settled = [s for s in settled if not deleted >= bound_names(s) > set()]
+    return decorated(settled)
 
 
 def _statement(statement: ast.stmt, rules: SurfaceRules) -> Body:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pipeline.surface.binders import bound_names
 from pipeline.surface.records import ALTERNATIVE
 from pipeline.surface.rules import SurfaceRules
-from pipeline.surface.syntax import dotted, parts, statements, written
+from pipeline.surface.syntax import COMPOUND, dotted, parts, statements, written
 
 CONDITIONAL = "conditional"
 """Label of what a release has on some platforms only, or only beside another package."""
@@ -45,7 +45,7 @@ def _scopes(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     for statement in body:
         if isinstance(statement, ast.ClassDef):
             yield from _scopes(statement.body)
-        else:
+        elif type(statement) in COMPOUND:
             yield from _classes_inside(statement)
 
 

@@ -18,9 +18,8 @@ from pipeline.surface.fields import add_named_fields, named_fields, read_fields,
 from pipeline.surface.functions import Visited, docstring_of, read_function, told_of, warnings_of, with_hidden
 from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.syntax import Function, written
+from pipeline.surface.telling import RAISES_ATTRIBUTE_ERROR
 from pipeline.surface.written_signatures import shown_overload
-
-_GONE_WORD = "raise Attribute"
 
 
 def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: str = "") -> dict[str, Definition]:
@@ -126,7 +125,7 @@ def _fill_class(
         found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
     if any(k.arg == "total" and written(k.value) == "False" for k in node.keywords):
         found.labels = sorted({*found.labels, NOT_TOTAL})
-    if file.bodies.has(_GONE_WORD):
+    if RAISES_ATTRIBUTE_ERROR in file.bodies.told:
         _mark_gone(node, found, file)
     init = bound.scope.bound.get("__init__")
     if found.docstring and init and isinstance(init.node, Function) and not found.members["__init__"].docstring:

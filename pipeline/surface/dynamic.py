@@ -11,15 +11,14 @@ from pipeline.surface.given import is_globals, tells_names
 from pipeline.surface.records import Mark
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import functions
-
-_MAKES_NAMES = ("globals(", "vars(", "exec(", "setattr(", "locals(", "sys.modules")
+from pipeline.surface.telling import GETATTR, MAKES_NAMES
 
 
 def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
-    if bodies.has("def __getattr__") and any(f.name == "__getattr__" for f in functions(tree.body)):
+    if GETATTR in bodies.told and any(f.name == "__getattr__" for f in functions(tree.body)):
         return True
-    words = [word for word in _MAKES_NAMES if bodies.has(word)]
+    words = [word for word in MAKES_NAMES if word in bodies.told]
     # walking the trees of all modules would cost a third of all the reading
     hits = sum(map(bodies.text.count, words))
     for function in functions(tree.body) if hits else ():
@@ -45,10 +44,10 @@ def _reaches_names(node: ast.AST) -> bool:
 
 def binds_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
-    if not any(bodies.has(word) for word in _MAKES_NAMES):
+    if bodies.told.isdisjoint(MAKES_NAMES):
         return False
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-    at_import = (s for s in tree.body if not isinstance(s, scopes) and bodies.lines_mention(s, _MAKES_NAMES))
+    at_import = (s for s in tree.body if not isinstance(s, scopes) and bodies.lines_mention(s, MAKES_NAMES))
     return any(_binds_names(node) for statement in at_import for node in ast.walk(statement))
 
 

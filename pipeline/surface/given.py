@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.records import Mark
 from pipeline.surface.syntax import statements
+from pipeline.surface.telling import GLOBALS
 from pipeline.terms import DeprecationChannel
 
 _MODULE = re.compile(r"\.*[A-Za-z_][\w.]*")
@@ -20,7 +21,7 @@ _MODULE = re.compile(r"\.*[A-Za-z_][\w.]*")
 
 def given_names(tree: ast.Module, bodies: Bodies, module: str) -> dict[str, Mark | None]:
     """Return the names that such calls give a module; those of a mapping that is called deprecated have a mark."""
-    if not bodies.has("globals()"):
+    if GLOBALS not in bodies.told:
         return {}
     calls = (s.value for s in statements(tree.body) if isinstance(s, ast.Expr | ast.Assign))
     told = (call for call in calls if isinstance(call, ast.Call) and tells_names(call))

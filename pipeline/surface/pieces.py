@@ -14,16 +14,10 @@ from collections.abc import Callable, Iterator
 
 from prune_source import prune_source
 
-from pipeline.surface.bodies import Bodies, Body, find_all, first_line
+from pipeline.surface.bodies import Bodies, Body, first_line
 from pipeline.surface.syntax import Function
+from pipeline.surface.telling import PYTHON_2, told_by
 
-# What Python 2 alone allows in a function. In a docstring it makes the file be parsed whole for nothing.
-_PRINT = re.compile(r"""print ["'\w%`]""")
-_PYTHON_2 = (
-    ("except ", re.compile(r"except [\w.]+ ?, ?\w+ ?:")),
-    ("raise ", re.compile(r"""raise [\w.]+ ?, ?["'\w]""")),
-    ("exec ", re.compile(r"""exec [\w"']+ in """)),
-)
 _BLANKS = re.compile(r"[ \t]*")
 _IN_MODULE = re.compile(r"\n(?=@|def |async def |class )")
 _IN_CLASS = re.compile(r"\n([ \t]+)(?:@|def |async def )")
@@ -68,14 +62,16 @@ def parse_alone(text: str) -> Body | None:
     return None
 
 
-def parse_in_pieces(text: str, known: Known) -> tuple[ast.Module, Bodies]:
+def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[ast.Module, Bodies]:
     """Parse a source without the bodies of its functions, or all of it where the rest does not parse.
 
-    Of a source that may be Python 2 it must be seen whether all of it parses. Errors are those of `ast.parse`.
+    Of a source that may be Python 2, or is `unsure` otherwise, it must be seen whether all of it parses. Errors are
+    those of `ast.parse`.
     """
     rest, cuts = _cut_out(text, known)
+    told = told_by(rest).union(*[body.told for body in cuts.values()])
     tries: list[tuple[str, _Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
-    if _may_be_python_2(rest) or any(body.once(_is_old) for body in cuts.values()):
+    if unsure or PYTHON_2 in told:
         tries = [(rest, cuts, str)] if all(body.parses for body in cuts.values()) else []
     for source, taken, pruned in tries:
         try:
@@ -85,19 +81,8 @@ def parse_in_pieces(text: str, known: Known) -> tuple[ast.Module, Bodies]:
         placed: Placed = {}
         _place(tree.body, taken, placed)
         if len(placed) == len(taken):
-            return tree, Bodies(text, placed, known)
-    return ast.parse(text), Bodies(text, {}, known)
-
-
-def _is_old(body: Body) -> bool:
-    return _may_be_python_2(body.text)
-
-
-def _may_be_python_2(text: str) -> bool:
-    return any(pattern.match(text, place) for word, pattern in _PYTHON_2 for place in find_all(text, word)) or any(
-        _PRINT.match(text, place) and not text[text.rfind("\n", 0, place) + 1 : place].strip(" \t")
-        for place in find_all(text, "print ")
-    )
+            return tree, Bodies(text, placed, known, told)
+    return ast.parse(text), Bodies(text, {}, known, told)
 
 
 def _cut_out(text: str, known: Known) -> tuple[str, _Cuts]:

@@ -34,7 +34,7 @@ Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
 """Gives the bytes of files by their sha256."""
 
 BATCH = 32
-"""Files that a worker reads in one go, or all versions of one; what they leave behind is collected after each."""
+"""Files that a worker reads in one go, or all versions of one."""
 
 REMEMBERED = 4096
 """Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
@@ -188,10 +188,10 @@ _worker: tuple[Contents, ReadingRules, Known] | None = None
 
 
 def _start(contents: Contents, rules: ReadingRules) -> None:
-    """Make a worker ready: what it inherited is never garbage."""
+    """Make a worker ready, without a collector: a file leaves two objects behind, and the remembered ones are many."""
     global _worker
     _worker = contents, rules, remembered(REMEMBERED)
-    gc.freeze()
+    gc.disable()
 
 
 def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
@@ -201,8 +201,6 @@ def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
 
 def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules, known: Known) -> dict[str, bytes]:
     texts = contents([file.sha256 for file in batch])
-    # what is young: the functions that are remembered are never garbage, and need not be walked over again
-    gc.collect(0)
     with without_collector():
         return {file.key: _pack(read_file(file, texts[file.sha256], rules, known)) for file in batch}
 
@@ -228,9 +226,8 @@ def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, known: 
     """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
     try:
         text = modernise(importlib.util.decode_source(content))
-        record = visit_file(
-            file.module, file.path, text.encode(), rules.surface, rules.helpers, rules.directives, known
-        )
+        given = rules.surface, rules.helpers, rules.directives
+        record = visit_file(file.module, file.path, text.encode(), *given, known, unsure=True)
     except (UnparsedError, ValueError, SyntaxError, RecursionError):
         package = file.path.endswith("/__init__.py")
         return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)

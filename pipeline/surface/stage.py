@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from packaging.version import Version
@@ -88,7 +90,13 @@ def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:
 
 
 def _same(one: Row, other: Row) -> bool:
-    return one == other or all(one[name] == other[name] for name in one if name not in _PLACE)
+    state_of = _state_of(tuple(one))
+    return bool(state_of(one) == state_of(other))
+
+
+@functools.cache
+def _state_of(columns: tuple[str, ...]) -> Callable[[Row], Any]:
+    return itemgetter(*(column for column in columns if column not in _PLACE))
 
 
 def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resumed: bool) -> Output:

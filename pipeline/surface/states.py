@@ -139,11 +139,13 @@ class States:
         assert owner.module is not None
         canonical = f"{owner.path}.{member.name}"
         same = self._same_member(owner, member) if member.kind == "attribute" else None
-        found = Found("definition", canonical, owner.module, member)
-        called = self._called(found) if takes_unpacked(member.called) else None
+        called = None
+        if member.called and takes_unpacked(member.called):
+            called = self._called(Found("definition", canonical, owner.module, member))
         about = because, canonical, owner.module.source, same, called
         known = self.kept.members.get(path)
         if known is None or (known[0] is not member and known[0] != member) or known[1] != about:
+            found = Found("definition", canonical, owner.module, member)
             known = member, about, *self._member_rows(path, found, about)
             self.kept.members[path] = known
         elif known[0] is not member:

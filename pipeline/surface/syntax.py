@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-_COMPOUND = frozenset(
+COMPOUND = frozenset(
     {ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match}
 )
+"""Statements that have others inside them without a scope of their own."""
+
 _LEAVES = frozenset({ast.Name, ast.Constant})
 _SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
@@ -105,7 +107,7 @@ def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     found: list[ast.stmt] = []
     for statement in body:
         found.append(statement)
-        if type(statement) in _COMPOUND:
+        if type(statement) in COMPOUND:
             for inner in parts(statement):
                 found += statements(inner)
     return found

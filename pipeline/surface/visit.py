@@ -42,12 +42,14 @@ def visit_file(
     helpers: HelperRules | None = None,
     directives: DirectiveRules | None = None,
     known: Known = parse_alone,
+    *,
+    unsure: bool = False,
 ) -> ModuleRecord:
     """Visit one file as the module of that dotted name; `path` is its place from the import root.
 
     With `helpers` the decorators that they mean change what a function can be called with; with `directives` a
     parameter is deprecated if the docstring says so under it. `known` may remember functions of other files that were
-    visited by the same rules.
+    visited by the same rules. If it is `unsure` that the file parses, the bodies of its functions are parsed too.
 
     Errors: UnparsedError if the file is not Python 3, or not in the encoding it declares (PEP 263).
     """
@@ -56,7 +58,7 @@ def visit_file(
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
-            tree, bodies = parse_in_pieces(text, known)
+            tree, bodies = parse_in_pieces(text, known, unsure=unsure)
             return _record(name, path, tree, Visited(rules, helpers, bodies, directives))
     except SyntaxError as error:
         raise UnparsedError(f"line {error.lineno or 0}: {error.msg}") from None

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.surface.python2 import modernise
+from pipeline.surface.visit import UnparsedError, visit_file
+from tests.surface.trees import SURFACE_RULES
 
 
 def signatures(text: str) -> list[str]:
@@ -100,14 +102,21 @@ def test_docstrings_and_warnings_are_exact():
     ],
 )
 def test_what_is_no_python_2_either_is_an_error_with_its_line(text, message):
-    with pytest.raises(ValueError, match=message):
-        modernise(text)
+    with pytest.raises(UnparsedError, match=message):
+        visit_file("pkg", "pkg.py", modernise(text).encode(), SURFACE_RULES, unsure=True)
 
 
 @given(st.text(alphabet="print exc'\"`<>()=:,\\\t\n#u0L7fd", max_size=60))
-def test_any_text_parses_or_is_a_value_error(text):
-    with contextlib.suppress(ValueError):
-        ast.parse(modernise(text))
+def test_any_text_is_read_or_said_not_to_parse(text):
+    with contextlib.suppress(UnparsedError):
+        assert visit_file("pkg", "pkg.py", modernise(text).encode(), SURFACE_RULES, unsure=True).problem is None
+
+
+def test_bodies_that_do_not_parse_are_seen_where_it_is_unsure():
+    text = "def f(a):\n    return {{ name }\n"
+    assert "f" in visit_file("pkg", "pkg.py", text.encode(), SURFACE_RULES).definitions
+    with pytest.raises(UnparsedError, match="line 2: "):
+        visit_file("pkg", "pkg.py", text.encode(), SURFACE_RULES, unsure=True)
 
 
 @given(
