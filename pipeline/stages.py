@@ -134,7 +134,7 @@ class House:
     def follow_lives(self, lake: Lake, library: str, progress: Any) -> Output:
         """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
         releases = lake.read("releases", library)
-        done = [line[0] for line in progress or ()]
+        done = [line[0] for line in progress["releases"]] if progress else []
         where = None
         if done:
             later = [release["version"] for release in releases if release["version"] not in done]
@@ -187,7 +187,7 @@ class House:
         )
         yield Stage(
             "lifecycle",
-            2,
+            3,
             ("releases", "symbols", "importable"),
             ("changes", "lifecycles"),
             lambda: plain([rules.of_lives, rules.lifecycle]),
@@ -245,6 +245,7 @@ class House:
             writes="verdicts",
             depends=lambda: rules.validation,
             run=self.validate,
+            version=2,
         )
         yield _stage(
             "review",

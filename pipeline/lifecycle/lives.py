@@ -33,6 +33,11 @@ class Lives:
             self._born(path, version, None)
             self._note(path, version, index)
 
+    @property
+    def out_of_sight(self) -> list[list[str]]:
+        """The lives that no release shows at the moment and that may go on: path and first version of each."""
+        return [[path, self.living[path]["first_version"]] for path in sorted(self._offstage)]
+
     def resume(self, lives: Iterable[Row], index: Index) -> None:
         """Go on with the lives that an earlier run of the stage left unfinished at the release of this index."""
         self.living = {row["path"]: row for row in lives}

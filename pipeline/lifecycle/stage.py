@@ -24,7 +24,7 @@ def lifecycle_stage(
     symbols: Sequence[Row],
     importable: Sequence[Row],
     rules: LifecycleRules,
-    progress: list[list[Any]] | None = None,
+    progress: dict[str, Any] | None = None,
     lives: Sequence[Row] = (),
 ) -> Output:
     """Make the `changes` and `lifecycles` rows of a library out of its interval-coded symbols.
@@ -36,12 +36,12 @@ def lifecycle_stage(
     """
     ordered = in_order(releases)
     library = ordered[0]["library"] if ordered else ""
-    done = len(progress or [])
-    if progress is None or progress != [identity(release) for release in ordered[:done]]:
+    done = len(progress["releases"]) if progress else 0
+    if progress is None or progress["releases"] != [identity(release) for release in ordered[:done]]:
         done = 0
     followed = Lives(library, rules)
     changes: list[Row] = []
-    known = _unfinished(lives, ordered[:done])
+    known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
         followed.resume(deepcopy(known), _index_at(ordered[done - 1]["version"], symbols, importable))
     for step in _steps(ordered, done, symbols, importable):
@@ -62,7 +62,7 @@ def lifecycle_stage(
         made=len(releases) - len(rejects),
         rejects=rejects,
         updates={"changes": Update(changes, {}), "lifecycles": _update(made_lives, known)} if done else {},
-        progress=[identity(release) for release in ordered],
+        progress={"releases": [identity(release) for release in ordered], "out_of_sight": followed.out_of_sight},
     )
 
 
@@ -120,13 +120,21 @@ def _index_at(version: str, symbols: Sequence[Row], importable: Sequence[Row]) -
     )
 
 
-def _unfinished(lives: Iterable[Row], ordered: Sequence[Row]) -> list[Row]:
-    """Return the lives of the last run of releases without a gap that have not ended."""
-    if not ordered:
-        return []
+def _unfinished(lives: Iterable[Row], ordered: Sequence[Row], out_of_sight: Sequence[list[str]]) -> list[Row]:
+    """Return the lives of the last run of releases without a gap that go on, those out of sight among them.
+
+    Of the others that have an end and no `removed_in`, nobody knows when they went; but they went.
+    """
     gaps = (n for n in range(len(ordered) - 1, 0, -1) if ordered[n]["predecessor"] != ordered[n - 1]["version"])
     begin = Version(ordered[next(gaps, 0)]["version"])
-    return [life for life in lives if life["removed_in"] is None and Version(life["first_version"]) >= begin]
+    waiting = {tuple(key) for key in out_of_sight}
+    return [
+        life
+        for life in lives
+        if life["removed_in"] is None
+        and Version(life["first_version"]) >= begin
+        and (life["last_version"] is None or (life["path"], life["first_version"]) in waiting)
+    ]
 
 
 def _update(made: Sequence[Row], known: Sequence[Row]) -> Update:

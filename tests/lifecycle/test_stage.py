@@ -1,5 +1,7 @@
 """The lives of public paths over the releases of a library, and their tags."""
 
+from collections.abc import Sequence
+
 import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
@@ -142,7 +144,16 @@ def releases_of(draw: st.DrawFn) -> list[tuple[Files, bool]]:
 @settings(max_examples=60, deadline=None)
 @given(releases_of(), st.data())
 def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(tmp_path_factory, made, data):
-    done = data.draw(st.integers(1, len(made) - 1))
+    goes_on_the_same(tmp_path_factory, made, data.draw(st.integers(1, len(made) - 1)))
+
+
+def test_what_went_out_of_sight_and_was_then_seen_to_be_gone_comes_back_as_another_life(tmp_path_factory):
+    parts = [PARTS[0], PARTS[1], PARTS[2], PARTS[0]]
+    made = [({"pkg/__init__.py": "", "pkg/part.py": part}, False) for part in parts]
+    goes_on_the_same(tmp_path_factory, made, done=3)
+
+
+def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done: int) -> None:
     versions = [f"{number // 2}.{number % 2}" for number in range(len(made))]
     releases: list[Row] = [
         {"library": "pkg", "version": v, "predecessor": "gap" if gap else before, "sha256": v}
