@@ -106,7 +106,7 @@ def bisection(versions: Sequence[str], own: str | None = None) -> Asking:
         yield from points.run({min(between, key=lambda place: abs(place - middle))})
     if change:
         yield from points.run({change[0] - 1, change[1] + 1})
-    return points.result()
+    return points.result(change)
 
 
 class _Points:
@@ -164,9 +164,8 @@ class _Points:
         """Return the places between two that were not run."""
         return [place for place in range(low + 1, high) if place not in self.outcomes]
 
-    def result(self) -> Bisection:
-        """Return what has been found."""
-        change = self.change()
+    def result(self, change: tuple[int, int] | None) -> Bisection:
+        """Return what has been found, given the neighbours between which nothing is left to run."""
         low, high = change or (-1, len(self.versions))
         unknown = (place for place in range(low + 1, high) if self.outcomes.get(place) in _UNKNOWN)
         return Bisection(

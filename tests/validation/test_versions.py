@@ -66,6 +66,7 @@ def play(pattern: str, own: str | None = None) -> tuple[Bisection, int]:
         ("nnnn", None, None, False, True, ("0", "1", "2", "3")),
         ("pppfpppp", "2", "3", False, False, ()),
         ("pppfpfff", "2", "3", False, False, ()),
+        ("pkkaaapaaaaap", "0", "3", False, False, ("1", "2")),
     ],
 )
 def test_patterns(
