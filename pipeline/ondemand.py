@@ -103,7 +103,7 @@ def tables_from_index(library: str, tell: Tell) -> Tables:
         tell(f"reading {name}", len(done), len(releases))
         return house.surface_of(release)
 
-    made = surface_stage(releases, read)
+    made = surface_stage(releases, read, at_gap=house.surfaces.forget)
     lived = lifecycle_stage(releases, made.tables["symbols"], made.tables["importable"], house.rules.lifecycle)
     return Tables(
         tuple(releases),

@@ -129,7 +129,9 @@ class House:
         releases = lake.read("releases", library)
         done = {line[0] for line in progress or ()}
         self.prepare(release for release in releases if release["version"] not in done)
-        return surface_stage(releases, self.surface_of, progress, lambda table: _since(lake, table, library))
+        return surface_stage(
+            releases, self.surface_of, progress, lambda table: _since(lake, table, library), self.surfaces.forget
+        )
 
     def follow_lives(self, lake: Lake, library: str, progress: Any) -> Output:
         """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
@@ -179,7 +181,7 @@ class House:
     def _analysis(self, rules: CurationRules) -> Iterator[Stage]:
         yield Stage(
             "surface",
-            2,
+            3,
             ("releases",),
             ("symbols", "importable", "documents"),
             lambda: plain(rules.of_lives),

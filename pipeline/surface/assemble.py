@@ -67,7 +67,9 @@ class Assembler:
         places |= {exposed_fact(path): module.name for path, module in assembly.offer.modules.items()}
         trace.changed |= {name for name, _ in places.items() ^ self._places.items()}
         self._modules, self._places = modules, places
-        return assembly.rows(names)
+        made = assembly.rows(names)
+        self.kept.keep_only(made.symbols)
+        return made
 
 
 class _Assembly:

@@ -20,7 +20,7 @@ from pipeline.surface.telling import SETATTR, told_by
 _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
 _INDENTATION = re.compile(r"\n([ \t]+)[^\s#]")
 
-Found = TypeVar("Found")
+Answer = TypeVar("Answer")
 Given = TypeVarTuple("Given")
 
 
@@ -35,12 +35,12 @@ class Body:
         self.node = node
         self._asked: dict[Hashable, Any] = {}
 
-    def once(self, ask: Callable[[Body, Unpack[Given]], Found], *given: *Given) -> Found:
+    def once(self, ask: Callable[[Body, Unpack[Given]], Answer], *given: *Given) -> Answer:
         """Return what a function says of this body and of what is given besides, which it is asked once."""
         key = ask, given
         if key not in self._asked:
             self._asked[key] = ask(self, *given)
-        answer: Found = self._asked[key]
+        answer: Answer = self._asked[key]
         return answer
 
     @cached_property

@@ -55,6 +55,10 @@ class SurfaceReader:
         """Parse what was never parsed of many releases, on all cores; `tell` hears of (done, total) files."""
         self.records.prepare((file for tree in trees for file in sources_in_scope(tree, self.rules)), tell)
 
+    def forget(self) -> None:
+        """Put the next release together anew: what is shared says where something stood when it was first read."""
+        self._assembler = Assembler(self.rules)
+
     def read(self, tree: SourceTree, inspect: Inspect = lambda compiled: {}) -> Surface:
         """Read one release.
 

@@ -17,12 +17,7 @@ _BLANK = zlib.crc32(b"")
 
 def line_hashes(content: bytes) -> list[int]:
     """Return the CRC-32 of each line of a source, without the blanks around it."""
-    return hashes(content.splitlines())
-
-
-def hashes(lines: Iterable[bytes]) -> list[int]:
-    """Return the CRC-32 of lines, without the blanks around them."""
-    return list(map(zlib.crc32, map(bytes.strip, lines)))
+    return list(map(zlib.crc32, map(bytes.strip, content.splitlines())))
 
 
 def sketch(hashes: Iterable[int]) -> list[int]:

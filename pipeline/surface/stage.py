@@ -59,11 +59,13 @@ def surface_stage(
     surface_of: Callable[[Row], Surface],
     progress: list[list[Any]] | None = None,
     since: Since = lambda _: {},
+    at_gap: Callable[[], None] = lambda: None,
 ) -> Output:
     """Make the `symbols`, `importable` and `documents` rows of a library out of the surfaces of its releases.
 
     The unit counted is a module of a release; a module whose file does not parse is rejected under "version file".
     With the `progress` of an earlier output whose releases are the first of these, only the later ones are read.
+    `at_gap` is called before a release whose predecessor is not the one before: all its rows begin in it.
     """
     ordered = in_order(releases)
     done = Done.of(progress, ordered)
@@ -75,9 +77,12 @@ def surface_stage(
         for name, states in _states(surface_of(last)).items():
             tables[name].resume(last["version"], states, since(name))
     for release in ordered[len(done.lines) :]:
+        follows = last is None or release["predecessor"] == last["version"]
+        if not follows:
+            at_gap()
         surface = surface_of(release)
         for name, states in _states(surface).items():
-            if last is not None and release["predecessor"] != last["version"]:
+            if not follows:
                 tables[name].gap()
             tables[name].advance(release["version"], states)
         done.add(release, surface)

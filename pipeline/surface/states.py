@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 from pipeline.lake import Row, sha256_text
 from pipeline.surface.attributes import SET_OUTSIDE_INIT
@@ -28,7 +28,7 @@ The parameters are None where the definition says by itself which they are.
 
 
 class Kept:
-    """What rows of any release can share: hash and sketch of docstrings, rows of members by path."""
+    """What rows of releases can share: hash and sketch of docstrings, rows of members by path."""
 
     def __init__(self) -> None:
         self.members: dict[str, tuple[Definition, About, Row, Row | None]] = {}
@@ -41,6 +41,11 @@ class Kept:
             known = sha256_text(docstring), sketch(line_hashes(docstring.encode("utf-8", "backslashreplace")))
             self._texts[docstring] = known
         return known
+
+    def keep_only(self, paths: Container[str]) -> None:
+        """Forget the members that a release does not have: should they come back, they stand elsewhere."""
+        for path in [path for path in self.members if path not in paths]:
+            del self.members[path]
 
 
 class States:

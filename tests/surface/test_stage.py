@@ -181,3 +181,26 @@ def test_what_a_row_says_of_its_file_is_that_of_its_release():
         assert [row["source"] for row in read.symbols.values()] == [row["source"] for row in fresh.symbols.values()]
         if "pkg.b.h" in read.symbols:
             assert read.symbols["pkg.b.h"]["file"] == f"pkg-{number}/pkg/b.py"
+
+
+METHOD = "    def m(self):\n        'Doc.'\n"
+CLASS = "class C:\n    x = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "gap"),
+    [([CLASS + METHOD, CLASS, f"\n\n{CLASS}{METHOD}"], False), ([CLASS + METHOD, f"\n\n{CLASS}{METHOD}"], True)],
+)
+def test_a_row_says_where_its_api_stands_in_its_first_version(files, gap):
+    """A member that came back, and all that stands in the first release after a gap."""
+    contents: dict[str, bytes] = {}
+    trees = {}
+    for number, text in enumerate(files):
+        trees[f"1.{number}"], added = tree({"pkg/__init__.py": text}, f"pkg-1.{number}/")
+        contents |= added
+    releases = [release(v, before) for v, before in zip(trees, [None, *trees], strict=False)]
+    releases[-1]["predecessor"] = "lost" if gap else releases[-1]["predecessor"]
+    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    read = surface_stage(releases, lambda row: reader.read(trees[row["version"]]), at_gap=reader.forget)
+    fresh = surface_stage(releases, lambda row: read_surface(trees[row["version"]], READING_RULES, contents))
+    assert read.tables == fresh.tables
