@@ -1,6 +1,7 @@
 """What comes from outside: the package index, and the guarded reading of its archives."""
 
 from pipeline.crawl.artifacts import ArtifactStore
+from pipeline.crawl.found import CodeSource, Found
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules
@@ -12,8 +13,10 @@ from pipeline.crawl.tree import SourceTree
 __all__ = [
     "ArtifactStore",
     "BadAnswer",
+    "CodeSource",
     "CrawlRules",
     "Fetcher",
+    "Found",
     "IndexFile",
     "LicenceRules",
     "NotFound",

@@ -11,6 +11,10 @@ class Evidence(Term):
 
 class SnippetSource(Term):
     DOCSTRING = "docstring", "an example in the library's own docstring"
+    DOWNSTREAM = "downstream", "a source distribution of a package that depends on the library"
+    GITHUB = "github", "a repository on GitHub, at a commit"
+    DOCUMENTATION = "documentation", "a page of the library's documentation site"
+    STACK_OVERFLOW = "stack_overflow", "a question or answer on Stack Overflow"
 
 
 class SnippetStyle(Term):
@@ -19,10 +23,28 @@ class SnippetStyle(Term):
     GOOGLE = "google", "an Example or Examples section in Google style"
     SPHINX = "sphinx", "a literal or code block of reStructuredText"
     MARKDOWN = "markdown", "a fenced code block"
+    FUNCTION = "function", "a function of a file, with what it needs of the file"
+    METHOD = "method", "a method with the head of its class, and what they need of the file"
+    STATEMENTS = "statements", "statements of a module's top level, with what they need of the file"
+    POST = "post", "a block of code of a post"
+    PAGE = "page", "a block of code of a documentation page"
 
 
 class VersionEvidence(Term):
-    RELEASE_ARTIFACT = "release_artifact", "the code stands in the release's own file"
+    """From the strongest to the weakest."""
+
+    RELEASE_ARTIFACT = "release_artifact", "the code stands in the release's own file or documentation"
+    LOCK = "lock", "a lock file beside the code names the release"
+    EXACT_PIN = "exact_pin", "a requirement beside the code allows this release alone"
+    DEPENDENCY_MATRIX = "dependency_matrix", "the newest release that all requirements beside the code allowed on its day"
+    TEXT = "text", "the text around the code names the version"
+
+
+class Language(Term):
+    PYTHON = "python", "Python"
+    JAVA = "java", "Java"
+    CSHARP = "csharp", "C#"
+    JAVASCRIPT = "javascript", "JavaScript"
 
 
 class Access(Term):
