@@ -16,9 +16,9 @@ from pipeline.terms import Language, SnippetSource, VersionEvidence
 class Found:
     """A file, or a block of a post or page, that may use a library; a row of the table `found`, whose schema says more.
 
-    `version` is spelled as the index does. `origin` is what counts as one author's work, for rules such as one example
-    of an API from each: `pypi:NAME`, `github:OWNER/NAME`, `stack_overflow:QUESTION`, `documentation:PROJECT`. `place` is
-    exact: a package URL, a commit, an answer, a page.
+    `version` is spelled as the index does. `origin` is whose work it is, for rules such as one example of an API from
+    each: `pypi:NAME`, `github:OWNER/NAME`, `stack_overflow:QUESTION`, `documentation:PROJECT`. `place` is exact: a
+    package URL, a commit, an answer, a page.
     """
 
     source: SnippetSource
@@ -54,8 +54,8 @@ class CodeSource(Protocol):
     def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
         """Yield what uses a library, a piece at a time, or what of it was refused.
 
-        `releases` are those of the lake, in their order: a version that is not among them is a reject. What was fetched
-        is cached, so that asking again goes on where it stopped. What is wrong with one thing is a reject of that thing.
+        `releases` are those of the lake, in their order: a version that is not among them is a reject. What was
+        fetched is cached, so that asking again goes on where it stopped. What is wrong with one thing is a reject.
 
         Errors: Unreachable where the source stops answering; what was yielded until then counts.
         """
