@@ -36,7 +36,7 @@ class VersionEvidence(Term):
     RELEASE_ARTIFACT = "release_artifact", "the code stands in the release's own file or documentation"
     LOCK = "lock", "a lock file beside the code names the release"
     EXACT_PIN = "exact_pin", "a requirement beside the code allows this release alone"
-    DEPENDENCY_MATRIX = "dependency_matrix", "the newest release that the requirements beside the code allowed on its day"
+    DEPENDENCY_MATRIX = "dependency_matrix", "the newest release that the requirements beside the code allowed then"
     TEXT = "text", "the text around the code names the version"
 
 
