@@ -4,8 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.index_server import Index, serve
+
+# A check that passed must pass again on the same code: fresh input is drawn by `make search`, not by whoever submits.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=2000, deadline=None)
+settings.load_profile("repeatable")
 
 
 @pytest.fixture
