@@ -178,7 +178,8 @@ def _print(summary: Summary, verdicts: Path, span: Range | None) -> None:
         (outcome, summary.outcomes[outcome], outcome.meaning) for outcome in Outcome if outcome in summary.outcomes
     ]
     print_table(_counted(total, "run" if span else "sample"), ("outcome", "number", "meaning"), counts)
-    made = f"{total - summary.kept} now, in {_counted(summary.environments, "environment")} and {summary.seconds:.0f} s"
+    environments = _counted(summary.environments, "environment")
+    made = f"{total - summary.kept} now, in {environments} and {summary.seconds:.0f} s"
     kept = f"; {summary.kept} kept from before (--again, --restart run them again)" if summary.kept else ""
     say(f"{made}{kept}. The verdicts: {verdicts}")
     for name, count in sorted(summary.unknown.items()):
