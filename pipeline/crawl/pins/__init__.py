@@ -1,0 +1,18 @@
+"""What the files of a project say about the versions of the libraries that it uses."""
+
+from pipeline.crawl.pins.read import is_pin_file, read_pins
+from pipeline.crawl.pins.stated import PYTHON, Pins, Stated
+from pipeline.crawl.pins.version import KnownVersion, Narrow, Published, published_of, version_of
+
+__all__ = [
+    "PYTHON",
+    "KnownVersion",
+    "Narrow",
+    "Pins",
+    "Published",
+    "Stated",
+    "is_pin_file",
+    "published_of",
+    "read_pins",
+    "version_of",
+]
