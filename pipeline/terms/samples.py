@@ -17,6 +17,11 @@ class SnippetSource(Term):
     STACK_OVERFLOW = "stack_overflow", "a question or answer on Stack Overflow"
 
 
+class DocumentSource(Term):
+    SITE = "site", "the documentation site of that version"
+    DOCSTRING = "docstring", "the docstring in the release"
+
+
 class SnippetStyle(Term):
     DOCTEST = "doctest", "interactive prompts"
     NUMPY = "numpy", "an Examples section in NumPy style"
