@@ -162,7 +162,8 @@ class House:
 
     def build_environments(self, **tables: list[Row]) -> Output:
         """Run the environments stage for the releases in which something is to be run."""
-        return environments_stage(tables["releases"], wanted_versions(**tables), self.environments)
+        wanted = wanted_versions(**tables, run_alone=self.rules.validation.run_alone)
+        return environments_stage(tables["releases"], wanted, self.environments)
 
     def validate(self, **tables: list[Row]) -> Output:
         """Run the validation stage in the sandbox of this machine."""
@@ -237,7 +238,11 @@ class House:
             reads="releases snippets completions migrations changes symbols",
             writes="environments",
             # An interpreter that was installed since makes a release worth another try.
-            depends=lambda: [rules.of_environments, [interpreter.python for interpreter in discover()]],
+            depends=lambda: [
+                rules.of_environments,
+                rules.validation.run_alone,
+                [interpreter.python for interpreter in discover()],
+            ],
             run=self.build_environments,
             version=2,
         )
@@ -255,14 +260,18 @@ class House:
             writes="flags",
             depends=lambda: rules.flags,
             run=lambda **tables: flags_stage(**tables, rules=rules.flags),
+            version=2,
         )
         yield _stage(
             "gate",
             reads="completions migrations drafts flags snippets releases verdicts environments changes directives",
             writes="published_changes published_completions published_migrations",
-            depends=lambda: [rules.quality, rules.directives],
+            depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone],
             run=lambda changes, directives, **tables: gate_stage(
-                **tables, changes=document_changes(changes, directives, rules.directives), rules=rules.quality
+                **tables,
+                changes=document_changes(changes, directives, rules.directives),
+                rules=rules.quality,
+                run_alone=rules.validation.run_alone,
             ),
         )
 

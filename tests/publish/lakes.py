@@ -25,7 +25,7 @@ from pipeline.terms import (
     Rung,
 )
 from tests.instances.rows import LIBRARY, START, document, life, symbol, usages
-from tests.review.world import NEW, OLD, World, world
+from tests.review.world import NEW, OLD, RUN_ALONE, World, world
 
 Tables = dict[str, list[Row]]
 
@@ -47,6 +47,7 @@ def tables(known: World | None = None) -> Tables:
         environments,
         known.changes,
         quality,
+        RUN_ALONE,
     )
     return {
         **{name: list(rows) for name, rows in gated.tables.items()},

@@ -11,9 +11,9 @@ from pipeline.lake import Output, Row, content_id, table
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.quality import QualityRules, is_allowed
 from pipeline.rules import RULES, RuleError, load
-from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome
+from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome, SnippetSource
 from tests.instances.rows import LIBRARY
-from tests.review.world import NEW, OLD, RENAMED, World, world
+from tests.review.world import NEW, OLD, RENAMED, RUN_ALONE, World, world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
@@ -31,6 +31,7 @@ def gate(world: World, flags: list[Row] | None = None, environments: list[Row] |
         environments or [],
         world.changes,
         QUALITY,
+        RUN_ALONE,
     )
     for name, rows in output.tables.items():
         for row in rows:
@@ -119,6 +120,34 @@ def test_a_migration_whose_source_was_not_run_in_the_target_is_static() -> None:
     )
     row = published(gate(made), "published_migrations", "1.1")
     assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", None)
+
+
+def part(world: World) -> World:
+    """The same, whose new example is part of somebody's project, and is not run."""
+    snippets = [row | {"source": SnippetSource.DOWNSTREAM} if row["id"] == NEW["id"] else row for row in world.snippets]
+    return world.but(snippets=snippets, verdicts=[row for row in world.verdicts if row["subject_id"] != NEW["id"]])
+
+
+def test_what_is_part_of_a_project_is_published_if_a_probe_finds_the_api() -> None:
+    output = gate(part(world()))
+    assert output.reasons == {"no_environment": 2}, "both migrations, whose sides must run"
+    row = published(output, "published_completions", "2.0")
+    seen = [row[column] for column in ("reference_outcome", "evidence", "neighbour_outcome", "lock_id", "python")]
+    assert seen == [None, "executed", "api_missing", "lock-2.0", "3.9"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "detail"),
+    [(Outcome.API_MISSING, "2.0: a probe of lib.load came out as api_missing"), (None, "lib.load cannot be probed")],
+)
+def test_what_is_part_of_a_project_is_refused_if_no_probe_finds_the_api(outcome: Outcome | None, detail: str) -> None:
+    made = part(world())
+    kept = [row for row in made.verdicts if (row["subject_id"], row["version"]) != ("lib.load", "2.0")]
+    made = made.but(verdicts=kept)
+    output = gate(made.with_run("lib.load", "2.0", outcome) if outcome else made)
+    (instance,) = (row["id"] for row in made.completions if row["version"] == "2.0")
+    (refused,) = (reject for reject in output.rejects if reject.key == instance)
+    assert (refused.reason, refused.detail) == ("not_proven", detail)
 
 
 REFUSALS: dict[str, tuple[Callable[[World], World], dict[str, int]]] = {

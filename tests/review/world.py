@@ -11,11 +11,14 @@ from pipeline.instances import MaskingRules, instances_stage
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, Granularity, Outcome
+from pipeline.validation import ValidationRules
 from tests.instances.rows import START, TAGGING, change, document, life, probe, releases, snippet, usages, verdict
 
 OLD = snippet("x = fetch(1)\nprint(x)\n", "lib.fetch", "1.0", "1.1")
 NEW = snippet("x = load(1)\nprint(x)\n", "lib.load", "2.0")
 RENAMED = change(ChangeKind.RENAMED, "lib.fetch", "1.1", "2.0", new="lib.load", confidence=1.0)
+
+RUN_ALONE = load(RULES / "validation.yaml", ValidationRules).run_alone
 
 
 @dataclass(frozen=True)
