@@ -43,6 +43,7 @@ class RejectReason(Term):
     BAD_REQUIREMENT = "bad_requirement", "a line that states a requirement and cannot be read"
     TOO_LARGE = "too_large", "larger than the rule allows"
     UNREADABLE = "unreadable", "text in no encoding that it states, or no text at all"
+    NOT_SELECTED = "not_selected", "outside of what the rules select: a fork, few stars, nothing in the covered period"
     OUT_OF_SCOPE = "out_of_scope", "generated, vendored or test code"
     NEAR_DUPLICATE = "near_duplicate", "almost the same code is there already"
     NO_PREDECESSOR = "no_predecessor", "the release before is not in the lake"
