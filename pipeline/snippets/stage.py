@@ -15,7 +15,7 @@ from pipeline.snippets.names import free_names, parse, syntax_error
 from pipeline.snippets.preamble import Importable, preamble_of
 from pipeline.snippets.programs import Example
 from pipeline.snippets.rules import SnippetRules
-from pipeline.terms import RejectReason, SnippetSource, VersionEvidence
+from pipeline.terms import Language, RejectReason, SnippetSource, VersionEvidence
 from pipeline.usage import Api, preamble_length, scan, source_of
 
 
@@ -148,7 +148,15 @@ def _row(candidate: Row, release: Row) -> Row:
         **{column: candidate[column] for column in own},
         **{column: release[column] for column in taken},
         "last_version": candidate["last_version"],
+        "language": Language.PYTHON,
         "source": SnippetSource.DOCSTRING,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "stated": None,
+        "redacted": 0,
+        "comments_removed": 0,
+        "origin": f"pypi:{release['library']}",
+        "place": release["purl"],
+        "url": None,
+        "title": None,
         "created_time": release["release_time"],
     }
