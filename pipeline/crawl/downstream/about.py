@@ -22,7 +22,7 @@ class About:
     url: str | None
 
 
-def about(metadata: str, licences: LicenceRules) -> About:
+def read_about(metadata: str, licences: LicenceRules) -> About:
     """Read core metadata, of which any field may be missing or wrong."""
     told = parse_metadata(metadata)
     licence, _ = spdx(told.licence_expression, told.licence_text, told.classifiers, licences)

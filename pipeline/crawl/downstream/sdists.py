@@ -53,14 +53,14 @@ class SdistStore:
 
     def _fetch(self, file: IndexFile) -> tuple[Manifest, dict[str, bytes]]:
         if file.size > self.rules.max_sdist_bytes:
-            raise TooLarge(f"{file.size} bytes, the limit is {self.rules.max_sdist_bytes}")
+            raise TooLarge(f"{file.filename}: {file.size} bytes, the limit is {self.rules.max_sdist_bytes}")
         self.root.mkdir(parents=True, exist_ok=True)
         # A file without a name: however this process ends, nothing of it stays.
         with tempfile.TemporaryFile(dir=self.root) as whole:
             limit = self.rules.max_sdist_bytes
             size = self.fetcher.download(file.url, whole, sha256=file.sha256, max_bytes=limit)
             artifact = Artifact(file.url, file.sha256, size, file.kind)
-            return _read(whole, artifact, ArchiveLimits(self.rules.max_unpacked_bytes, self.rules.max_ratio))
+            return _read(whole, artifact, self.rules.archive_limits)
 
 
 def _read(whole: IO[bytes], artifact: Artifact, limits: ArchiveLimits) -> tuple[Manifest, dict[str, bytes]]:

@@ -10,9 +10,10 @@ from itertools import chain
 from pathlib import Path
 
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
+from pipeline.crawl.downstream.about import read_about
 from pipeline.crawl.downstream.choosing import Days, DependentRelease, choose
 from pipeline.crawl.downstream.dependents import dependents_of
-from pipeline.crawl.downstream.files import Target, pieces
+from pipeline.crawl.downstream.pieces import pieces
 from pipeline.crawl.downstream.rules import DependentRules
 from pipeline.crawl.downstream.sdists import SdistStore, TooLarge
 from pipeline.crawl.found import Found
@@ -20,6 +21,7 @@ from pipeline.crawl.http import BadAnswer, BrokenOff, Fetcher, NotFound, Unreach
 from pipeline.crawl.index import project
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.pins import Narrow, published_of
+from pipeline.crawl.python_files import PythonFileRules, Target
 from pipeline.crawl.releases import Period
 from pipeline.crawl.sources import SourceStore
 from pipeline.lake import Reject, Row
@@ -50,6 +52,7 @@ class Downstream:
     fetcher: Fetcher
     cache: Path
     rules: DependentRules
+    files: PythonFileRules
     licences: LicenceRules
     crawled: Sequence[SourceStore] = ()
     workers: int = 1
@@ -82,12 +85,11 @@ class Downstream:
         try:
             published = published_of(project(self.fetcher, self.index_url, library))
         except (NotFound, BadAnswer) as error:
-            yield self._reject(library, error, "")
+            yield self._reject(f"pkg:pypi/{library}", error)
             return
         target = Target(library, tuple(releases), published)
         days = Days(published)
-        stores = [*self.crawled, self.sdists.sources]
-        crawled = chain.from_iterable(store.manifests() for store in stores)
+        crawled = chain.from_iterable(store.manifests() for store in (*self.crawled, self.sdists.sources))
         with ThreadPoolExecutor(self.workers) as pool:
             for dependent in dependents_of(library, self.rules, crawled):
                 chosen = self._choose(dependent, target, days, period)
@@ -99,9 +101,9 @@ class Downstream:
         try:
             found = project(self.fetcher, self.index_url, dependent)
         except (NotFound, BadAnswer, Unreachable) as error:
-            return [self._reject(key, error, "")]
-        most = self.rules.releases_per_dependent
-        chosen = choose(found, target.library, days, target.covered, period, most)
+            return [self._reject(key, error)]
+        covered = {row["version"] for row in target.releases}
+        chosen = choose(found, target.library, days, covered, period, self.rules.releases_per_dependent)
         detail = f"no release of it came out in the days of the releases of {target.library} that the lake holds"
         return chosen or [Reject(key, RejectReason.NO_RELEASES, detail)]
 
@@ -111,12 +113,13 @@ class Downstream:
         try:
             sdist = self.sdists.read(release.sdist)
         except tuple(_REASONS) as error:
-            return [self._reject(release.purl, error, f"{release.sdist.filename}: ", release.sdist.url)]
-        return list(pieces(target, release, sdist, self.rules, self.licences, self.narrow))
+            return [self._reject(release.purl, error, release.sdist.url)]
+        about = read_about(sdist.metadata, self.licences)
+        return list(pieces(release, sdist, about, target, self.files, self.narrow))
 
-    def _reject(self, key: str, error: Exception, what: str, url: str = "") -> Reject:
+    def _reject(self, key: str, error: Exception, url: str = "") -> Reject:
         """Say what was wrong without the mirror's address, so that the row is the same wherever it was made."""
         detail = str(error)
-        for address in (url, self.index_url, self.index_url.removesuffix("/simple")):
-            detail = detail.replace(f"{address}: ", "").replace(address, "") if address else detail
-        return Reject(key, _REASONS[type(error)], what + detail)
+        for address in filter(None, (url, self.index_url, self.index_url.removesuffix("/simple"))):
+            detail = detail.replace(f"{address}: ", "").replace(address, "")
+        return Reject(key, _REASONS[type(error)], detail)
