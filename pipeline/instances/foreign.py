@@ -61,7 +61,7 @@ class Code:
 def read_code(code: str, language: str, library: LibraryNames) -> Code:
     """Split code into imports and the rest, and find what it uses of a library.
 
-    `language` is one of Language but Python. Code that is not of it gives nonsense and no error: its source sees to that.
+    `language` is one of Language but Python. Code that is not of it gives nonsense, and no error.
     """
     data = code.encode()
     root = _parser(language).parse(data).root_node
