@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from pipeline.rules.load import Rule, RuleError, load
 from pipeline.settings import settings
-from pipeline.terms import Language, SnippetSource
+from pipeline.terms import SnippetSource
 
 
 def _specifier(text: str) -> str:
@@ -28,7 +28,6 @@ class LibraryRule(Rule):
     library: Annotated[str, AfterValidator(lambda name: str(canonicalize_name(name)))]
     versions: Annotated[str, AfterValidator(_specifier)] = ""
     latest: int | None = Field(None, ge=2)
-    language: Language = Field(Language.PYTHON, description="of another one, posts are taken and no releases")
 
 
 def _of_others(source: SnippetSource) -> SnippetSource:
