@@ -47,7 +47,7 @@ class RejectReason(Term):
     OUT_OF_SCOPE = "out_of_scope", "generated, vendored or test code"
     NEAR_DUPLICATE = "near_duplicate", "almost the same code is there already"
     NO_PREDECESSOR = "no_predecessor", "the release before is not in the lake"
-    BROKEN_EXAMPLE = "broken_example", "the example does not parse as Python"
+    BROKEN_EXAMPLE = "broken_example", "the example does not parse as code of its language"
     TOO_SHORT = "too_short", "too little code to be of use"
     TOO_LONG = "too_long", "more code than the rule allows"
     NO_USE = "no_use", "the code does not use the library"

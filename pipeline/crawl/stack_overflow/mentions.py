@@ -1,0 +1,173 @@
+"""Where a text names a version of a library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.crawl.stack_overflow.rules import Example, LibraryWords, MentionPattern, StackOverflowRules
+from pipeline.rules import RuleError, load
+
+RULE_FILE = "stack_overflow.yaml"
+_SENTENCE = re.compile(r"[.!?;](?=\s)|\n")
+_MAX_WORDS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A version as a text names it, and the words that do.
+
+    `exact` says that one release is meant, not every one that begins like it; `unclear` that others than it are
+    meant; `named` that the words name the library too.
+    """
+
+    version: str
+    exact: bool
+    unclear: bool
+    named: bool
+    start: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    pattern: re.Pattern[str]
+    exact: bool
+    unclear: bool
+    named: bool
+
+
+class MentionReader:
+    """Finds the versions of one library in texts, by the rules."""
+
+    def __init__(self, rules: StackOverflowRules, library: str) -> None:
+        words = rules.words_of(library)
+        language = rules.language_of(library)
+        self.library = library
+        self.words = words
+        packages = rules.packages.get(language, ()) if words.packages else ()
+        filled = _Placeholders(rules, words)
+        self._named = [filled.searched(p, named=True) for p in (*words.mentions, *packages, *rules.named)]
+        self._unnamed = [filled.searched(p, named=False) for p in rules.unnamed]
+        self._continued = re.compile(filled.fill(rules.continued), re.IGNORECASE)
+        self._tag = re.compile(filled.fill(rules.tag), re.IGNORECASE)
+        self._there = re.compile(_any([*words.names, *words.aliases, *filled.artifacts]), re.IGNORECASE)
+        self._named_in_title = re.compile(filled.name, re.IGNORECASE)
+        known = {w for other in (*rules.libraries, *rules.foreign) for w in (other, *rules.words_of(other).names)}
+        others = sorted((known | set(rules.others)) - {library, *words.names})
+        self._others = re.compile(rf"(?<![\w.-])(?:{_any(others)})(?![\w-])", re.IGNORECASE)
+        self._not_unnamed = re.compile(rules.not_unnamed)
+
+    def read(self, text: str, *, unnamed: bool = True) -> list[Mention]:
+        """Return the mentions of a text in their order; of several patterns that read one place the first counts."""
+        found: dict[int, Mention] = {}
+        if self._there.search(text):
+            for searched in self._named:
+                self._search(searched, text, found)
+        if unnamed:
+            for searched in self._unnamed:
+                self._search(searched, text, found)
+        return [found[start] for start in sorted(found)]
+
+    def read_tags(self, tags: Iterable[str]) -> list[Mention]:
+        """Return the versions that tags name: angular-8."""
+        matches = [(tag, self._tag.fullmatch(tag)) for tag in tags]
+        return [Mention(m["version"], False, False, True, 0, tag) for tag, m in matches if m]
+
+    def is_named(self, title: str) -> bool:
+        """Tell whether a title names the library."""
+        return self._named_in_title.search(title) is not None
+
+    def _search(self, searched: _Searched, text: str, found: dict[int, Mention]) -> None:
+        for match in searched.pattern.finditer(text):
+            if not searched.named and not self._is_ours(match, text):
+                continue
+            for version, start, end in self._versions(match, text):
+                words = " ".join(text[match.start() : end].split())[-_MAX_WORDS:]
+                mention = Mention(version, searched.exact, searched.unclear, searched.named, start, words)
+                found.setdefault(start, mention)
+
+    def _versions(self, match: re.Match[str], text: str) -> Iterator[tuple[str, int, int]]:
+        """Yield the version of a match, and those that follow it: from pandas 1.2 to 1.3."""
+        following: re.Match[str] | None = match
+        while following:
+            yield following["version"], following.start("version"), following.end()
+            following = self._continued.match(text, following.end())
+
+    def _is_ours(self, match: re.Match[str], text: str) -> bool:
+        """Tell whether a version that stands without a name may be the library's: nothing else is spoken of."""
+        if self._not_unnamed.fullmatch(match["version"]):
+            return False
+        begin = max((m.end() for m in _SENTENCE.finditer(text, 0, match.start())), default=0)
+        end = _SENTENCE.search(text, match.end())
+        return self._others.search(text, begin, end.start() if end else len(text)) is None
+
+
+class _Placeholders:
+    """What stands for the placeholders of patterns."""
+
+    def __init__(self, rules: StackOverflowRules, words: LibraryWords) -> None:
+        self.artifacts = [package.rpartition(":")[2] for package in words.packages]
+        self.name = rf"(?<![\w.@/-])(?:{_any(words.names)})(?![\w])"
+        number = f"{rules.version}|{rules.whole_number}" if words.whole_numbers else rules.version
+        self._values = {
+            "NAME": self.name,
+            "ALIAS": rf"(?<![\w.])(?:{_any(words.aliases)})",
+            "PACKAGE": f"(?:{_any(words.packages)})",
+            "ARTIFACT": f"(?:{_any(self.artifacts)})",
+            "TAG": f"(?:{_any(words.tags)})",
+            "VERSION": f"(?P<version>{number}){rules.not_after}",
+        }
+
+    def fill(self, pattern: str) -> str:
+        return re.sub("|".join(self._values), lambda found: self._values[found[0]], pattern)
+
+    def searched(self, pattern: MentionPattern, *, named: bool) -> _Searched:
+        compiled = re.compile(self.fill(pattern.pattern), re.IGNORECASE | re.MULTILINE)
+        return _Searched(compiled, pattern.exact, pattern.unclear, named)
+
+
+def _any(names: Sequence[str]) -> str:
+    """Return a pattern of any of the names, of which `-`, `_` and spaces may stand for each other; the longest first."""
+    spelled = (re.sub(r"(?:\\-|_|\\ )+", "[-_ ]?", re.escape(name)) for name in sorted(names, key=len, reverse=True))
+    return "|".join(spelled) or "(?!)"
+
+
+def stack_overflow_rules(folder: Path) -> StackOverflowRules:
+    """Load the rules of posts from a folder of rule files, and try every example.
+
+    Errors: RuleError with what is wrong in the file, and with every example that is read otherwise.
+    """
+    rules = load(folder / RULE_FILE, StackOverflowRules)
+    readers: dict[str, MentionReader] = {}
+    wrong = []
+    for pattern in _patterns(rules):
+        for example in (*pattern.examples, *pattern.unclear_examples, *map(_nothing, pattern.not_examples)):
+            reader = readers.setdefault(example.library, MentionReader(rules, example.library))
+            wrong += _wrong(reader, pattern, example)
+    if wrong:
+        raise RuleError("\n".join(wrong))
+    return rules
+
+
+def _patterns(rules: StackOverflowRules) -> Iterator[MentionPattern]:
+    for patterns in (rules.named, rules.unnamed, *rules.packages.values()):
+        yield from patterns
+    for foreign in rules.foreign.values():
+        yield from foreign.mentions
+
+
+def _nothing(text: str) -> Example:
+    return Example(text=text, gives="")
+
+
+def _wrong(reader: MentionReader, pattern: MentionPattern, example: Example) -> list[str]:
+    """Return what is wrong about an example in a sentence, or nothing."""
+    unclear = example in pattern.unclear_examples
+    mentions = reader.read(example.text)
+    given = ", ".join(m.version for m in mentions if m.unclear is unclear)
+    if given == example.gives:
+        return []
+    return [f"{RULE_FILE}: {pattern.pattern!r}: {example.text!r} gives {given!r}, not {example.gives!r}"]
