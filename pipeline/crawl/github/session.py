@@ -1,0 +1,139 @@
+"""The session that speaks to GitHub: answers bounded and whole, kept with their entity tags, asked for in turn."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests_cache import CachedSession
+from urllib3 import BaseHTTPResponse, HTTPResponse
+from urllib3.exceptions import HTTPError
+from urllib3.util import Retry
+
+from pipeline.crawl.github.limits import RateLimited, Turns
+from pipeline.crawl.github.rules import AskRules
+from pipeline.crawl.http import BadAnswer, BrokenOff
+
+TRIES = 4
+"""How often one request is sent again after it was refused because of a limit."""
+
+# The cache is one token's own, and would take an answer that varies with the token for another one each time.
+_DROPPED = frozenset({"vary", "content-encoding", "content-length", "transfer-encoding"})
+
+
+def open_session(cache: Path, turns: Turns, rules: AskRules) -> CachedSession:
+    """Return a session over a cache on disk, which leaves the token out.
+
+    An answer younger than `rules.fresh_hours` is not asked for again, an older one only conditionally (If-None-Match,
+    RFC 9110 §13), which counts against no limit. Only whole JSON is kept.
+
+    Errors of a request: those of requests, and RateLimited, BadAnswer, BrokenOff.
+    """
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    session = CachedSession(
+        str(cache),
+        backend="sqlite",
+        serializer="json",
+        expire_after=timedelta(hours=rules.fresh_hours),
+        allowable_codes=(200, 301),
+        filter_fn=_worth_keeping,
+    )
+    adapter = _Adapter(turns, rules)
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, adapter)
+    return session
+
+
+class _Adapter(HTTPAdapter):
+    """Sends what the cache has not: in turn, with retries, and reads the answer within its bounds."""
+
+    def __init__(self, turns: Turns, rules: AskRules) -> None:
+        self._turns = turns
+        self._rules = rules
+        super().__init__(
+            max_retries=Retry(
+                total=rules.retries,
+                backoff_factor=rules.backoff_s,
+                status_forcelist=(500, 502, 503, 504),
+                raise_on_status=False,
+                # Waiting is bounded by `turns`, and by nothing in urllib3.
+                respect_retry_after_header=False,
+            )
+        )
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **more: Any) -> requests.Response:
+        url = request.url or ""
+        for _ in range(TRIES):
+            self._turns.before(url)
+            answer = super().send(request, *args, **more)
+            message = _message(answer) if answer.status_code >= requests.codes.bad_request else ""
+            if not self._turns.after(url, answer.status_code, answer.headers, message):
+                return answer
+        raise RateLimited(f"{url}: refused {TRIES} times because of a limit")
+
+    def build_response(self, req: requests.PreparedRequest, resp: BaseHTTPResponse) -> requests.Response:
+        url = req.url or ""
+        body = _read(url, resp, self._rules.max_answer_bytes, self._rules.max_answer_s)
+        if resp.status == requests.codes.ok:
+            _check_json(url, resp.headers, body)
+        headers = {name: value for name, value in resp.headers.items() if name.lower() not in _DROPPED}
+        whole = HTTPResponse(
+            io.BytesIO(body), headers, resp.status, reason=resp.reason, preload_content=False, version=resp.version
+        )
+        return super().build_response(req, whole)
+
+
+def _read(url: str, answer: BaseHTTPResponse, max_bytes: int, max_s: float) -> bytes:
+    """Read a body as it comes, so that one that drips or never ends is given up."""
+    end = time.monotonic() + max_s
+    body = bytearray()
+    try:
+        while chunk := answer.read1(1 << 16, decode_content=True):
+            body += chunk
+            if len(body) > max_bytes:
+                raise BadAnswer(f"{url}: longer than the limit of {max_bytes} bytes")
+            if time.monotonic() > end:
+                raise BrokenOff(f"{url}: not whole after {max_s:.0f} s")
+        if answer.length_remaining:
+            raise BrokenOff(f"{url}: broke off after {len(body)} bytes")
+    except (HTTPError, OSError) as error:
+        answer.close()
+        raise BrokenOff(f"{url}: broke off after {len(body)} bytes: {type(error).__name__}") from None
+    except (BadAnswer, BrokenOff):
+        answer.close()
+        raise
+    answer.release_conn()
+    return bytes(body)
+
+
+def _check_json(url: str, headers: Mapping[str, str], body: bytes) -> None:
+    try:
+        json.loads(body)
+    except (ValueError, RecursionError):
+        kind = headers.get("Content-Type", "no content type")
+        raise BadAnswer(f"{url}: not JSON but {kind}, {len(body)} bytes") from None
+
+
+def _message(answer: requests.Response) -> str:
+    """Return what GitHub says of an error; what stands between us may say it in HTML."""
+    try:
+        said = answer.json()
+    except (ValueError, RecursionError):
+        return ""
+    message = said.get("message") if isinstance(said, dict) else None
+    return message if isinstance(message, str) else ""
+
+
+def _worth_keeping(answer: requests.Response) -> bool:
+    """Keep no search that GitHub broke off for lack of time: asked again it may be complete."""
+    if answer.status_code != requests.codes.ok:
+        return True
+    said = answer.json()
+    return not (isinstance(said, dict) and said.get("incomplete_results"))
