@@ -64,17 +64,22 @@ def choose(
     """
     by_newest: dict[str, list[tuple[datetime, DependentRelease | Reject]]] = {}
     for spelled, files in found.releases.items():
-        times = [file.uploaded for file in files if file.uploaded]
-        newest = days.newest_at(min(times)) if times and period.covers(min(times)) else None
-        if newest in covered and newest is not None:
-            by_newest.setdefault(newest, []).append((min(times), _release(found.library, spelled, files, min(times))))
+        time = min((file.uploaded for file in files if file.uploaded), default=None)
+        newest = days.newest_at(time) if time and period.covers(time) else None
+        if time and newest in covered:
+            by_newest.setdefault(str(newest), []).append((time, _release(found.library, spelled, files, time)))
     ranked = sorted(by_newest, key=lambda newest: content_id(library, found.library, newest))
     return [_last(by_newest[newest]) for newest in sorted(ranked[:most], key=Version)]
 
 
 def _last(releases: Sequence[tuple[datetime, DependentRelease | Reject]]) -> DependentRelease | Reject:
     """Return the last release that can be read, else why the last one cannot be."""
-    return max(releases, key=lambda release: (isinstance(release[1], DependentRelease), release[0], str(release[1])))[1]
+
+    def place(release: tuple[datetime, DependentRelease | Reject]) -> tuple[bool, datetime, str]:
+        time, read = release
+        return (False, time, read.key) if isinstance(read, Reject) else (True, time, read.purl)
+
+    return max(releases, key=place)[1]
 
 
 def _release(dependent: str, spelled: str, files: Sequence[IndexFile], time: datetime) -> DependentRelease | Reject:

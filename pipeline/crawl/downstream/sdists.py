@@ -16,6 +16,9 @@ from pipeline.crawl.manifest import Artifact, Manifest, is_about, make_manifest,
 from pipeline.crawl.pins import is_pin_file
 from pipeline.crawl.sources import SourceStore
 
+_FORMAT = 1
+"""To be raised where other members are kept: what was read before lacks them."""
+
 
 class TooLarge(Exception):
     """The file is larger than the rule allows, and was not fetched."""
@@ -40,7 +43,7 @@ class SdistStore:
         self.root = root
         self.fetcher = fetcher
         self.rules = rules
-        self.sources = SourceStore(root / "sources.sqlite")
+        self.sources = SourceStore(root / f"sdists-{_FORMAT}.sqlite")
 
     def read(self, file: IndexFile) -> Sdist:
         """Return what a source distribution holds, fetching it where it is not here whole."""

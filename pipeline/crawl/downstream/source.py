@@ -104,7 +104,7 @@ class Downstream:
             return [self._reject(key, error)]
         covered = {row["version"] for row in target.releases}
         chosen = choose(found, target.library, days, covered, period, self.rules.releases_per_dependent)
-        detail = f"no release of it came out in the days of the releases of {target.library} that the lake holds"
+        detail = f"none came out, as far as the index tells, in the days of the lake's releases of {target.library}"
         return chosen or [Reject(key, RejectReason.NO_RELEASES, detail)]
 
     def _read(self, target: Target, release: DependentRelease | Reject) -> list[Found | Reject]:
