@@ -26,6 +26,7 @@ class Settings(BaseSettings):
     data: Path = Field(PROJECT / "data", description="folder of the lake, the caches and the snapshots")
     rules: Path = Field(PROJECT / "curation_rules", description="folder of the rule files")
     index_url: str | None = Field(None, description="package index; default: what pip is configured to use")
+    github_url: str = Field("https://api.github.com", description="GitHub's REST API, asked with GITHUB_TOKEN")
     workers: int = Field(os.cpu_count() or 1, ge=1, description="processes and threads that one stage may use")
     timeout_s: float = Field(60.0, gt=0, description="seconds to wait for an answer of the index")
     environments_gib: float = Field(20.0, gt=0, description="size above which unused environments are taken away")
