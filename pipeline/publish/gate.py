@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.changes import prove_changes
-from pipeline.publish.quality import QualityRules, is_allowed
+from pipeline.publish.quality import QualityRules
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
 from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus, SnippetSource
 

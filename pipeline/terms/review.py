@@ -44,6 +44,8 @@ class RejectReason(Term):
     TOO_LARGE = "too_large", "larger than the rule allows"
     UNREADABLE = "unreadable", "text in no encoding that it states, or no text at all"
     NOT_SELECTED = "not_selected", "outside of what the rules select: a fork, few stars, nothing in the covered period"
+    PYTHON_2 = "python_2", "written in Python 2"
+    SECRET = "secret", "holds a secret that cannot be taken out"
     OUT_OF_SCOPE = "out_of_scope", "generated, vendored or test code"
     NEAR_DUPLICATE = "near_duplicate", "almost the same code is there already"
     NO_PREDECESSOR = "no_predecessor", "the release before is not in the lake"

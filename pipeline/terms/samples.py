@@ -30,6 +30,7 @@ class SnippetStyle(Term):
     MARKDOWN = "markdown", "a fenced code block"
     FUNCTION = "function", "a function of a file, with what it needs of the file"
     METHOD = "method", "a method with the head of its class, and what they need of the file"
+    CLASS_BODY = "class_body", "statements of a class that are no methods, with its head and what they need of the file"
     STATEMENTS = "statements", "statements of a module's top level, with what they need of the file"
     POST = "post", "a block of code of a post"
     PAGE = "page", "a block of code of a documentation page"

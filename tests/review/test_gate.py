@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.lake import Output, Row, content_id, table
 from pipeline.publish.gate import gate_stage
-from pipeline.publish.quality import QualityRules, is_allowed
+from pipeline.publish.quality import QualityRules
 from pipeline.rules import RULES, RuleError, load
 from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome, SnippetSource
 from tests.instances.rows import LIBRARY
@@ -215,30 +215,6 @@ def test_flags_hold_back_as_the_rules_say_and_others_are_carried() -> None:
     ]
     row = published(output, "published_completions", "1.1")
     assert (row["flags"], row["review_status"]) == ([FlagKind.AUDIT], "pending")
-
-
-@pytest.mark.parametrize(
-    ("expression", "allowed"),
-    [
-        ("MIT", True),
-        ("mit", True),
-        ("GPL-3.0-only", False),
-        ("MIT OR GPL-3.0-only", True),
-        ("GPL-3.0-only OR MIT", True),
-        ("MIT AND GPL-3.0-only", False),
-        ("MIT AND BSD-3-Clause", True),
-        ("GPL-3.0-only AND MIT OR ISC", True),
-        ("GPL-3.0-only AND (MIT OR ISC)", False),
-        ("(MIT OR GPL-3.0-only) AND ISC", True),
-        ("Apache-2.0 WITH LLVM-exception", True),
-        ("GPL-2.0-only WITH Classpath-exception-2.0", False),
-        ("LicenseRef-Ours", False),
-        ("BSD", False),
-        ("", False),
-    ],
-)
-def test_is_allowed(expression: str, allowed: bool) -> None:
-    assert is_allowed(expression, QUALITY.licences) is allowed
 
 
 def test_a_licence_that_spdx_does_not_know_is_an_error_in_the_rules(tmp_path) -> None:
