@@ -1,45 +1,89 @@
-"""pyproject.toml: what the project asks for (PEP 621), its dependency groups (PEP 735), and what its tools say."""
+"""pyproject.toml: what the project asks for (PEP 621), its dependency groups (PEP 735), and what its tools say.
+
+Build requirements are left out: they say what builds the project, not what its code uses.
+"""
 
 from __future__ import annotations
 
-import re
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from posixpath import dirname, join, normpath
 from typing import Any
 
+from pipeline.crawl.pins import poetry
 from pipeline.crawl.pins.requirement import requirement, specified
-from pipeline.crawl.pins.stated import PYTHON, Stated, refused
-from pipeline.crawl.pins.text import Lines
+from pipeline.crawl.pins.requirements_txt import read_line
+from pipeline.crawl.pins.stated import PYTHON, Include, Said
+from pipeline.crawl.pins.toml import Document, parse, table, texts
 from pipeline.lake import Reject
 
-_AT_LINE = re.compile(r"at line (\d+)")
 
-
-def read(file: str, text: str, files: Mapping[str, bytes]) -> Iterator[Stated | Reject]:
+def read(file: str, text: str) -> Iterator[Said]:
     """Yield what a pyproject.toml states."""
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        line = _AT_LINE.search(str(error))
-        yield refused(file, int(line[1]) if line else 1, f"not TOML: {error}")
+    document = parse(file, text)
+    if isinstance(document, Reject):
+        yield document
         return
-    lines = Lines(text)
-    yield from _project(file, document.get("project"), lines)
+    yield from _python(document, "project", "requires-python")
+    yield from _python(document, "tool", "flit", "metadata", "requires-python")
+    for group, path in _lists(document.top):
+        yield from _listed(document, group, *path)
+    yield from poetry.read(document)
+    yield from _files(document)
 
 
-def _project(file: str, project: Any, lines: Lines) -> Iterator[Stated | Reject]:
-    if not isinstance(project, dict):
-        return
-    start = lines.of("[project]")
-    if isinstance(python := project.get("requires-python"), str):
-        yield specified(PYTHON, python, file, lines.of("requires-python", start))
-    yield from _listed(file, project.get("dependencies"), None, lines, start)
-    extras = project.get("optional-dependencies")
-    for group, asked in extras.items() if isinstance(extras, dict) else ():
-        yield from _listed(file, asked, group, lines, start)
+def _python(document: Document, *path: str) -> Iterator[Said]:
+    asked = table(document.top, *path[:-1]).get(path[-1])
+    if isinstance(asked, str):
+        line = document.lines.key(path[-1], document.lines.table(*path[:-1]))
+        yield specified(PYTHON, asked, document.file, line)
 
 
-def _listed(file: str, asked: Any, group: str | None, lines: Lines, start: int) -> Iterator[Stated | Reject]:
-    for text in asked if isinstance(asked, list) else ():
-        if isinstance(text, str):
-            yield requirement(text, file, lines.of(text, start), group)
+def _lists(top: dict[str, Any]) -> Iterator[tuple[str | None, tuple[str, ...]]]:
+    """Yield the groups of a document, with the path to the requirements of each."""
+    flit, pdm, hatch, uv = (("tool", tool) for tool in ("flit", "pdm", "hatch", "uv"))
+    yield None, ("project", "dependencies")
+    yield None, (*flit, "metadata", "requires")
+    yield None, (*uv, "constraint-dependencies")
+    yield "dev", (*uv, "dev-dependencies")
+    yield "override", (*uv, "override-dependencies")
+    for path in (
+        ("project", "optional-dependencies"),
+        ("dependency-groups",),
+        (*flit, "metadata", "requires-extra"),
+        (*pdm, "dev-dependencies"),
+    ):
+        for group in table(top, *path):
+            yield group, (*path, group)
+    for environment in table(top, *hatch, "envs"):
+        for key in ("dependencies", "extra-dependencies"):
+            yield environment, (*hatch, "envs", environment, key)
+
+
+def _listed(document: Document, group: str | None, *path: str) -> Iterator[Said]:
+    """Yield the requirements of a list; what stands in it besides, such as PEP 735's include-group, asks for none."""
+    start = document.lines.table(*path[:-1])
+    for text in texts(table(document.top, *path[:-1]).get(path[-1])):
+        line = document.lines.literal(text, start)
+        if path[:2] in (("tool", "pdm"), ("tool", "hatch")):
+            yield from read_line(document.file, line, text, group)
+        else:
+            yield requirement(text, document.file, line, group)
+
+
+def _files(document: Document) -> Iterator[Include]:
+    """Yield the files that setuptools or a plugin of hatchling reads the requirements from."""
+    setuptools = ("tool", "setuptools", "dynamic")
+    plugin = ("tool", "hatch", "metadata", "hooks", "requirements_txt")
+    yield from _included(document, None, "file", *setuptools, "dependencies")
+    for group in table(document.top, *setuptools, "optional-dependencies"):
+        yield from _included(document, group, "file", *setuptools, "optional-dependencies", group)
+    yield from _included(document, None, "files", *plugin)
+    yield from _included(document, None, "filename", *plugin)
+    for group in table(document.top, *plugin, "optional-dependencies"):
+        yield from _included(document, group, group, *plugin, "optional-dependencies")
+
+
+def _included(document: Document, group: str | None, key: str, *path: str) -> Iterator[Include]:
+    for name in texts(table(document.top, *path).get(key)):
+        line = document.lines.literal(name, document.lines.table(*path[:-1]))
+        yield Include(normpath(join(dirname(document.file), name)), document.file, line, group)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime, time
 from functools import lru_cache
 
-from packaging.markers import InvalidMarker, Marker, UndefinedComparison, UndefinedEnvironmentName
+from packaging.markers import Marker, UndefinedEnvironmentName
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 RELEASED = {
@@ -26,6 +26,16 @@ RELEASED = {
 }
 """CPython X.Y to the day of its first release (PEP 373, 398, 429, 478, 494, 537, 569, 596, 619, 664, 693, 719, 745)."""
 
+_SYSTEM = {
+    "os_name": "posix",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "platform_machine": "x86_64",
+    "platform_release": "5.10",
+    "platform_version": "1",
+    "platform_python_implementation": "CPython",
+    "implementation_name": "cpython",
+}
 _PATCHES = (20, *range(20))
 """Patch releases that are tried: `>=3.6.1` admits 3.6, and so does `<3.6.5`."""
 
@@ -56,19 +66,11 @@ def holds(marker: str | None, python: str, group: str | None = None) -> bool:
     """Whether a marker holds for CPython X.Y on Linux (PEP 508); one that cannot be read holds."""
     if marker is None:
         return True
-    system = {
-        "os_name": "posix",
-        "sys_platform": "linux",
-        "platform_system": "Linux",
-        "platform_machine": "x86_64",
-        "platform_release": "5.10",
-        "platform_version": "1",
-        "platform_python_implementation": "CPython",
-        "implementation_name": "cpython",
-    }
     full = f"{python}.{_PATCHES[0]}"
     versions = {"python_version": python, "python_full_version": full, "implementation_version": full}
+    groups = frozenset({group} if group else ())
+    asked: dict[str, str | frozenset[str]] = {"extra": group or "", "extras": groups, "dependency_groups": groups}
     try:
-        return Marker(marker).evaluate(system | versions | {"extra": group or ""})
-    except (InvalidMarker, UndefinedComparison, UndefinedEnvironmentName):
+        return Marker(marker).evaluate({**_SYSTEM, **versions, **asked}, context="lock_file")
+    except (ValueError, UndefinedEnvironmentName, RecursionError):
         return True

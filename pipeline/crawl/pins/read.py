@@ -1,25 +1,43 @@
-"""Which files of a project are read, and by which reader."""
+"""Which files of a project are read, by which reader, and what they include."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
 from posixpath import basename, dirname
 
-from pipeline.crawl.pins import metadata, pyproject, requirements_txt
+from packaging.pylock import is_valid_pylock_path
+
+from pipeline.crawl.pins import conda, ini, locks, metadata, pipfile, pyproject, requirements_txt, setup_py
 from pipeline.crawl.pins.scopes import SHELVES
-from pipeline.crawl.pins.stated import Pins, Stated, parted
+from pipeline.crawl.pins.stated import Pins, Reader, Said, Stated, refused
 from pipeline.crawl.pins.text import decoded
 from pipeline.lake import Reject
 from pipeline.terms import RejectReason
 
-Reader = Callable[[str, str, Mapping[str, bytes]], Iterator[Stated | Reject]]
+MAX_BYTES = 16 << 20
+"""A file that is longer is a reject TOO_LARGE: the longest lock files of large projects have a few megabytes."""
 
-_REQUIREMENTS = re.compile(
-    r"(?i)(?:(?P<before>[\w.]+)[-_.])?(?:requirements?|reqs?|constraints?)(?:[-_.](?P<after>[\w.-]+?))?\.(?:txt|in|pip)"
-)
-
+_WORDS = r"(?:(?P<before>[\w.-]+?)[-_.])?(?:{})(?:[-_.](?P<after>[\w.-]+?))?\.(?:{})"
+_REQUIREMENTS = re.compile("(?i)" + _WORDS.format("requirements?|reqs?|constraints?", "txt|in|pip"))
+_ENVIRONMENT = re.compile("(?i)" + _WORDS.format("environment|env|conda", "ya?ml"))
 _MAIN = frozenset({"", "base", "common", "main", "core", "prod", "production", "install", "default", "run", "runtime"})
+_READERS: dict[str, Reader] = {
+    "pyproject.toml": pyproject.read,
+    "setup.py": setup_py.read,
+    "setup.cfg": ini.read_setup,
+    "tox.ini": ini.read_tox,
+    "Pipfile": pipfile.read,
+    "Pipfile.lock": pipfile.read_lock,
+    "poetry.lock": locks.read_poetry,
+    "uv.lock": locks.read_uv,
+    "pdm.lock": locks.read_pdm,
+    "PKG-INFO": metadata.read,
+    "METADATA": metadata.read,
+}
 
 
 def is_pin_file(path: str) -> bool:
@@ -30,44 +48,64 @@ def is_pin_file(path: str) -> bool:
 def read_pins(files: Mapping[str, bytes]) -> Pins:
     """Return what the files of a project (path to content) state about versions, and what of it cannot be read.
 
-    Never fails: a file that is no text is a reject UNREADABLE, what no parser likes a reject BAD_REQUIREMENT whose key
-    is `file:line`. Nothing is run, nothing is fetched.
+    Never fails: a file that is no text is a reject UNREADABLE, one that is too long TOO_LARGE, and what no parser likes
+    a BAD_REQUIREMENT whose key is `file:line`. Nothing is run, nothing is fetched.
     """
-    found: list[Stated | Reject] = []
-    for path in sorted(files):
-        reader = _reader(path)
-        if reader is not None:
-            text = decoded(files[path])
-            if text is None:
-                found.append(Reject(path, RejectReason.UNREADABLE, "text in no encoding that it states"))
-            else:
-                found += reader(path, text, files)
-    return parted(found)
+    stated: dict[Stated, None] = {}
+    rejects: dict[Reject, None] = {}
+    todo = deque((path, reader) for path in sorted(files) if (reader := _reader(path)))
+    included: set[tuple[str, str | None]] = set()
+    while todo:
+        path, reader = todo.popleft()
+        for one in _read(path, files[path], reader):
+            if isinstance(one, Stated):
+                stated[one] = None
+            elif isinstance(one, Reject):
+                rejects[one] = None
+            elif one.path not in files:
+                detail = f"{one.path[:200]!r} is taken in here and is not there"
+                rejects[refused(one.file, one.line, detail)] = None
+            elif (one.path, one.group) not in included:
+                included.add((one.path, one.group))
+                todo.append((one.path, partial(requirements_txt.read, group=one.group)))
+    return Pins(tuple(sorted(stated, key=_order)), tuple(rejects))
+
+
+def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
+    if len(content) > MAX_BYTES:
+        yield Reject(path, RejectReason.TOO_LARGE, f"{len(content)} bytes, more than {MAX_BYTES}")
+        return
+    text = decoded(content)
+    if text is None:
+        yield Reject(path, RejectReason.UNREADABLE, "in no encoding that it states, nor in UTF-8 or UTF-16")
+        return
+    try:
+        yield from reader(path, text)
+    except RecursionError:
+        yield refused(path, 1, "nested too deeply")
 
 
 def _reader(path: str) -> Reader | None:
-    name = basename(path)
+    name, folder = basename(path), basename(dirname(path))
     if name in _READERS:
         return _READERS[name]
-    if _REQUIREMENTS.fullmatch(name) or (basename(dirname(path)) in SHELVES and name.endswith((".txt", ".in"))):
-        return _requirements
-    return None
-
-
-def _requirements(path: str, text: str, files: Mapping[str, bytes]) -> Iterator[Stated | Reject]:
-    return requirements_txt.read(path, text, files, group_of(path))
+    if name == "requires.txt" and folder.endswith(".egg-info"):
+        return metadata.read_requires
+    if _REQUIREMENTS.fullmatch(name) or (folder in SHELVES and name.endswith((".txt", ".in"))):
+        return partial(requirements_txt.read, group=group_of(path))
+    if _ENVIRONMENT.fullmatch(name):
+        return partial(conda.read, group=group_of(path))
+    return locks.read_pylock if is_valid_pylock_path(Path(path)) else None
 
 
 def group_of(path: str) -> str | None:
     """Return for what a requirements file is by its name: `requirements-dev.txt` for `dev`, None for the project."""
-    found = _REQUIREMENTS.fullmatch(basename(path))
-    words = [found["before"], found["after"]] if found else [basename(path).rsplit(".", 1)[0]]
+    name = basename(path)
+    found = _REQUIREMENTS.fullmatch(name) or _ENVIRONMENT.fullmatch(name)
+    words = [found["before"], found["after"]] if found else [name.rsplit(".", 1)[0]]
     group = "-".join(word for word in words if word).lower()
     return None if group in _MAIN else group
 
 
-_READERS: dict[str, Reader] = {
-    "pyproject.toml": pyproject.read,
-    "PKG-INFO": metadata.read,
-    "METADATA": metadata.read,
-}
+def _order(one: Stated) -> tuple[str, int, str, str, str, str]:
+    return one.file, one.line, one.library, one.specifier, one.marker or "", one.group or ""

@@ -6,32 +6,53 @@ import re
 from urllib.parse import unquote, urlsplit
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from pipeline.crawl.pins.stated import Stated, refused
 from pipeline.lake import Reject
 from pipeline.terms import StatementKind
 
-# `>=1.0.*` was allowed until packaging 22 and meant `>=1.0`.
+# Until packaging 22 this was allowed: `>=1.0.*` for `>=1.0`, and a comma too many.
 _DOT_STAR = re.compile(r"((?:<=?|>=?|~=)\s*v?\d[\w.!+-]*?)\.\*")
+_COMMA = re.compile(r",\s*(?=,|;|$)")
+# What no version has: Python refuses to read such a number.
+_NUMBER = re.compile(r"\d{100}")
 _SHOWN = 200
 
 
-def requirement(text: str, file: str, line: int, group: str | None = None) -> Stated | Reject:
-    """Read a requirement by PEP 508, or as older tools wrote it."""
+def requirement(
+    text: str, file: str, line: int, group: str | None = None, condition: str | None = None
+) -> Stated | Reject:
+    """Read a requirement by PEP 508, or as older tools wrote it; `condition` is a marker that holds besides its own."""
     try:
-        found = Requirement(text)
-    except InvalidRequirement as error:
-        try:
-            found = Requirement(_DOT_STAR.sub(r"\1", text))
-        except InvalidRequirement:
-            return refused(file, line, f"{text[:_SHOWN]!r}: {str(error).splitlines()[0]}")
-    marker = str(found.marker) if found.marker else None
+        found = _parsed(text)
+    except (InvalidRequirement, RecursionError) as error:
+        return refused(file, line, f"{text[:_SHOWN]!r}: {str(error).splitlines()[0]}")
+    marker = both(str(found.marker) if found.marker else None, condition)
     if found.url:
         return addressed(found.name, found.url, file, line, marker, group)
     return specified(found.name, str(found.specifier), file, line, marker, group)
+
+
+def _parsed(text: str) -> Requirement:
+    if _NUMBER.search(text):
+        raise InvalidRequirement("a number of more than a hundred digits")
+    try:
+        return Requirement(text)
+    except InvalidRequirement:
+        mended = _COMMA.sub("", _DOT_STAR.sub(r"\1", text))
+        if mended == text:
+            raise
+        return Requirement(mended)
+
+
+def both(marker: str | None, condition: str | None) -> str | None:
+    """Return the marker that holds where both hold."""
+    if marker and condition:
+        return f"({condition}) and ({marker})"
+    return marker or condition
 
 
 def specified(
@@ -41,7 +62,7 @@ def specified(
     try:
         version = exact(specifier)
     except InvalidSpecifier as error:
-        return refused(file, line, f"{name[:_SHOWN]}: {error}")
+        return refused(file, line, f"{name[:_SHOWN]}: {error}"[: 2 * _SHOWN])
     kind = StatementKind.EXACT_PIN if version else StatementKind.RANGE
     return Stated(canonicalize_name(name), specifier, version, kind, file, line, marker, group)
 
@@ -50,12 +71,10 @@ def locked(
     name: str, version: str, file: str, line: int, marker: str | None = None, group: str | None = None
 ) -> Stated | Reject:
     """State what a lock file names."""
-    try:
-        Version(version)
-    except (InvalidVersion, TypeError):
-        return refused(file, line, f"{str(name)[:_SHOWN]} {str(version)[:_SHOWN]!r}: no version by PEP 440")
-    library = canonicalize_name(name)
-    return Stated(library, f"=={version}", version, StatementKind.LOCK, file, line, marker, group)
+    stated = specified(name, f"=={version}", file, line, marker, group)
+    if isinstance(stated, Reject) or stated.version is None:
+        return refused(file, line, f"{name[:_SHOWN]} {version[:_SHOWN]!r}: no version by PEP 440")
+    return Stated(stated.library, stated.specifier, version, StatementKind.LOCK, file, line, marker, group)
 
 
 def addressed(name: str, url: str, file: str, line: int, marker: str | None = None, group: str | None = None) -> Stated:
@@ -79,8 +98,18 @@ def exact(specifier: str) -> str | None:
 
     Errors: InvalidSpecifier.
     """
+    if _NUMBER.search(specifier):
+        raise InvalidSpecifier("a number of more than a hundred digits")
     alternatives = [SpecifierSet(one) for one in specifier.split("||")]
-    if len(alternatives) > 1:
+    pins = [pin for one in alternatives[0] if (pin := _pinned(one))]
+    return pins[0] if pins and len(alternatives) == 1 else None
+
+
+def _pinned(one: Specifier) -> str | None:
+    if one.operator not in ("==", "===") or one.version.endswith(".*"):
         return None
-    pins = [one for one in alternatives[0] if one.operator in ("==", "===") and not one.version.endswith(".*")]
-    return pins[0].version if pins else None
+    try:
+        Version(one.version)
+    except ValueError:
+        raise InvalidSpecifier(f"{one.version!r} is no version by PEP 440") from None
+    return one.version

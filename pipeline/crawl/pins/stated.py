@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pipeline.lake import Reject
@@ -18,7 +18,7 @@ class Stated:
 
     `specifier` is that of PEP 440, empty for any version; alternatives stand beside `||`. `version` is the one release
     that it names. `group` is the extra, dependency group or environment that asks for it, None where the project itself
-    does. `marker` is PEP 508's; what it says of extras is meant for `group`.
+    does. `marker` is PEP 508's; what it says of extras and groups is meant for `group`.
     """
 
     library: str
@@ -39,6 +39,23 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
+class Include:
+    """A file of requirements that another one, at a line, takes in for a group."""
+
+    path: str
+    file: str
+    line: int
+    group: str | None = None
+
+
+Said = Stated | Include | Reject
+"""What a reader finds in a file."""
+
+Reader = Callable[[str, str], Iterator[Said]]
+"""(path, text) to what the file says."""
+
+
+@dataclass(frozen=True, slots=True)
 class Pins:
     """What the files of a project state, in the order of their names and lines, and the lines that nobody can read."""
 
@@ -46,17 +63,6 @@ class Pins:
     rejects: tuple[Reject, ...]
 
 
-def parted(found: Iterable[Stated | Reject]) -> Pins:
-    """Part what was read from what was refused; the same statement twice in one place counts once."""
-    both = list(dict.fromkeys(found))
-    stated = sorted((one for one in both if isinstance(one, Stated)), key=_order)
-    return Pins(tuple(stated), tuple(one for one in both if isinstance(one, Reject)))
-
-
 def refused(file: str, line: int, detail: str) -> Reject:
     """Say which line states a requirement that cannot be read, and why."""
     return Reject(f"{file}:{line}", RejectReason.BAD_REQUIREMENT, detail)
-
-
-def _order(one: Stated) -> tuple[str, int, str, str, str, str]:
-    return one.file, one.line, one.library, one.specifier, one.marker or "", one.group or ""

@@ -1,0 +1,93 @@
+"""What the lists and dicts of a script hold, put together from literals, names, and calls that hand things on."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from pipeline.crawl.pins.requirement import both
+from pipeline.crawl.pins.static import Bindings, Bound, text_of
+
+_PASSES_ON = frozenset({"list", "tuple", "set", "sorted", "dict", "copy", "deepcopy", "OrderedDict", "unique"})
+_OF_TEXT = frozenset({"split", "splitlines", "strip", "copy"})
+
+
+def entries(bound: Bound, bindings: Bindings, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, Bound]]:
+    """Yield the entries of what is a dict: a literal, `dict(…)`, a name of one, and what was set in it later."""
+    node = bound.value
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            inner = Bound(value, bound.condition)
+            text = text_of(key, bindings) if key else None
+            if text is not None:
+                yield text, inner
+            elif key is None:
+                yield from entries(inner, bindings, seen)
+    elif isinstance(node, ast.Call):
+        yield from ((keyword.arg, Bound(keyword.value, bound.condition)) for keyword in node.keywords if keyword.arg)
+        for argument in node.args if called(node) in _PASSES_ON else ():
+            yield from entries(Bound(argument, bound.condition), bindings, seen)
+    elif isinstance(node, ast.Name) and node.id not in seen:
+        yield from _named_entries(node.id, bound, bindings, seen | {node.id})
+
+
+def _named_entries(name: str, bound: Bound, bindings: Bindings, seen: frozenset[str]) -> Iterator[tuple[str, Bound]]:
+    for one in bindings.names.get(name, ()):
+        yield from entries(Bound(one.value, both(one.condition, bound.condition)), bindings, seen)
+    for subscript, one in bindings.items.get(name, ()):
+        text = text_of(subscript, bindings)
+        if text is not None:
+            yield text, Bound(one.value, both(one.condition, bound.condition))
+
+
+def items(bound: Bound, bindings: Bindings, seen: frozenset[str] = frozenset()) -> Iterator[Bound]:
+    """Yield the expressions that stand in what is a list of strings, and those that nobody can take apart."""
+    node = bound.value
+    parts = _parts(node, bindings, seen)
+    if parts is not None:
+        inner = seen | {node.id} if isinstance(node, ast.Name) else seen
+        for part in parts:
+            yield from items(Bound(part.value, both(part.condition, bound.condition)), bindings, inner)
+    elif not (isinstance(node, ast.Constant) and not isinstance(node.value, str)):
+        yield bound  # but for None in place of a list
+
+
+def _parts(node: ast.expr, bindings: Bindings, seen: frozenset[str]) -> Sequence[Bound] | None:
+    """Return what an expression is put together from; None for one that is looked at as it is."""
+    if isinstance(node, ast.Name):
+        return bindings.names.get(node.id) if node.id not in seen else None
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        wanted = text_of(node.slice, bindings)
+        return [value for key, value in entries(Bound(node.value, None), bindings, seen) if key == wanted] or None
+    inner = _inner(node, bindings)
+    return None if inner is None else [Bound(one, None) for one in inner]
+
+
+def _inner(node: ast.expr, bindings: Bindings) -> Sequence[ast.expr] | None:
+    if isinstance(node, ast.List | ast.Tuple | ast.Set):
+        return node.elts
+    if isinstance(node, ast.Starred):
+        return [node.value]
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.BoolOp):
+        return node.values
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return [node.left, node.right] if text_of(node, bindings) is None else None
+    return _handed_on(node, bindings) if isinstance(node, ast.Call) else None
+
+
+def _handed_on(call: ast.Call, bindings: Bindings) -> Sequence[ast.expr] | None:
+    """Return what a call hands on as it is: `list(x)`, `"…".split()`."""
+    if called(call) in _PASSES_ON and len(call.args) == 1:
+        return [call.args[0]]
+    text = text_of(call.func.value, bindings) if isinstance(call.func, ast.Attribute) else None
+    if text is None or called(call) not in _OF_TEXT:
+        return None
+    words = text.split() if called(call) == "split" and not call.args else text.split("\n")
+    return [ast.copy_location(ast.Constant(word), call) for word in words]
+
+
+def called(call: ast.Call) -> str:
+    """Return the last name of what is called."""
+    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))

@@ -1,0 +1,149 @@
+"""What names and expressions of a script stand for, found by reading it: nothing is run."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from pipeline.crawl.pins.conditions import marker_of
+from pipeline.crawl.pins.requirement import both
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """An expression that a name is bound to, or that is added to it, and the condition under which (a marker)."""
+
+    value: ast.expr
+    condition: str | None
+
+
+@dataclass
+class Bindings:
+    """The bindings of a script: names, items of dicts by (name, key), and functions by their name.
+
+    Scopes are not kept apart: in a script that calls `setup` a name says the same thing everywhere.
+    """
+
+    names: defaultdict[str, list[Bound]] = field(default_factory=lambda: defaultdict(list))
+    items: defaultdict[str, list[tuple[ast.expr, Bound]]] = field(default_factory=lambda: defaultdict(list))
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+
+
+def bindings_of(tree: ast.Module) -> Bindings:
+    """Collect what a script binds: assignments, `+=`, `append`, `extend`, `update`, and items that are set."""
+    found = Bindings()
+    for statement, condition, always in _statements(tree.body, None, True):
+        if isinstance(statement, ast.FunctionDef):
+            found.functions[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            for target in statement.targets:
+                _bind(found, target, Bound(statement.value, condition), replaces=always)
+        elif isinstance(statement, ast.AnnAssign) and statement.value:
+            _bind(found, statement.target, Bound(statement.value, condition), replaces=always)
+        elif isinstance(statement, ast.AugAssign):
+            _bind(found, statement.target, Bound(statement.value, condition), replaces=False)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            _change(found, statement.value, condition)
+    return found
+
+
+def _statements(
+    body: Iterable[ast.stmt], condition: str | None, always: bool
+) -> Iterator[tuple[ast.stmt, str | None, bool]]:
+    """Yield statements in their order, the condition that they are under, and whether they run in any case."""
+    for statement in body:
+        yield statement, condition, always
+        if isinstance(statement, ast.If):
+            yield from _statements(statement.body, both(marker_of(statement.test), condition), False)
+            yield from _statements(statement.orelse, both(marker_of(statement.test, holds=False), condition), False)
+        elif isinstance(statement, ast.FunctionDef | ast.With | ast.ClassDef):
+            yield from _statements(statement.body, condition, always)
+        else:
+            for part in ("body", "handlers", "orelse", "finalbody"):
+                inner = getattr(statement, part, [])
+                for one in inner if isinstance(inner, list) else ():
+                    block = one.body if isinstance(one, ast.ExceptHandler) else [one]
+                    yield from _statements(block, condition, False)
+
+
+def _bind(found: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> None:
+    if isinstance(target, ast.Name):
+        if replaces:
+            found.names[target.id].clear()
+            found.items.pop(target.id, None)
+        found.names[target.id].append(bound)
+    elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        found.items[target.value.id].append((target.slice, bound))
+
+
+def _change(found: Bindings, call: ast.Call, condition: str | None) -> None:
+    """Take in `name.append(x)`, `name.extend(xs)`, `name.update(d)`, and the same of an item, `name["key"].append`."""
+    if not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+        return
+    if call.func.attr == "append":
+        value: ast.expr = ast.copy_location(ast.List([call.args[0]], ast.Load()), call)
+    elif call.func.attr in ("extend", "update"):
+        value = call.args[0]
+    else:
+        return
+    _bind(found, call.func.value, Bound(value, condition), replaces=False)
+
+
+def text_of(node: ast.expr, bindings: Bindings, depth: int = 8) -> str | None:
+    """Return the string that an expression makes of constants and names of constants; None where it makes another."""
+    if depth == 0:
+        return None
+    if isinstance(node, ast.Constant):
+        return str(node.value) if isinstance(node.value, str | int | float) else None
+    if isinstance(node, ast.Name):
+        values = bindings.names.get(node.id, [])
+        return text_of(values[0].value, bindings, depth - 1) if len(values) == 1 else None
+    if isinstance(node, ast.JoinedStr):
+        return _joined([text_of(part, bindings, depth - 1) for part in node.values])
+    if isinstance(node, ast.FormattedValue):
+        plain = node.conversion == -1 and node.format_spec is None
+        return text_of(node.value, bindings, depth - 1) if plain else None
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _joined([text_of(part, bindings, depth - 1) for part in (node.left, node.right)])
+    return _formatted(node, bindings, depth)
+
+
+def _joined(parts: list[str | None]) -> str | None:
+    known = [part for part in parts if part is not None]
+    return "".join(known) if len(known) == len(parts) else None
+
+
+def _formatted(node: ast.expr, bindings: Bindings, depth: int) -> str | None:
+    """Return what `"…%s" % name` and `"…{}".format(name)` make."""
+    named: dict[str, ast.expr] = {}
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+        form, given = node.left, node.right.elts if isinstance(node.right, ast.Tuple) else [node.right]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "format":
+        form, given = node.func.value, node.args
+        named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
+    else:
+        return None
+    text = text_of(form, bindings, depth - 1)
+    values = [text_of(one, bindings, depth - 1) for one in given]
+    keys = {key: text_of(value, bindings, depth - 1) for key, value in named.items()}
+    if text is None or None in values or None in keys.values() or len(text) > _LONGEST:
+        return None
+    return _filled(text, [str(value) for value in values], {key: str(value) for key, value in keys.items()}, node)
+
+
+_LONGEST = 1000
+
+
+def _filled(text: str, values: list[str], keys: dict[str, str], node: ast.expr) -> str | None:
+    """Fill plain places only: widths could ask for any amount of memory, and attributes for anything."""
+    parts = text.split("%s" if isinstance(node, ast.BinOp) else "{}")
+    if len(parts) == len(values) + 1 and not keys:
+        whole = "".join(part + value for part, value in zip(parts, [*values, ""], strict=True))
+        return whole if "%" not in "".join(parts) or isinstance(node, ast.Call) else None
+    if isinstance(node, ast.BinOp) or len(parts) > 1:
+        return None
+    for key, value in [*((str(number), value) for number, value in enumerate(values)), *keys.items()]:
+        text = text.replace(f"{{{key}}}", value)
+    return None if "{" in text else text
