@@ -39,7 +39,7 @@ def read_setup(file: str, text: str) -> Iterator[Said]:
 
 
 def _parse(file: str, text: str) -> RawConfigParser | Reject:
-    parser = RawConfigParser(strict=False, allow_no_value=True, empty_lines_in_values=True)
+    parser = RawConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # extras keep their case
     try:
         parser.read_string(text, file)
