@@ -63,10 +63,14 @@ class SdistStore:
             limit = self.rules.max_sdist_bytes
             size = self.fetcher.download(file.url, whole, sha256=file.sha256, max_bytes=limit)
             artifact = Artifact(file.url, file.sha256, size, file.kind)
-            return _read(whole, artifact, self.rules.archive_limits)
+            return read_sdist(whole, artifact, self.rules.archive_limits)
 
 
-def _read(whole: IO[bytes], artifact: Artifact, limits: ArchiveLimits) -> tuple[Manifest, dict[str, bytes]]:
+def read_sdist(whole: IO[bytes], artifact: Artifact, limits: ArchiveLimits) -> tuple[Manifest, dict[str, bytes]]:
+    """Read what is kept of a source distribution: its files by their paths in it, and the bytes by sha256.
+
+    Errors: BadArchive, UnsafeArchive.
+    """
     names: list[str] = []
 
     def wanted(name: str) -> bool:

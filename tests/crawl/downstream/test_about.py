@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.crawl.downstream.about import read_about
 from pipeline.crawl.licences import LicenceRules
@@ -39,3 +41,12 @@ def test_licence_and_author() -> None:
     told = read_about("Name: user\nAuthor: Ada\nClassifier: License :: OSI Approved :: MIT License\n", LICENCES)
     assert (told.licence, told.attribution) == ("MIT", "Ada")
     assert read_about("", LICENCES) == read_about("\0 no metadata at all", LICENCES)
+
+
+FIELDS = ["Name", "License", "License-Expression", "Classifier", "Project-URL", "Home-page", "Author", "Requires-Dist"]
+
+
+@given(st.lists(st.tuples(st.sampled_from(FIELDS), st.text(max_size=40)), max_size=8), st.text(max_size=40))
+def test_no_metadata_is_too_odd(fields: list[tuple[str, str]], body: str) -> None:
+    told = read_about("".join(f"{field}: {value}\n" for field, value in fields) + "\n" + body, LICENCES)
+    assert told.url is None or told.url.startswith("http")

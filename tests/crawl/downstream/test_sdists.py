@@ -9,13 +9,17 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.crawl import Fetcher, IndexFile, WrongHash
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
 from pipeline.crawl.downstream import DependentRules
-from pipeline.crawl.downstream.sdists import SdistStore, TooLarge
+from pipeline.crawl.downstream.sdists import SdistStore, TooLarge, read_sdist
 from pipeline.crawl.index import project
+from pipeline.crawl.manifest import Artifact, sha256_of
 from pipeline.rules import RULES, load
+from pipeline.terms import ArtifactKind
 from tests.index_server import Index, sdist, zip_bytes
 
 RULE = load(RULES / "dependents.yaml", DependentRules)
@@ -119,3 +123,26 @@ def test_another_content_than_announced_is_refused(index: Index, tmp_path: Path)
     file = offered(index, sdist("user", "1.0", FILES), sha256=hashlib.sha256(b"x").hexdigest())
     with pytest.raises(WrongHash):
         store(tmp_path).read(file)
+
+
+WHOLE = [sdist("user", "1.0", FILES)[1], zip_bytes({f"user-1.0/{name}": text.encode() for name, text in FILES.items()})]
+
+
+@given(
+    st.sampled_from(WHOLE),
+    st.lists(st.tuples(st.integers(0, 1 << 12), st.binary(max_size=3)), max_size=4),
+    st.integers(0, 400),
+)
+def test_whatever_comes_is_read_or_refused(whole: bytes, changes: list[tuple[int, bytes]], cut: int) -> None:
+    """Bytes that were changed or lost on the way must never end a refresh."""
+    content = bytearray(whole)
+    for place, new in changes:
+        content[place : place + len(new)] = new
+    damaged = bytes(content[: len(content) - cut])
+    artifact = Artifact("", sha256_of(damaged), len(damaged), ArtifactKind.SDIST)
+    try:
+        manifest, contents = read_sdist(io.BytesIO(damaged), artifact, RULE.archive_limits)
+    except (BadArchive, UnsafeArchive):
+        return
+    assert set(manifest.files.values()) == contents.keys()
+    assert all(sha256_of(content) == sha256 for sha256, content in contents.items())
