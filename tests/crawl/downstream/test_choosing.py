@@ -77,7 +77,7 @@ def test_what_cannot_be_read_is_refused(files: tuple[IndexFile, ...], expected: 
 
 @pytest.mark.parametrize(("version", "reason"), [("1.1rc1", "pre_release"), ("1.1-final-really", "invalid_version")])
 def test_what_is_no_final_release_is_refused_unless_there_is_one(version: str, reason: str) -> None:
-    odd = {version: (file("x", 5),)}
+    odd: dict[str, tuple[IndexFile, ...]] = {version: (file("x", 5),)}
     assert chosen(Project("user", odd)) == [reason]
     assert chosen(Project("user", odd | {"1.0": (file("1.0", 4),)})) == ["1.0"]
 
