@@ -19,7 +19,19 @@ _GRAMMARS = {
     Language.CSHARP: tree_sitter_c_sharp.language,
     Language.JAVASCRIPT: tree_sitter_javascript.language,
 }
-_NO_CODE = frozenset({"comment", "line_comment", "block_comment", "empty_statement", "jsx_element", "string", "number"})
+_NO_CODE = frozenset(
+    {
+        "comment",
+        "line_comment",
+        "block_comment",
+        "empty_statement",
+        "jsx_element",
+        "string",
+        "number",
+        "object",
+        "array",
+    }
+)
 _WRAPPERS = frozenset({"expression_statement", "global_statement", "parenthesized_expression"})
 
 

@@ -11,8 +11,23 @@ from html.parser import HTMLParser
 from markdown_it import MarkdownIt
 
 _BLOCKS = frozenset(
-    "address article aside blockquote dd details div dl dt fieldset figure footer h1 h2 h3 h4 h5 h6 header hr li main nav"
-    " ol p section summary table tbody td tfoot th thead tr ul".split()
+    {
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "dd",
+        "details",
+        "div",
+        "dl",
+        "dt",
+        "figure",
+        "footer",
+        "header",
+        "hr",
+    }
+    | {"li", "main", "nav", "ol", "p", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"}
+    | {"h1", "h2", "h3", "h4", "h5", "h6"}
 )
 _HINT = re.compile(r"\b(?:lang|language|snippet-code)-([\w#+.-]+)")
 _COMMENT = re.compile(r"\s*language(-all)?:\s*(?:lang-)?([\w#+.-]+)\s*")

@@ -54,7 +54,8 @@ class MentionReader:
         self._continued = re.compile(filled.fill(rules.continued), re.IGNORECASE)
         self._tag = re.compile(filled.fill(rules.tag), re.IGNORECASE)
         self._there = re.compile(_any([*words.names, *words.aliases, *filled.artifacts]), re.IGNORECASE)
-        self._named_in_title = re.compile(filled.name, re.IGNORECASE)
+        self.name = filled.name
+        self._in_title = re.compile(filled.name, re.IGNORECASE)
         known = {w for other in (*rules.libraries, *rules.foreign) for w in (other, *rules.words_of(other).names)}
         others = sorted((known | set(rules.others)) - {library, *words.names})
         self._others = re.compile(rf"(?<![\w.-])(?:{_any(others)})(?![\w-])", re.IGNORECASE)
@@ -78,7 +79,7 @@ class MentionReader:
 
     def is_named(self, title: str) -> bool:
         """Tell whether a title names the library."""
-        return self._named_in_title.search(title) is not None
+        return self._in_title.search(title) is not None
 
     def _search(self, searched: _Searched, text: str, found: dict[int, Mention]) -> None:
         for match in searched.pattern.finditer(text):
@@ -130,7 +131,7 @@ class _Placeholders:
 
 
 def _any(names: Sequence[str]) -> str:
-    """Return a pattern of any of the names, of which `-`, `_` and spaces may stand for each other; the longest first."""
+    """Return a pattern of any of the names, the longest first; `-`, `_` and spaces may stand for each other."""
     spelled = (re.sub(r"(?:\\-|_|\\ )+", "[-_ ]?", re.escape(name)) for name in sorted(names, key=len, reverse=True))
     return "|".join(spelled) or "(?!)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pipeline.crawl.stack_overflow.markup import Segment, read_html
@@ -82,13 +82,8 @@ class Thread:
         yield self._tags
 
 
-def belongs(question: Post, reader: MentionReader, title_tags: frozenset[str]) -> bool:
+def is_about(question: Post, reader: MentionReader, title_tags: frozenset[str]) -> bool:
     """Tell whether a question is about a library: by its tags, or by its title beside a tag of the language."""
-    return is_about(question.tags, question.title, reader, title_tags)
-
-
-def is_about(tags: Sequence[str], title: str, reader: MentionReader, title_tags: frozenset[str]) -> bool:
-    """Tell whether tags, or a title beside a tag of the language, say that a question is about a library."""
-    if any(tag in reader.words.tags for tag in tags):
+    if not set(question.tags).isdisjoint(reader.words.tags):
         return True
-    return reader.words.titles and not title_tags.isdisjoint(tags) and reader.is_named(title)
+    return reader.words.titles and not title_tags.isdisjoint(question.tags) and reader.is_named(question.title)

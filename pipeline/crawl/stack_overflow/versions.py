@@ -85,7 +85,7 @@ def choose(mention: Mention, releases: Releases, day: Day) -> Chosen | NotChosen
     if parsed is None:
         return NotChosen(RejectReason.VERSION_UNKNOWN, f"“{mention.words}”: {mention.version} is no version (PEP 440)")
     whole = not _OPEN_END.search(mention.version)
-    if whole and (mention.exact or len(parsed.release) >= _FULL or not parsed.public == parsed.base_version):
+    if whole and (mention.exact or len(parsed.release) >= _FULL or parsed.public != parsed.base_version):
         return _exactly(mention, parsed, releases, day)
     series = releases.series(parsed.release)
     if not series:
