@@ -205,10 +205,11 @@ class House:
         )
         yield _stage(
             "snippets",
-            reads="releases documents symbols",
+            reads="releases documents symbols found",
             writes="snippets",
-            depends=lambda: rules.snippets,
-            run=lambda **tables: snippets_stage(**tables, rules=rules.snippets),
+            depends=lambda: [rules.snippets, rules.quality.licences],
+            run=lambda **tables: snippets_stage(**tables, rules=rules.snippets, licences=rules.quality.licences),
+            version=2,
         )
         yield _stage(
             "usage",
@@ -220,9 +221,10 @@ class House:
         yield _stage(
             "instances",
             reads="releases snippets usages symbols changes lifecycles",
-            writes="completions migrations",
+            writes="completions migrations block_completions",
             depends=lambda: [rules.masking, rules.lifecycle],
-            run=lambda **tables: instances_stage(**tables, tagging=rules.lifecycle, rules=rules.masking),
+            run=lambda **tables: instances_stage(**tables, tagging=rules.lifecycle, rules=rules.masking, foreign={}),
+            version=2,
         )
         yield _stage(
             "drafting",
@@ -264,8 +266,9 @@ class House:
         )
         yield _stage(
             "gate",
-            reads="completions migrations drafts flags snippets releases verdicts environments changes directives",
-            writes="published_changes published_completions published_migrations",
+            reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
+            " changes directives",
+            writes="published_changes published_completions published_migrations published_block_completions",
             depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone],
             run=lambda changes, directives, **tables: gate_stage(
                 **tables,

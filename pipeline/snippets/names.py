@@ -51,6 +51,23 @@ def needed_later_by(statement: ast.stmt) -> set[str]:
     return {symbol.get_name() for symbol in inner if symbol.is_global() and symbol.is_referenced()} - _ALWAYS_THERE
 
 
+def outer_names(code: str) -> set[str]:
+    """Return the names that a piece of a file takes from the file: none of its statements binds them at its top level.
+
+    Unlike `free_names` this does not follow the order of statements and does not parse them one by one, which for
+    whole files would cost more than everything else. A piece that does not compile takes none.
+    """
+    try:
+        table = symtable.symtable(code, "<piece>", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    used = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced() and not _binds(symbol)}
+    bound = {symbol.get_name() for symbol in table.get_symbols() if _binds(symbol)}
+    inner = (symbol for child in _inner(table) for symbol in child.get_symbols())
+    used |= {s.get_name() for s in inner if s.is_global() and s.is_referenced() and s.get_name() not in bound}
+    return used - _ALWAYS_THERE
+
+
 def free_names(code: str) -> list[str]:
     """Return the names that a program uses and nothing in it defines, sorted; builtins are defined.
 

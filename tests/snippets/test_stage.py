@@ -29,7 +29,8 @@ def rules(**changes: object) -> SnippetRules:
 def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> Output:
     history = {v: {"lib/__init__.py": f} if isinstance(f, str) else f for v, f in files_of.items()}
     releases, surface = surfaces(history)
-    made = snippets_stage(releases, surface.tables["documents"], surface.tables["symbols"], rules(**changes))
+    tables = surface.tables
+    made = snippets_stage(releases, tables["documents"], tables["symbols"], [], rules(**changes), {"MIT"})
     for row in made.tables["snippets"]:
         table("snippets").check(row)
     return made

@@ -1,0 +1,92 @@
+"""The rules of found code: the key `found` of `curation_rules/snippets.yaml`."""
+
+from __future__ import annotations
+
+from pydantic import Field, model_validator
+
+from pipeline.rules import Rule
+from pipeline.surface.directive_rules import Regex, Words
+from pipeline.terms import SnippetSource
+
+
+class Scope(Rule):
+    """What is not code that a person wrote to use a library: tests, vendored and generated code.
+
+    `paths` are searched in the path of a file with a slash in front, `texts` in its first `head_lines` lines. A file
+    with a line of more than `max_line_characters` is generated data.
+    """
+
+    paths: tuple[Words, ...]
+    texts: tuple[Words, ...]
+    head_lines: int = Field(ge=1)
+    max_line_characters: int = Field(ge=80)
+
+
+class DuplicateRules(Rule):
+    """When two pieces of code are almost the same: by the share of runs of tokens that they have in common.
+
+    `run` is how many tokens a run has. Of the pairs that share `similarity` (Jaccard), nearly all are found with
+    `permutations` hashes in `bands` bands, and each is then compared for certain.
+    """
+
+    run: int = Field(ge=1)
+    similarity: float = Field(gt=0, le=1)
+    permutations: int = Field(ge=16)
+    bands: int = Field(ge=1)
+    seed: int = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _bands_fit(self) -> DuplicateRules:
+        if self.permutations % self.bands:
+            raise ValueError(f"{self.permutations} permutations cannot be shared out to {self.bands} bands")
+        return self
+
+
+class Redaction(Rule):
+    """Personal data or a secret, and what is written in its place.
+
+    What the pattern's group `data` matches is replaced, or all of it where there is no such group. `examples` map
+    texts to what becomes of them, `others` stay as they are. Code in which something of the kind is left that runs
+    over several strings is refused where the rule says `or_refuse`.
+    """
+
+    name: str
+    pattern: Regex
+    placeholder: str
+    examples: dict[str, str] = Field(min_length=1)
+    others: tuple[str, ...] = ()
+    or_refuse: Regex | None = None
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return where the data stands in a text."""
+        group = "data" if "data" in self.pattern.groupindex else 0
+        return [found.span(group) for found in self.pattern.finditer(text) if found.span(group)[0] >= 0]
+
+    @model_validator(mode="after")
+    def _examples_hold(self) -> Redaction:
+        for text, expected in {**self.examples, **{other: other for other in self.others}}.items():
+            if (got := self._applied(text)) != expected:
+                raise ValueError(f"{self.name}: {text!r} becomes {got!r}, not {expected!r}")
+        return self
+
+    def _applied(self, text: str) -> str:
+        for start, end in reversed(self.spans(text)):
+            text = text[:start] + self.placeholder + text[end:]
+        return text
+
+
+class FoundRules(Rule):
+    """What a curator tunes about code of others."""
+
+    max_bytes: int = Field(ge=1)
+    max_lines: int = Field(ge=1)
+    max_characters: int = Field(ge=1)
+    max_run_lines: int = Field(ge=1)
+    max_constant_lines: int = Field(ge=1)
+    max_preamble_lines: int = Field(ge=1)
+    min_lines_of_other_languages: int = Field(ge=1)
+    licence_required: frozenset[SnippetSource]
+    out_of_scope: Scope
+    duplicates: DuplicateRules
+    max_per_api_and_origin: int = Field(ge=1)
+    redactions: tuple[Redaction, ...]
