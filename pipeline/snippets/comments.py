@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Iterator
 
 from pipeline.snippets.needs import words_of
 
@@ -19,7 +19,8 @@ _TYPE = re.compile(r"#\s*type:")
 def without_comments(code: str, names: Collection[str]) -> tuple[str, int]:
     """Return code without the comments that name one of `names` (in lower case), and how many those were.
 
-    A comment on a line of its own goes with its line. Type comments are code. Code that cannot be read stays.
+    Comments on lines of their own that follow each other are one, and go with their lines. Type comments are code.
+    Code that cannot be read stays.
     """
     if "#" not in code:
         return code, 0
@@ -28,13 +29,31 @@ def without_comments(code: str, names: Collection[str]) -> tuple[str, int]:
     except (tokenize.TokenError, SyntaxError):
         return code, 0
     lines = code.split("\n")
-    told = [token for token in tokens if token.type == tokenize.COMMENT and _names_one(token.string, names)]
-    for token in reversed(told):
+    told = [comment for comment in _comments(tokens) if any(_names_one(token.string, names) for token in comment)]
+    for token in reversed([token for comment in told for token in comment]):
         row, column = token.start
         kept = lines[row - 1][:column].rstrip()
         lines[row - 1 : row] = [kept] if kept else []
     return "\n".join(lines), len(told)
 
 
+def _comments(tokens: Iterable[tokenize.TokenInfo]) -> Iterator[list[tokenize.TokenInfo]]:
+    """Yield the comments, those together that stand on lines of their own and follow each other."""
+    together: list[tokenize.TokenInfo] = []
+    for token in tokens:
+        if token.type != tokenize.COMMENT or _TYPE.match(token.string):
+            continue
+        alone = token.line[: token.start[1]].strip() == ""
+        if together and (not alone or token.start[0] != together[-1].start[0] + 1):
+            yield together
+            together = []
+        together.append(token)
+        if not alone:
+            yield together
+            together = []
+    if together:
+        yield together
+
+
 def _names_one(comment: str, names: Collection[str]) -> bool:
-    return not _TYPE.match(comment) and any(word.lower() in names for word in words_of(comment))
+    return any(word.lower() in names for word in words_of(comment))
