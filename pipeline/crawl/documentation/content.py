@@ -42,6 +42,14 @@ class Content:
         return self == Content()
 
 
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """What a page says at an anchor: how the API is called, as text from the opening bracket on, and the rest."""
+
+    signature: str | None
+    content: Content
+
+
 def content_columns(content: Content, taken: Sequence[Row], annotation: str | None) -> Row:
     """Return the columns that say what a text says of an API whose signature takes these parameters.
 

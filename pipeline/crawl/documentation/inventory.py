@@ -37,7 +37,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What an inventory says of itself: its format, the project, and the version of the project, as they are spelled."""
+    """What an inventory says of itself: its format, the project, and its version as it is spelled."""
 
     format: int
     project: str

@@ -1,0 +1,153 @@
+"""HTML of documentation pages: the main part of a page, plain text of elements, and blocks of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from bs4 import BeautifulSoup, Tag
+from bs4.element import NavigableString
+from bs4.filter import SoupStrainer
+
+from pipeline.terms import DirectiveKind
+
+LINE = "data-line"
+"""Attribute of a block of code that says on which line of the page it begins."""
+
+HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+# Links to a heading or to the source, and numbers of lines, are no part of a text.
+_ORNAMENTS = (
+    "a.headerlink, a.viewcode-link, .viewcode-link, .linenos, td.linenos, button.copybtn, details.mkdocstrings-source"
+)
+_LANGUAGE = re.compile(r"(?:highlight|language)-([\w+#-]+)")
+_NO_LANGUAGE = frozenset({"default", "none", "text", "source"})
+_STATEMENTS = frozenset(DirectiveKind)
+_LISTS = ("ul", "ol")
+_PARENTS = 4
+_MAIN = (b'role="main"', b"<main", b"<article", b'class="body"')
+_PRE = re.compile(rb"<pre[\s>]", re.IGNORECASE)
+
+
+def main_part(content: bytes) -> Tag:
+    """Return the part of a page that has the text, without ornaments; the whole page where nothing marks it.
+
+    Where markup is broken lxml takes of it what it can, as browsers do.
+    """
+    strainer = SoupStrainer(attrs={"role": "main"})
+    soup: Tag = BeautifulSoup(content, "lxml", parse_only=strainer)
+    if soup.find(True) is None:
+        whole = BeautifulSoup(content, "lxml")
+        soup = whole.find("main") or whole.find("article") or whole.find("div", class_="body") or whole.body or whole
+    _number(soup, content)
+    for ornament in soup.select(_ORNAMENTS):
+        ornament.extract()
+    return soup
+
+
+def _number(main: Tag, content: bytes) -> None:
+    """Note at each block of code on which line of the page it begins, which lxml does not hand on."""
+    start = next((at for mark in _MAIN if (at := content.find(mark)) >= 0), 0)
+    line, before = content.count(b"\n", 0, start) + 1, start
+    for found, pre in zip(_PRE.finditer(content, start), main.find_all("pre"), strict=False):
+        line += content.count(b"\n", before, found.start())
+        before = found.start()
+        pre[LINE] = str(line)
+
+
+def folded(tag: Tag) -> str:
+    """Return the text of an element on one line."""
+    return " ".join(tag.get_text().split())
+
+
+def classes(tag: Tag) -> list[str]:
+    """Return the classes of an element."""
+    found = tag.get("class")
+    return list(found) if isinstance(found, list) else [found] if found else []
+
+
+def children(tag: Tag) -> list[Tag]:
+    """Return the elements right below an element."""
+    return [child for child in tag.children if isinstance(child, Tag)]
+
+
+def paragraphs(tags: Iterable[Tag]) -> str:
+    """Return the prose of elements, paragraphs apart by a blank line, without their code and statements of versions."""
+    return "\n\n".join(text for tag in tags for text in _prose(tag) if text)
+
+
+def _prose(tag: Tag) -> Iterator[str]:
+    if is_code(tag) or is_statement(tag) or tag.name in {"table", "script", "style"}:
+        return
+    if tag.name in _LISTS:
+        yield "\n".join(f"- {paragraphs([item])}" for item in tag.find_all("li", recursive=False))
+    elif tag.name == "dl":
+        yield "\n".join(_definitions(tag))
+    elif tag.name in {"div", "blockquote", "section", "details", "li", "dd"} and _has_blocks(tag):
+        yield from (text for child in _with_text(tag) for text in _prose(child))
+    else:
+        yield folded(tag)
+
+
+def _has_blocks(tag: Tag) -> bool:
+    return tag.find(["p", "ul", "ol", "dl", "div", "pre"], recursive=False) is not None
+
+
+def _with_text(tag: Tag) -> Iterator[Tag]:
+    """Yield the elements below one, and text that stands between them as a paragraph."""
+    for child in list(tag.children):
+        if isinstance(child, Tag):
+            yield child
+        elif isinstance(child, NavigableString) and child.strip():
+            wrapped = Tag(name="p")
+            wrapped.string = str(child)
+            yield wrapped
+
+
+def _definitions(tag: Tag) -> Iterator[str]:
+    for term, text in pairs(tag):
+        told = "" if text is None else paragraphs(children(text) or [text])
+        yield f"- {folded(term)}: {told}" if told else f"- {folded(term)}"
+
+
+def pairs(tag: Tag) -> Iterator[tuple[Tag, Tag | None]]:
+    """Yield the terms of a definition list, each with its definition; terms that share one have the same."""
+    found = [child for child in children(tag) if child.name in {"dt", "dd"}]
+    for number, child in enumerate(found):
+        if child.name == "dt":
+            yield child, next((other for other in found[number + 1 :] if other.name == "dd"), None)
+
+
+def is_statement(tag: Tag) -> bool:
+    """Return whether an element is a statement of a version, as Sphinx writes its directives."""
+    return tag.name == "div" and not _STATEMENTS.isdisjoint(classes(tag))
+
+
+def is_code(tag: Tag) -> bool:
+    """Return whether an element is a block of code."""
+    return tag.name == "pre" or (tag.name in {"div", "figure"} and tag.find("pre") is not None and not tag.find("p"))
+
+
+def language_of(pre: Tag) -> str:
+    """Return the language that the markup of a block of code states; nothing where it states none."""
+    code = pre.find("code")
+    around = [*([code] if code is not None else []), pre, *list(pre.parents)[:_PARENTS]]
+    for tag in around:
+        for name in classes(tag):
+            if (found := _LANGUAGE.fullmatch(name)) and found[1] not in _NO_LANGUAGE:
+                return found[1].lower()
+    return ""
+
+
+def code_of(pre: Tag) -> str:
+    """Return the text of a block of code, prompts and outputs included."""
+    return pre.get_text().replace("\r\n", "\n").strip("\n")
+
+
+def blocks_below(tags: Sequence[Tag]) -> Iterator[Tag]:
+    """Yield the blocks of code in elements, those elements included."""
+    for tag in tags:
+        if tag.name == "pre":
+            yield tag
+        else:
+            yield from tag.find_all("pre")
