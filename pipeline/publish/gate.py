@@ -12,10 +12,23 @@ from pipeline.publish.quality import QualityRules
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
 from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus, SnippetSource
 
+_OF_SOURCE = (
+    "source",
+    "version_evidence",
+    "stated",
+    "origin",
+    "url",
+    "created_time",
+    "purl",
+    "licence",
+    "attribution",
+)
+
 
 def gate_stage(
     completions: Sequence[Row],
     migrations: Sequence[Row],
+    block_completions: Sequence[Row],
     drafts: Sequence[Row],
     flags: Sequence[Row],
     snippets: Sequence[Row],
@@ -53,6 +66,7 @@ def gate_stage(
         "published_changes": proven,
         "published_completions": [_completion(row, facts) for row in completions],
         "published_migrations": [_migration(row, facts) for row in migrations],
+        "published_block_completions": [_block_completion(row, facts) for row in block_completions],
     }
     results = [result for family in published.values() for result in family]
     rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
@@ -128,6 +142,14 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
     }
 
 
+def _block_completion(instance: Row, facts: _Facts) -> Row | Reject:
+    """Publish a block of another language as its post has it: it is not run, and the title says what it does."""
+    if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts):
+        return refusal
+    title = facts.snippets[instance["snippet_id"]]["title"]
+    return {**instance, **_reviewed(instance, facts), **_sourced(instance, facts), "description": title}
+
+
 def _refuse(
     instance: Row, sides: Sequence[tuple[str, str]], proof: Proof, facts: _Facts, probed: str | None = None
 ) -> Reject | None:
@@ -137,9 +159,8 @@ def _refuse(
     """
     key = instance["id"]
     for snippet_id, _ in sides:
-        licence = facts.snippets[snippet_id]["licence"]
-        if licence is None or not is_allowed(licence, facts.rules.licences):
-            return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+        if refusal := _unlicensed(key, snippet_id, facts):
+            return refusal
     for snippet_id, version in sides:
         if refusal := _unproven(key, snippet_id, version, facts, probed):
             return refusal
@@ -147,6 +168,13 @@ def _refuse(
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
     holding = [kind for kind in facts.flags.get(key, []) if kind in facts.rules.hold_back]
     return Reject(key, RejectReason.FLAGGED, ", ".join(holding)) if holding else None
+
+
+def _unlicensed(key: str, snippet_id: str, facts: _Facts) -> Reject | None:
+    licence = facts.snippets[snippet_id]["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    return None
 
 
 def _unproven(key: str, snippet_id: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
@@ -168,22 +196,25 @@ def _unproven(key: str, snippet_id: str, version: str, facts: _Facts, probed: st
 
 def _described(instance: Row, facts: _Facts) -> Row:
     draft = facts.drafts.get(instance["id"], {})
-    flags = facts.flags.get(instance["id"], [])
     return {
         "change_id": instance["change_id"] if instance["change_id"] in facts.published_changes else None,
         "description": draft.get("text"),
         "drafter": draft.get("drafter"),
         "model": draft.get("model"),
         "prompt_sha256": draft.get("prompt_sha256"),
-        "flags": flags,
-        "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
-        "canary": facts.rules.canary,
+        **_reviewed(instance, facts),
     }
+
+
+def _reviewed(instance: Row, facts: _Facts) -> Row:
+    flags = facts.flags.get(instance["id"], [])
+    status = ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED
+    return {"flags": flags, "review_status": status, "canary": facts.rules.canary}
 
 
 def _sourced(instance: Row, facts: _Facts) -> Row:
     snippet = facts.snippets[instance["snippet_id"]]
-    copied = {column: snippet[column] for column in ("created_time", "purl", "licence", "attribution")}
+    copied = {column: snippet[column] for column in _OF_SOURCE}
     return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
 
 

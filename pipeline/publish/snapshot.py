@@ -15,12 +15,13 @@ from filelock import FileLock
 from pipeline import __version__
 from pipeline.crawl import Period
 from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, write_parquet
-from pipeline.publish.card import attribution_text, card_text
+from pipeline.publish.card import FAMILIES, attribution_text, card_text
 from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 
 TABLES: dict[str, str] = {
     "completions": "published_completions",
     "migrations": "published_migrations",
+    "block_completions": "published_block_completions",
     "changes": "published_changes",
     "directives": "directives",
     "documents": "documents",
@@ -36,7 +37,8 @@ TABLES: dict[str, str] = {
 }
 """Name of a configuration of the data set to the declared table that it holds; instance families come first."""
 
-FAMILIES = ("completions", "migrations")
+TAGGED = ("completions", "migrations")
+"""The families whose rows have tags."""
 
 TEXTS = ("ATTRIBUTION.md", "README.md")
 
@@ -124,7 +126,7 @@ def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: 
         path = folder / "data" / f"{config}.parquet"
         count = write_parquet(path, TABLES[config], rows, volatile=False)
         files.append(_entry(folder, path, TABLES[config], count))
-    texts = (attribution_text(tables["releases"]), card_text(profile, tables, TABLES))
+    texts = (attribution_text(tables["releases"], tables["snippets"]), card_text(profile, tables, TABLES))
     for name, text in zip(TEXTS, texts, strict=True):
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))
@@ -135,7 +137,7 @@ def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: 
         period=Covered(since=_iso(period.since), until=_iso(period.until)),
         rules_sha256=rules_sha256,
         libraries=dict(sorted(Counter(row["library"] for row in tables["releases"]).items())),
-        tags={family: tag_counts(tables[family]) for family in FAMILIES},
+        tags={family: tag_counts(tables[family]) for family in TAGGED},
         files=tuple(files),
     )
     manifest.write(folder / "manifest.json")

@@ -29,7 +29,7 @@ def run(
 ) -> Output:
     """Run the stage over snippets whose uses of `names` (name to path) are found in their text."""
     found = [use for row in snippets for use in usages(row, names or {"fetch": "lib.fetch"})]
-    output = instances_stage(releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules)
+    output = instances_stage(releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {})
     for name, rows in output.tables.items():
         for row in rows:
             table(name).check(row)
@@ -149,7 +149,7 @@ def test_a_usage_beside_its_name_is_an_error() -> None:
     row = snippet(CODE, "lib.fetch", "1.0")
     use = usages(row, {"fetch": "lib.fetch"})[0] | {"name_start_byte": 5}
     with pytest.raises(ValueError, match="does not stand at bytes"):
-        instances_stage(releases("1.0"), [row], [use], [], [], [life("lib.fetch", "1.0", "1.0")], TAGGING, TOKENS)
+        instances_stage(releases("1.0"), [row], [use], [], [], [life("lib.fetch", "1.0", "1.0")], TAGGING, TOKENS, {})
 
 
 def test_order_of_the_input_does_not_matter() -> None:

@@ -39,6 +39,7 @@ def tables(known: World | None = None) -> Tables:
     gated = gate_stage(
         known.completions,
         known.migrations,
+        known.block_completions,
         known.drafts,
         flags,
         known.snippets,

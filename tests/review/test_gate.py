@@ -13,7 +13,7 @@ from pipeline.publish.quality import QualityRules
 from pipeline.rules import RULES, RuleError, load
 from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome, SnippetSource
 from tests.instances.rows import LIBRARY
-from tests.review.world import NEW, OLD, RENAMED, RUN_ALONE, World, world
+from tests.review.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
@@ -23,6 +23,7 @@ def gate(world: World, flags: list[Row] | None = None, environments: list[Row] |
     output = gate_stage(
         world.completions,
         world.migrations,
+        world.block_completions,
         world.drafts,
         flags or [],
         world.snippets,
@@ -77,7 +78,7 @@ def test_a_published_completion_carries_proof_licence_and_source() -> None:
         "canary": QUALITY.canary,
     }
     assert {column: row[column] for column in expected} == expected
-    assert output.seen == output.made == 6
+    assert output.seen == output.made == 7
 
 
 def test_evidence_by_tag() -> None:
@@ -122,6 +123,23 @@ def test_a_migration_whose_source_was_not_run_in_the_target_is_static() -> None:
     assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", None)
 
 
+def test_a_block_of_another_language_carries_its_post() -> None:
+    row = published(gate(world()), "published_block_completions", "2.0")
+    expected: dict[str, Any] = {
+        "masked_code": "import org.lib.[token-mask];\n\n[block-mask]\n",
+        "core_token": "Page",
+        "description": "Show a page",
+        "source": "stack_overflow",
+        "version_evidence": "text",
+        "stated": "title: lib 2.0",
+        "url": "https://example.org/a/2",
+        "licence": "CC-BY-SA-4.0",
+        "purl": None,
+        "flags": [],
+    }
+    assert {column: row[column] for column in expected} == expected
+
+
 def part(world: World) -> World:
     """The same, whose new example is part of somebody's project, and is not run."""
     snippets = [row | {"source": SnippetSource.DOWNSTREAM} if row["id"] == NEW["id"] else row for row in world.snippets]
@@ -159,8 +177,8 @@ REFUSALS: dict[str, tuple[Callable[[World], World], dict[str, int]]] = {
     ),
     "an API that is there after its removal": (lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED), {"label_refuted": 3}),
     "an API that was there before": (lambda w: w.with_run("lib.load", "1.1", Outcome.PASSED), {"label_refuted": 2}),
-    "a licence off the list": (lambda w: w.but(snippets=[w.snippets[0], w.snippets[1] | {"licence": "GPL-3.0-only"}]), {"licence": 3}),
-    "no licence": (lambda w: w.but(snippets=[row | {"licence": None} for row in w.snippets]), {"licence": 5}),
+    "a licence off the list": (lambda w: w.but(snippets=[w.snippets[0], w.snippets[1] | {"licence": "GPL-3.0-only"}, POST]), {"licence": 3}),
+    "no licence": (lambda w: w.but(snippets=[row | {"licence": None} for row in w.snippets]), {"licence": 6}),
 }  # fmt: skip
 
 
@@ -169,7 +187,7 @@ def test_refused(case: str) -> None:
     spoil, reasons = REFUSALS[case]
     output = gate(spoil(world()))
     assert output.reasons == reasons
-    assert output.made == 6 - sum(reasons.values())
+    assert output.made == 7 - sum(reasons.values())
 
 
 def test_a_change_is_executed_where_probes_in_both_releases_agree_with_it() -> None:
