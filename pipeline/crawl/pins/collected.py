@@ -56,6 +56,12 @@ def _parts(node: ast.expr, bindings: Bindings, seen: frozenset[str]) -> Sequence
     """Return what an expression is put together from; None for one that is looked at as it is."""
     if isinstance(node, ast.Name):
         return bindings.names.get(node.id) if node.id not in seen else None
+    if (
+        isinstance(node, ast.Subscript)
+        and isinstance(node.slice, ast.Slice)
+        and not any(ast.iter_child_nodes(node.slice))
+    ):
+        return [Bound(node.value, None)]
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
         wanted = text_of(node.slice, bindings)
         return [value for key, value in entries(Bound(node.value, None), bindings, seen) if key == wanted] or None
@@ -74,7 +80,18 @@ def _inner(node: ast.expr, bindings: Bindings) -> Sequence[ast.expr] | None:
         return node.values
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return [node.left, node.right] if text_of(node, bindings) is None else None
+    if isinstance(node, ast.ListComp | ast.GeneratorExp) and _repeats(node):
+        return [node.generators[0].iter]
     return _handed_on(node, bindings) if isinstance(node, ast.Call) else None
+
+
+def _repeats(node: ast.ListComp | ast.GeneratorExp) -> bool:
+    """Whether a comprehension only repeats what it goes through, stripped perhaps."""
+    (first, *more) = node.generators
+    element = node.elt
+    if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute) and "strip" in element.func.attr:
+        element = element.func.value
+    return not more and not first.ifs and ast.unparse(element) == ast.unparse(first.target)
 
 
 def _handed_on(call: ast.Call, bindings: Bindings) -> Sequence[ast.expr] | None:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join
 
 from packaging.pylock import is_valid_pylock_path
 
@@ -62,13 +62,19 @@ def read_pins(files: Mapping[str, bytes]) -> Pins:
                 stated[one] = None
             elif isinstance(one, Reject):
                 rejects[one] = None
-            elif one.path not in files:
+            elif (taken := _taken_in(one.path, files)) is None:
                 detail = f"{one.path[:200]!r} is taken in here and is not there"
                 rejects[refused(one.file, one.line, detail)] = None
-            elif (one.path, one.group) not in included:
-                included.add((one.path, one.group))
-                todo.append((one.path, partial(requirements_txt.read, group=one.group)))
+            elif (taken, one.group) not in included:
+                included.add((taken, one.group))
+                todo.append((taken, partial(requirements_txt.read, group=one.group)))
     return Pins(tuple(sorted(stated, key=_order)), tuple(rejects))
+
+
+def _taken_in(path: str, files: Mapping[str, bytes]) -> str | None:
+    """Return the file that is meant: scripts leave out the folder that holds nothing but requirements."""
+    shelves = (join(dirname(path), shelf, basename(path)) for shelf in sorted(SHELVES))
+    return next((one for one in (path, *shelves) if one in files), None)
 
 
 def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
@@ -86,12 +92,14 @@ def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
 
 
 def _reader(path: str) -> Reader | None:
-    name, folder = basename(path), basename(dirname(path))
+    name, folders = basename(path), dirname(path).split("/")
+    if "{{" in path:
+        return None  # a template, for projects that are not there yet
     if name in _READERS:
         return _READERS[name]
-    if name == "requires.txt" and folder.endswith(".egg-info"):
+    if name == "requires.txt" and folders[-1].endswith(".egg-info"):
         return metadata.read_requires
-    if _REQUIREMENTS.fullmatch(name) or (folder in SHELVES and name.endswith((".txt", ".in"))):
+    if _REQUIREMENTS.fullmatch(name) or (not SHELVES.isdisjoint(folders) and name.endswith((".txt", ".in", ".pip"))):
         return partial(requirements_txt.read, group=group_of(path))
     if _ENVIRONMENT.fullmatch(name):
         return partial(conda.read, group=group_of(path))

@@ -22,6 +22,7 @@ _OPTION = re.compile(
 # Options behind a requirement: hashes, and what is handed on to its build.
 _BEHIND = re.compile(r"\s+--?[A-Za-z][\w-]*(?:[=\s].*)?$")
 _ADDRESS = re.compile(r"(?i)[a-z][a-z0-9+.-]*:/|file:|git@")
+_REPOSITORY = re.compile(r"(?i)(?:git|hg|svn|bzr)\+|git@|git:")
 _PATH = re.compile(r"\.{0,2}[/\\]|\.{1,2}(?:\[|$)|~|[A-Za-z]:[/\\]|[^\s;]*\.(?:whl|zip|tar\.gz|tar\.bz2|tgz)$")
 _EGG = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")
 
@@ -65,14 +66,19 @@ def logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _address(file: str, number: int, address: str, group: str | None) -> Iterator[Said]:
-    """Yield what an address names by `#egg=`, or by the name of a wheel; a folder is the project's own."""
+    """Yield what an address names: by `#egg=`, else by the name of the wheel or repository that it leads to.
+
+    A folder is the project's own.
+    """
     try:
         egg = parse_qs(urlsplit(address).fragment).get("egg", [""])[0]
     except ValueError as error:
         yield refused(file, number, f"{address[:200]!r}: {error}")
         return
-    wheel = address.rsplit("/", 1)[-1] if wheel_version(address) else ""
-    name = _EGG.match(egg) or _EGG.match(wheel.split("-")[0])
+    last = address.split("#")[0].rstrip("/").rsplit("/", 1)[-1]
+    wheel = last.split("-")[0] if wheel_version(address) else ""
+    repository = last.split("@")[0].removesuffix(".git") if _REPOSITORY.match(address) else ""
+    name = _EGG.match(egg or wheel or repository)
     if name:
         yield addressed(name[0], address, file, number, None, group)
     elif _ADDRESS.match(address) and not address.lower().startswith("file:"):

@@ -10,13 +10,14 @@ from pipeline.crawl.pins.stated import Stated
 SHELVES = frozenset({"requirements", "requirement", "reqs", "constraints"})
 """Folders that hold nothing but requirements, for the folder around them."""
 
+_INFO = (".egg-info", ".dist-info")
+
 
 def scope(path: str) -> tuple[str, ...]:
     """Return the folder that a file of requirements stands for, as its parts."""
     parts = _parts(dirname(path))
-    while parts and (parts[-1] in SHELVES or parts[-1].endswith((".egg-info", ".dist-info"))):
-        parts = parts[:-1]
-    return parts
+    shelves = (place for place, part in enumerate(parts) if part in SHELVES or part.endswith(_INFO))
+    return parts[: next(shelves, len(parts))]
 
 
 def in_scope(stated: Iterable[Stated], file: str | None) -> list[Stated]:

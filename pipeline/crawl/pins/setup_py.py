@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import warnings
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
@@ -16,6 +17,8 @@ from pipeline.crawl.pins.static import Bindings, Bound, bindings_of, text_of
 from pipeline.surface.python2 import modernise
 
 _FILES = (".txt", ".in", ".pip")
+_TEMPLATE = re.compile(r"(?:.*/)?[\w-]*(?:\{\w*\}|%s|%\(\w+\)s|(?<![\w.]))(\.\w+)")
+_WORD = re.compile(r"\w[\w.-]*")
 _SHOWN = 120
 
 
@@ -81,9 +84,17 @@ def _listed(
 
 
 def _paths(file: str, node: ast.expr, bindings: Bindings) -> list[str]:
-    """Return the files that an expression reads, by the names in it, or in the functions that it calls."""
+    """Return the files that an expression reads, by the names in it, or in the functions that it calls.
+
+    Where a function puts a name together, `"%s.txt" % name`, the words that it is called with stand for it.
+    """
     found = dict.fromkeys(_names_of_files(node, bindings, frozenset()))
-    longest = [one for one in found if not any(other.endswith(f"/{one}") for other in found)]
+    words = [word for one in ast.walk(node) if (word := _string(one)) and _WORD.fullmatch(word)]
+    named: list[str] = []
+    for name in found:
+        template = _TEMPLATE.fullmatch(name)
+        named += [f"{word}{template[1]}" for word in words] if template else [name]
+    longest = [one for one in named if not any(other.endswith(f"/{one}") for other in named)]
     return [normpath(join(dirname(file), one)) for one in longest]
 
 
@@ -102,13 +113,14 @@ def _names_of_files(node: ast.AST, bindings: Bindings, seen: frozenset[str]) -> 
 def _name_of_file(node: ast.AST) -> str | None:
     """Return the name of a file of requirements: a string, or what `join` puts together of strings."""
     if isinstance(node, ast.Call) and called(node) == "join":
-        words = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
-        name = "/".join(words)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        name = node.value
+        name = "/".join(word for one in node.args if (word := _string(one)))
     else:
-        return None
+        name = _string(node) or ""
     return name if name.endswith(_FILES) and not any(sign in name for sign in "\n*") else None
+
+
+def _string(node: ast.AST) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _computed(file: str, key: str, node: ast.expr) -> Said:

@@ -32,21 +32,36 @@ class Bindings:
 
 
 def bindings_of(tree: ast.Module) -> Bindings:
-    """Collect what a script binds: assignments, `+=`, `append`, `extend`, `update`, and items that are set."""
+    """Collect what a script binds: assignments, `+=`, `append`, `extend`, `update`, items that are set, open files."""
     found = Bindings()
     for statement, condition, always in _statements(tree.body, None, True):
         if isinstance(statement, ast.FunctionDef):
             found.functions[statement.name] = statement
-        elif isinstance(statement, ast.Assign):
-            for target in statement.targets:
-                _bind(found, target, Bound(statement.value, condition), replaces=always)
-        elif isinstance(statement, ast.AnnAssign) and statement.value:
-            _bind(found, statement.target, Bound(statement.value, condition), replaces=always)
-        elif isinstance(statement, ast.AugAssign):
-            _bind(found, statement.target, Bound(statement.value, condition), replaces=False)
-        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            _change(found, statement.value, condition)
+        for target, value in _targets(statement):
+            replaces = always and isinstance(statement, ast.Assign | ast.AnnAssign)
+            _bind(found, target, Bound(value, condition), replaces)
     return found
+
+
+def _targets(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what a statement binds or changes, and with what."""
+    if isinstance(statement, ast.Assign):
+        yield from ((target, statement.value) for target in statement.targets)
+    elif (isinstance(statement, ast.AnnAssign) and statement.value) or isinstance(statement, ast.AugAssign):
+        yield statement.target, statement.value
+    elif isinstance(statement, ast.With):
+        yield from ((one.optional_vars, one.context_expr) for one in statement.items if one.optional_vars)
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        yield from _changed(statement.value)
+
+
+def _changed(call: ast.Call) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield what `name.append(x)`, `name.extend(xs)`, `name.update(d)` change, and `name["key"].append(x)`."""
+    if isinstance(call.func, ast.Attribute) and len(call.args) == 1:
+        if call.func.attr == "append":
+            yield call.func.value, ast.copy_location(ast.List([call.args[0]], ast.Load()), call)
+        elif call.func.attr in ("extend", "update"):
+            yield call.func.value, call.args[0]
 
 
 def _statements(
@@ -76,19 +91,6 @@ def _bind(found: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> No
         found.names[target.id].append(bound)
     elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         found.items[target.value.id].append((target.slice, bound))
-
-
-def _change(found: Bindings, call: ast.Call, condition: str | None) -> None:
-    """Take in `name.append(x)`, `name.extend(xs)`, `name.update(d)`, and the same of an item, `name["key"].append`."""
-    if not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
-        return
-    if call.func.attr == "append":
-        value: ast.expr = ast.copy_location(ast.List([call.args[0]], ast.Load()), call)
-    elif call.func.attr in ("extend", "update"):
-        value = call.args[0]
-    else:
-        return
-    _bind(found, call.func.value, Bound(value, condition), replaces=False)
 
 
 def text_of(node: ast.expr, bindings: Bindings, depth: int = 8) -> str | None:
