@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-import requests
-
 from pipeline.crawl.archives import ArchiveLimits, Member, read_members
+from pipeline.crawl.github.body import chunks
 from pipeline.crawl.http import BrokenOff, Fetcher
 from pipeline.crawl.pins import is_pin_file
 from pipeline.lake import replacing
 
-CHUNK = 1 << 16
 TRIES = 3
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -77,19 +74,13 @@ def _download(url: Callable[[], str], file: IO[bytes], fetcher: Fetcher, max_byt
 
 
 def _copy(url: str, file: IO[bytes], fetcher: Fetcher, max_bytes: int, max_s: float) -> None:
-    end = time.monotonic() + max_s
     length = 0
     with fetcher.get(url, stream=True) as answer:
         announced = answer.headers.get("Content-Length", "")
         if announced.isdigit() and int(announced) > max_bytes:
             raise TooLarge(f"{announced} bytes are announced, the rule allows {max_bytes}")
-        try:
-            for chunk in answer.iter_content(CHUNK):
-                length += len(chunk)
-                if length > max_bytes:
-                    raise TooLarge(f"more than the {max_bytes} bytes that the rule allows")
-                if time.monotonic() > end:
-                    raise BrokenOff(f"{url}: not whole after {max_s:.0f} s")
-                file.write(chunk)
-        except requests.RequestException as error:
-            raise BrokenOff(f"{url}: broke off after {length} bytes: {type(error).__name__}") from None
+        for chunk in chunks(url, answer.raw, max_s):
+            length += len(chunk)
+            if length > max_bytes:
+                raise TooLarge(f"more than the {max_bytes} bytes that the rule allows")
+            file.write(chunk)

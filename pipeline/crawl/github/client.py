@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -82,13 +82,25 @@ class Client:
     def repositories(self, query: str) -> Results[Repository]:
         """Search for repositories, those with the most stars first."""
         asked = {"q": query, "sort": "stars", "order": "desc"}
-        found = PaginatedList(RepositorySearchResult, self._asker, "/search/repositories", asked)
-        return _results(query, found, _repository)
+        return self._search("/search/repositories", asked, RepositorySearchResult, _repository)
 
     def names_by_code(self, query: str) -> Results[str]:
         """Search for files, and return the names of their repositories, some of them several times."""
-        found = PaginatedList(ContentFileSearchResult, self._asker, "/search/code", {"q": query})
-        return _results(query, found, lambda file: _name(file.repository.full_name))
+        found = ContentFileSearchResult
+        return self._search("/search/code", {"q": query}, found, lambda file: _name(file.repository.full_name))
+
+    def _search(
+        self, path: str, asked: dict[str, Any], kind: type[_Listed], made: Callable[[_Listed], _Made]
+    ) -> Results[_Made]:
+        """Ask for the first page, which says how many there are; the others are asked for as they are wanted."""
+        asked = asked | {"per_page": PER_PAGE}
+        with _errors(asked["q"]):
+            headers, data = self._asker.requestJsonAndCheck("GET", path, asked)
+            total = data["total_count"]
+            if not isinstance(total, int) or not isinstance(data["items"], list):
+                raise TypeError(f"{total!r} results in {type(data['items']).__name__}")
+            found = PaginatedList(kind, self._asker, path, asked, firstData=data, firstHeaders=headers)
+        return Results(total, bool(data.get("incomplete_results")), _made(asked["q"], iter(found), made))
 
     def repository(self, name: str) -> Repository:
         """Return a repository by its name; one that was renamed comes under its new name."""
@@ -129,17 +141,6 @@ class Client:
             return str(headers["location"])
 
 
-def _results(query: str, found: PaginatedList[_Listed], made: Callable[[_Listed], _Made]) -> Results[_Made]:
-    """Ask for the first page, which says how many there are; the others are asked for as they are wanted."""
-    with _errors(query):
-        items = iter(found)
-        first = list(islice(items, 1))
-        total, incomplete = found.totalCount, found.incomplete_results
-        if not isinstance(total, int):
-            raise BadAnswer(f"{query}: {total!r} results")
-    return Results(total, bool(incomplete), _made(query, chain(first, items), made))
-
-
 def _made(query: str, items: Iterator[_Listed], made: Callable[[_Listed], _Made]) -> Iterator[_Made]:
     for _ in range(SHOWN):
         with _errors(query):
@@ -151,9 +152,11 @@ def _made(query: str, items: Iterator[_Listed], made: Callable[[_Listed], _Made]
 
 
 def _repository(said: GithubRepository) -> Repository:
+    # The name first: PyGithub would ask for what is missing in a description.
+    name = _name(said.full_name)
     spdx = said.license.spdx_id if said.license else None
     return Repository(
-        name=_name(said.full_name),
+        name=name,
         url=said.html_url,
         branch=said.default_branch,
         # GitHub says NOASSERTION of a licence that it cannot tell.

@@ -5,6 +5,7 @@ https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from urllib3.util import Retry
 REFUSALS = (403, 429)
 EVERY = ("core", "search", "code_search")
 """The limits that our requests count against; a secondary limit holds for all of them."""
+
+
+FAR_AWAY = 1e11
+"""Seconds; more are not told apart."""
 
 
 class RateLimited(Exception):
@@ -104,7 +109,7 @@ class Turns:
         wait = until - self._clock()
         if wait > 0:
             if self.waited_s + wait > self.max_wait_s:
-                raise RateLimited(f"{words}: longer than max_wait_s ({self.max_wait_s:.0f}). The next refresh goes on.")
+                raise RateLimited(f"{words}: longer than max_wait_s ({self.max_wait_s:g}). The next refresh goes on.")
             self._sleep(wait)
             self.waited_s += wait
         self._closed.pop(limit, None)
@@ -123,17 +128,19 @@ class Turns:
 
 
 def _seconds(text: str | None) -> float | None:
+    """Read Retry-After, seconds or a date (RFC 9110 §10.2.3)."""
     try:
-        return max(0.0, Retry().parse_retry_after(text)) if text else None
+        return max(0.0, Retry(retry_after_max=int(FAR_AWAY)).parse_retry_after(text)) if text else None
     except (InvalidHeader, OverflowError):
         return None
 
 
 def _number(text: str | None) -> float | None:
     try:
-        return min(float(text), 1e11) if text else None
+        number = float(text or "")
     except ValueError:
         return None
+    return min(max(number, 0.0), FAR_AWAY) if math.isfinite(number) else None
 
 
 def _date(text: str | None) -> float | None:
@@ -144,7 +151,4 @@ def _date(text: str | None) -> float | None:
 
 
 def _iso(epoch: float) -> str:
-    try:
-        return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    except (ValueError, OverflowError):
-        return "a time that is no time"
+    return datetime.fromtimestamp(epoch, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -22,8 +22,9 @@ Query = Annotated[str, AfterValidator(_with_library)]
 class SearchRules(Rule):
     """How repositories are searched for; `licences` are SPDX ids, one search each.
 
-    `queries` search for repositories, once for each of the `windows` that has to lie in the covered period;
-    `code_queries` search for files of up to `max_code_bytes` that name the library, and look at `max_code_results` each.
+    `queries` search for repositories, once for each of the `windows` that has to lie in the covered period.
+    `code_queries` search for files of up to `max_code_bytes` that name the library; of each, `max_code_results` are
+    looked at.
     """
 
     queries: tuple[Query, ...]
@@ -56,7 +57,7 @@ class TakeRules(Rule):
 
 
 class AskRules(Rule):
-    """How GitHub is asked: seconds and bytes of one answer or archive, of waiting for our turn, and of passing failures."""
+    """How GitHub is asked: seconds and bytes of one answer or archive, of waiting for our turn, of trying again."""
 
     fresh_hours: float = Field(ge=0)
     max_wait_s: float = Field(ge=0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -14,12 +13,12 @@ import requests
 from requests.adapters import HTTPAdapter
 from requests_cache import CachedSession
 from urllib3 import BaseHTTPResponse, HTTPResponse
-from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
+from pipeline.crawl.github.body import chunks
 from pipeline.crawl.github.limits import RateLimited, Turns
 from pipeline.crawl.github.rules import AskRules
-from pipeline.crawl.http import BadAnswer, BrokenOff
+from pipeline.crawl.http import BadAnswer
 
 TRIES = 4
 """How often one request is sent again after it was refused because of a limit."""
@@ -80,7 +79,7 @@ class _Adapter(HTTPAdapter):
 
     def build_response(self, req: requests.PreparedRequest, resp: BaseHTTPResponse) -> requests.Response:
         url = req.url or ""
-        body = _read(url, resp, self._rules.max_answer_bytes, self._rules.max_answer_s)
+        body = _read(url, resp, self._rules)
         if resp.status == requests.codes.ok:
             _check_json(url, resp.headers, body)
         headers = {name: value for name, value in resp.headers.items() if name.lower() not in _DROPPED}
@@ -90,26 +89,12 @@ class _Adapter(HTTPAdapter):
         return super().build_response(req, whole)
 
 
-def _read(url: str, answer: BaseHTTPResponse, max_bytes: int, max_s: float) -> bytes:
-    """Read a body as it comes, so that one that drips or never ends is given up."""
-    end = time.monotonic() + max_s
+def _read(url: str, answer: BaseHTTPResponse, rules: AskRules) -> bytes:
     body = bytearray()
-    try:
-        while chunk := answer.read1(1 << 16, decode_content=True):
-            body += chunk
-            if len(body) > max_bytes:
-                raise BadAnswer(f"{url}: longer than the limit of {max_bytes} bytes")
-            if time.monotonic() > end:
-                raise BrokenOff(f"{url}: not whole after {max_s:.0f} s")
-        if answer.length_remaining:
-            raise BrokenOff(f"{url}: broke off after {len(body)} bytes")
-    except (HTTPError, OSError) as error:
-        answer.close()
-        raise BrokenOff(f"{url}: broke off after {len(body)} bytes: {type(error).__name__}") from None
-    except (BadAnswer, BrokenOff):
-        answer.close()
-        raise
-    answer.release_conn()
+    for chunk in chunks(url, answer, rules.max_answer_s):
+        body += chunk
+        if len(body) > rules.max_answer_bytes:
+            raise BadAnswer(f"{url}: longer than the limit of {rules.max_answer_bytes} bytes")
     return bytes(body)
 
 

@@ -35,7 +35,7 @@ class GitHub:
     """
 
     url: str
-    token: str | None
+    token: str | None = field(repr=False)
     fetcher: Fetcher
     rules: GitHubRules
     files: PythonFileRules
