@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.crawl import CrawlRules, LicenceRules
+from pipeline.crawl.downstream import DependentRules
+from pipeline.crawl.github import GitHubRules
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.drafting import DraftingRules
 from pipeline.environments import (
     BuildRules,
@@ -34,6 +37,9 @@ class CurationRules:
 
     crawl: CrawlRules
     licences: LicenceRules
+    dependents: DependentRules
+    python_files: PythonFileRules
+    github: GitHubRules
     surface: SurfaceRules
     helpers: HelperRules
     lifecycle: LifecycleRules
@@ -75,6 +81,9 @@ class CurationRules:
         return cls(
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
+            dependents=load(folder / "dependents.yaml", DependentRules),
+            python_files=load(folder / "python_files.yaml", PythonFileRules),
+            github=load(folder / "github.yaml", GitHubRules),
             surface=load(folder / "surface.yaml", SurfaceRules),
             helpers=load(folder / "helpers.yaml", HelperRules),
             lifecycle=load(folder / "tags.yaml", LifecycleRules),

@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
-from pipeline.crawl import ArtifactStore, Fetcher, Period, Wanted, releases_stage
+from pipeline.code_sources import code_sources
+from pipeline.crawl import ArtifactStore, Fetcher, Period, Wanted, gather_stage, releases_stage
 from pipeline.curation import CurationRules
 from pipeline.drafting import drafting_stage
 from pipeline.environments import (
@@ -45,7 +46,7 @@ from pipeline.usage import usage_stage
 from pipeline.validation import Runner, validation_stage, wanted_versions
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "crawl": ("crawl",),
+    "crawl": ("crawl", "gather"),
     "prove": (
         "surface",
         "lifecycle",
@@ -174,10 +175,17 @@ class House:
         """Return all stages by name, in the order in which data flows."""
         rules = self.rules
         crawl = Stage("crawl", 1, (), ("releases",), lambda: None, self._crawl)
-        return {stage.name: stage for stage in (crawl, *self._analysis(rules), *self._proof(rules))}
+        gather = Stage("gather", 1, (), ("found",), lambda: None, self._gather)
+        return {stage.name: stage for stage in (crawl, gather, *self._analysis(rules), *self._proof(rules))}
 
     def _crawl(self, lake: Lake, library: str, _: Any) -> Output:
         return self.crawl(library, lake.read("releases", library))
+
+    def _gather(self, lake: Lake, library: str, _: Any) -> Output:
+        wanted = self.profile.code
+        sources = code_sources(wanted.sources, self.settings, self.rules, self.artifacts)
+        period = self.period.within(wanted.since, wanted.until)
+        return gather_stage(library, lake.read("releases", library), lake.read("found", library), sources, period)
 
     def _analysis(self, rules: CurationRules) -> Iterator[Stage]:
         yield Stage(

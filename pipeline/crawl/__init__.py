@@ -2,6 +2,7 @@
 
 from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.found import CodeSource, Found
+from pipeline.crawl.gather import gather_stage
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules, is_allowed
@@ -28,6 +29,7 @@ __all__ = [
     "Wanted",
     "WrongHash",
     "finals_of",
+    "gather_stage",
     "is_allowed",
     "project",
     "releases_stage",
