@@ -94,6 +94,7 @@ def _fill(
             for number, line in rows.lines_of(file, rules.max_post_bytes):
                 reading.read(number, line)
         reading.read_early()
+        store.forget_heads()
         if users.exists():
             with users.open("rb", buffering=_BUFFER_BYTES) as file:
                 _name_authors(store, rows.lines_of(file, rules.max_post_bytes))
@@ -118,7 +119,10 @@ class DumpReader:
         self._store = store
         self._readers = readers
         self._title_tags = rules.title_tags
-        self._tags = {tag.encode() for reader in readers.values() for tag in reader.words.tags}
+        self._by_tag: dict[bytes, list[MentionReader]] = {}
+        for reader in readers.values():
+            for tag in reader.words.tags:
+                self._by_tag.setdefault(tag.encode(), []).append(reader)
         self._tags_beside_titles = {tag.encode() for tag in rules.title_tags}
         titled = [reader.name for reader in readers.values() if reader.words.titles]
         self._named_in_title = re.compile("|".join(titled) or "(?!)", re.IGNORECASE)
@@ -133,8 +137,9 @@ class DumpReader:
             return
         kind = rows.attribute(line, b"PostTypeId", in_head=True)
         try:
-            if kind == rows.QUESTION and self._may_be_about(line):
-                self._question(rows.read_post(line))
+            if kind == rows.QUESTION:
+                if readers := self._may_be_about(line):
+                    self._question(rows.read_post(line), readers)
             elif kind == rows.ANSWER:
                 question = rows.number_of(line, b"ParentId")
                 if question in self._about:
@@ -153,16 +158,15 @@ class DumpReader:
                     self._answer(rows.read_post(line))
         self._early.close()
 
-    def _may_be_about(self, line: bytes) -> bool:
+    def _may_be_about(self, line: bytes) -> Iterable[MentionReader]:
+        """Return the readers of the libraries that a question may be about."""
         tags = rows.tags_of(line)
-        if not self._tags.isdisjoint(tags):
-            return True
-        if self._tags_beside_titles.isdisjoint(tags):
-            return False
-        return self._named_in_title.search(rows.title_of(line)) is not None
+        if not self._tags_beside_titles.isdisjoint(tags) and self._named_in_title.search(rows.title_of(line)):
+            return self._readers.values()
+        return {reader.library: reader for tag in tags for reader in self._by_tag.get(tag, ())}.values()
 
-    def _question(self, post: Post) -> None:
-        about = [reader for reader in self._readers.values() if is_about(post, reader, self._title_tags)]
+    def _question(self, post: Post, readers: Iterable[MentionReader]) -> None:
+        about = [reader for reader in readers if is_about(post, reader, self._title_tags)]
         if not about:
             return
         states = any(Thread(post, reader).states_version for reader in about)

@@ -50,27 +50,40 @@ class MentionReader:
         packages = rules.packages.get(language, ()) if words.packages else ()
         filled = _Placeholders(rules, words)
         self._named = [filled.searched(p, named=True) for p in (*words.mentions, *packages, *rules.named)]
-        self._unnamed = [filled.searched(p, named=False) for p in rules.unnamed]
+        # Without releases nothing shows whether a bare number is the library's.
+        unnamed = () if library in rules.foreign else rules.unnamed
+        self._unnamed = [filled.searched(p, named=False) for p in unnamed]
         self._continued = re.compile(filled.fill(rules.continued), re.IGNORECASE)
         self._tag = re.compile(filled.fill(rules.tag), re.IGNORECASE)
-        self._there = re.compile(_any([*words.names, *words.aliases, *filled.artifacts]), re.IGNORECASE)
+        there = rf"{_any([*words.names, *filled.artifacts])}|(?:{_any(words.aliases)})\.__version__"
+        self._there = re.compile(there, re.IGNORECASE)
+        self._cue = re.compile(rules.unnamed_cue if unnamed else "(?!)", re.IGNORECASE)
         self.name = filled.name
         self._in_title = re.compile(filled.name, re.IGNORECASE)
         known = {w for other in (*rules.libraries, *rules.foreign) for w in (other, *rules.words_of(other).names)}
         others = sorted((known | set(rules.others)) - {library, *words.names})
         self._others = re.compile(rf"(?<![\w.-])(?:{_any(others)})(?![\w-])", re.IGNORECASE)
         self._not_unnamed = re.compile(rules.not_unnamed)
+        self._number = re.compile(r"\d" if words.whole_numbers else r"\d\.[\dx*]", re.IGNORECASE)
 
     def read(self, text: str, *, unnamed: bool = True) -> list[Mention]:
         """Return the mentions of a text in their order; of several patterns that read one place the first counts."""
         found: dict[int, Mention] = {}
+        if not self._number.search(text):
+            return []
         if self._there.search(text):
             for searched in self._named:
                 self._search(searched, text, found)
-        if unnamed:
+        if unnamed and self._cue.search(text):
             for searched in self._unnamed:
                 self._search(searched, text, found)
         return [found[start] for start in sorted(found)]
+
+    def may_find(self, text: str) -> bool:
+        """Tell whether a text, which may have markup, can hold a mention: most have no such number or no such word."""
+        if not self._number.search(text):
+            return False
+        return bool(self._there.search(text) or self._cue.search(text))
 
     def read_tags(self, tags: Iterable[str]) -> list[Mention]:
         """Return the versions that tags name: angular-8."""

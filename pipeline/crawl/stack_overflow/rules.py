@@ -99,8 +99,9 @@ class StackOverflowRules(Rule):
     """The rules of `curation_rules/stack_overflow.yaml`.
 
     `version` is what VERSION stands for, `whole_number` what it may be beside that, and `not_after` what must not
-    follow: 1.3 seconds. `continued` names a further version behind one. `unnamed` words name none of the libraries,
-    and count only where nothing of `others` stands in their sentence, and the number is none of `not_unnamed`.
+    follow: 1.3 seconds. `continued` names a further version behind one. `unnamed` words name none of the libraries;
+    they have one of the words of `unnamed_cue`, and count only where nothing of `others` stands in their sentence and
+    the number is none of `not_unnamed`.
     """
 
     asking: AskingRules
@@ -112,6 +113,7 @@ class StackOverflowRules(Rule):
     continued: str
     named: tuple[MentionPattern, ...]
     unnamed: tuple[MentionPattern, ...]
+    unnamed_cue: str
     others: tuple[str, ...]
     not_unnamed: str
     tag: str

@@ -20,7 +20,8 @@ WAIT_S = 120
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS posts (
-    id INTEGER PRIMARY KEY, question INTEGER NOT NULL, author INTEGER, size INTEGER NOT NULL, zstd BLOB NOT NULL
+    id INTEGER PRIMARY KEY, question INTEGER NOT NULL, is_head INTEGER NOT NULL, author INTEGER,
+    size INTEGER NOT NULL, zstd BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS of_question ON posts (question);
 CREATE TABLE IF NOT EXISTS threads (library TEXT, question INTEGER, PRIMARY KEY (library, question))
@@ -62,8 +63,15 @@ class PostStore:
         """Keep a post, in the place of an older state of it."""
         encoded = _ENCODER.encode(post)
         packed = pa.compress(encoded, codec="zstd", asbytes=True)
-        row = (post.id, post.question, None if post.author else post.author_id, len(encoded), packed)
-        self._database.execute("INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?)", row)
+        author = None if post.author else post.author_id
+        row = (post.id, post.question, not post.body, author, len(encoded), packed)
+        self._database.execute("INSERT OR REPLACE INTO posts VALUES (?, ?, ?, ?, ?, ?)", row)
+
+    def forget_heads(self) -> None:
+        """Forget the questions of which only the head is here, unless an answer to them is."""
+        answer = "SELECT 1 FROM posts AS answers WHERE answers.question = posts.id AND answers.id != posts.id"
+        self._database.execute(f"DELETE FROM posts WHERE is_head AND NOT EXISTS ({answer})")
+        self._database.execute("DELETE FROM threads WHERE question NOT IN (SELECT id FROM posts)")
 
     def assign(self, library: str, question: int) -> None:
         """Note that a question is about a library."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from pipeline.crawl.stack_overflow.markup import Segment, read_html
 from pipeline.crawl.stack_overflow.mentions import Mention, MentionReader
@@ -19,14 +20,22 @@ class Said:
 
 
 class PostText:
-    """The text of a post, read once: its segments, and what versions each of them names."""
+    """The text of a post, read when it is needed: its segments, and what versions each of them names."""
 
     def __init__(self, post: Post, reader: MentionReader) -> None:
         self.post = post
-        self.segments = read_html(post.body)
-        # In code, what does not name the library is an output or another's.
-        self._mentions = [reader.read(s.text, unnamed=not s.code) for s in self.segments]
         self.where = f"{'question' if post.is_question else 'answer'} {post.id}"
+        self._reader = reader
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The paragraphs and blocks of code."""
+        return read_html(self.post.body)
+
+    @cached_property
+    def _mentions(self) -> list[list[Mention]]:
+        """The mentions of each segment; in code, what does not name the library is an output or another's."""
+        return [self._reader.read(segment.text, unnamed=not segment.code) for segment in self.segments]
 
     @property
     def blocks(self) -> Iterator[tuple[int, Segment]]:
@@ -36,6 +45,8 @@ class PostText:
     @property
     def all_said(self) -> Said:
         """Everything that is said in the post."""
+        if not self._reader.may_find(self.post.body):
+            return Said(self.where, [])
         return Said(self.where, [mention for mentions in self._mentions for mention in mentions])
 
     def near(self, number: int) -> Iterator[Said]:
