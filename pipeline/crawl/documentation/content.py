@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.drafting.prose import plain
 from pipeline.lake import Row
 from pipeline.surface.directives import Directive
 from pipeline.terms import ParameterKind, SymbolKind
@@ -44,10 +45,21 @@ class Content:
 
 @dataclass(frozen=True, slots=True)
 class Anchored:
-    """What a page says at an anchor: how the API is called, as text from the opening bracket on, and the rest."""
+    """What a page says at an anchor: what stands behind the name (parameters, or an annotation), and the rest."""
 
-    signature: str | None
+    heading: str
     content: Content
+
+    @property
+    def signature(self) -> str | None:
+        """How the API is called."""
+        return self.heading if self.heading.startswith("(") else None
+
+    @property
+    def annotation(self) -> str | None:
+        """The annotation of the result, or of an attribute."""
+        text = self.heading.rpartition(")")[2].partition("-> ")[2] if self.signature else self.heading
+        return text.removeprefix(":").partition(" = ")[0].strip() or None
 
 
 def content_columns(content: Content, taken: Sequence[Row], annotation: str | None) -> Row:
@@ -108,7 +120,7 @@ def _statement(said: Directive) -> Row:
         "owner": said.owner,
         "name": said.name,
         "stated_version": said.stated,
-        "text": said.text,
+        "text": plain(said.text),
     }
 
 

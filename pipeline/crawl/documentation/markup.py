@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
@@ -22,6 +22,7 @@ _ORNAMENTS = (
 )
 _LANGUAGE = re.compile(r"(?:highlight|language)-([\w+#-]+)")
 _NO_LANGUAGE = frozenset({"default", "none", "text", "source"})
+_FOREIGN = "data-foreign"
 _STATEMENTS = frozenset(DirectiveKind)
 _LISTS = ("ul", "ol")
 _PARENTS = 4
@@ -58,6 +59,15 @@ def _number(main: Tag, content: bytes) -> None:
 def folded(tag: Tag) -> str:
     """Return the text of an element on one line."""
     return " ".join(tag.get_text().split())
+
+
+def marked(tag: Tag) -> str:
+    """Return the text of an element on one line, names in it marked as such: the element is changed by that."""
+    for name, mark in (("code", "``"), ("cite", "`"), ("em", "*")):
+        for part in tag.find_all(name):
+            part.insert(0, mark)
+            part.append(mark)
+    return folded(tag)
 
 
 def classes(tag: Tag) -> list[str]:
@@ -144,10 +154,19 @@ def code_of(pre: Tag) -> str:
     return pre.get_text().replace("\r\n", "\n").strip("\n")
 
 
-def blocks_below(tags: Sequence[Tag]) -> Iterator[Tag]:
-    """Yield the blocks of code in elements, those elements included."""
-    for tag in tags:
-        if tag.name == "pre":
-            yield tag
-        else:
-            yield from tag.find_all("pre")
+def examples_in(tag: Tag) -> tuple[str, ...]:
+    """Return the blocks of code in an element, or that it is, but for those of languages that are not wanted."""
+    blocks = [tag] if tag.name == "pre" else tag.find_all("pre")
+    return tuple(text for block in blocks if is_example(block) and (text := code_of(block)))
+
+
+def is_example(pre: Tag) -> bool:
+    """Return whether a block of code is one that is wanted, and no signature."""
+    return _FOREIGN not in pre.attrs and pre.find(class_="doc-signature") is None
+
+
+def set_apart(main: Tag, languages: frozenset[str]) -> None:
+    """Mark the blocks of code of a page that state another language than these."""
+    for pre in main.find_all("pre"):
+        if language_of(pre) not in languages:
+            pre[_FOREIGN] = ""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from bs4 import Tag
 
 from pipeline.crawl.documentation.content import Anchored, Content, Described, named_each
-from pipeline.crawl.documentation.markup import blocks_below, children, classes, code_of, folded, paragraphs
+from pipeline.crawl.documentation.markup import children, classes, examples_in, folded, paragraphs
 from pipeline.crawl.documentation.sphinx import PARAMETERS, RESULTS
 from pipeline.surface.directives import Directive, read_version
 from pipeline.terms import DirectiveKind
@@ -20,6 +20,7 @@ from pipeline.terms import DirectiveKind
 _TITLE = "doc-section-title"
 # mkdocstrings' spaCy style writes PARAMETER and RETURNS.
 _PARAMETERS = PARAMETERS | {"parameter", "other parameter"}
+_NAME = re.compile(r"^[\w.]+")
 _LISTED = re.compile(r"\((?P<type>.*?)(?:,\s*default:\s*(?P<default>.*?))?\s*\)\s*–?\s*$")
 
 
@@ -34,15 +35,15 @@ def read_object(found: Tag) -> Anchored | None:
     if whole is None:
         return None
     body = whole.find(class_="doc-contents", recursive=False)
-    return Anchored(_signature(whole, found), Content() if body is None else _content(body))
+    return Anchored(_heading(whole, found), Content() if body is None else _content(body))
 
 
-def _signature(whole: Tag, heading: Tag) -> str | None:
-    """Return what stands in the heading, or in a block of its own below it."""
+def _heading(whole: Tag, heading: Tag) -> str:
+    """Return what stands behind the name, in the heading or in a block of its own below it."""
     apart = whole.find("code", class_="doc-signature")
     own = apart if apart is not None and apart.find_parent(class_="doc-object") is whole else heading.find("code")
-    _, bracket, after = folded(own).partition("(") if own is not None else ("", "", "")
-    return f"({after}" if bracket else None
+    after = _NAME.sub("", folded(own)) if own is not None else ""
+    return after if after.startswith(("(", ":")) else ""
 
 
 def _content(body: Tag) -> Content:
@@ -53,8 +54,7 @@ def _content(body: Tag) -> Content:
         if "doc-children" in classes(part):
             continue
         section = _section(part) or section
-        examples = tuple(map(code_of, blocks_below([part])))
-        content = replace(content, examples=content.examples + examples)
+        content = replace(content, examples=content.examples + examples_in(part))
         if part.name == "details":
             content = replace(content, directives=(*content.directives, *_deprecated(part)))
         elif section in _PARAMETERS:

@@ -12,7 +12,7 @@ from bs4 import Tag
 from pipeline.crawl.documentation import mkdocs, sphinx
 from pipeline.crawl.documentation.content import CALLABLE, Anchored, content_columns
 from pipeline.crawl.documentation.inventory import Entry
-from pipeline.crawl.documentation.markup import HEADINGS, LINE, code_of, folded, language_of, main_part
+from pipeline.crawl.documentation.markup import HEADINGS, LINE, code_of, folded, is_example, main_part, set_apart
 from pipeline.lake import Row
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import name_parameters, tell_arrivals
@@ -79,15 +79,18 @@ def read_page(
     rules: DirectiveRules,
     languages: frozenset[str],
     url: Callable[[str], str],
+    *,
+    wants_blocks: bool = True,
 ) -> PageRead:
-    """Read a page: what it says of the APIs at the anchors of these entries, and its blocks in these languages.
+    """Read a page: what it says of the APIs at the anchors of these entries, and its blocks of code if they are wanted.
 
-    `url` gives the address of an anchor.
+    Code in other languages than these is none. `url` gives the address of an anchor.
     """
     main = main_part(content)
     if main.find(True) is None:
         unread = Refused(page, RejectReason.UNREADABLE, f"{page}: no HTML, {len(content)} bytes")
         return PageRead(page, unread=unread)
+    set_apart(main, languages)
     by_id = {str(tag["id"]): tag for tag in main.find_all(id=True)}
     read = mkdocs.read_object if mkdocs.is_written_by_mkdocstrings(main) else sphinx.read_object
     documents, refused = [], []
@@ -97,11 +100,11 @@ def read_page(
         if anchored is None:
             detail = f"{page} has no API at the anchor {entry.anchor!r}"
             refused.append(Refused(entry.name, RejectReason.VANISHED, detail))
-        elif anchored.signature is None and anchored.content.is_empty:
-            refused.append(Refused(entry.name, RejectReason.NO_TEXT, f"{page} has its name and nothing else"))
+        elif anchored.content.is_empty:
+            refused.append(Refused(entry.name, RejectReason.NO_TEXT, f"{page} says nothing but how it is called"))
         else:
             documents.append(_document(entry, anchored, rules) | {"url": url(entry.anchor)})
-    return PageRead(page, documents, list(_joined(_blocks(main, languages))), refused)
+    return PageRead(page, documents, list(_joined(_blocks(main))) if wants_blocks else [], refused)
 
 
 def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules) -> Row:
@@ -111,22 +114,21 @@ def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules) -> Row:
     names = {parameter["name"] for parameter in taken}
     said = tell_arrivals(name_parameters(anchored.content.directives, names, rules))
     content = replace(anchored.content, directives=tuple(said))
-    _, _, annotation = (signature or "").rpartition(")")[2].partition("-> ")
     return {
         "path": entry.name,
         "kind": kind,
         "signature": signature if kind in CALLABLE else None,
-        **content_columns(content, taken, annotation.strip() or None),
+        **content_columns(content, taken, anchored.annotation),
     }
 
 
-def _blocks(main: Tag, languages: frozenset[str]) -> Iterator[Block]:
-    """Yield the blocks of code in some languages, each with the heading or the API that it stands below."""
+def _blocks(main: Tag) -> Iterator[Block]:
+    """Yield the blocks of code that are wanted, each with the heading or the API that it stands below."""
     title, anchor = "", ""
     for tag in main.find_all([*HEADINGS, "pre"]):
         if tag.name != "pre":
             title, anchor = folded(tag), _anchor(tag)
-        elif language_of(tag) in languages and tag.find(class_="doc-signature") is None and (text := code_of(tag)):
+        elif is_example(tag) and (text := code_of(tag)):
             term = _term(tag)
             of = (title, anchor) if term is None else (str(term["id"]), str(term["id"]))
             yield Block(int(str(tag.get(LINE, "1"))), *of, text)

@@ -143,14 +143,21 @@ class SiteReader:
         return self.cache / f"{sha256_json([READER_VERSION, own, site.url(''), listed.digest])}.jsonl"
 
     def _page(self, site: Site, name: str, entries: Sequence[Entry]) -> PageRead:
-        wanted = self.rules.languages if self.rules.wants_blocks(name) else frozenset[str]()
         try:
             if urlsplit(name).scheme:
                 raise Outside(f"{name}: the inventory names another site")
             content = site.read(name, self.rules.limits.max_page_bytes)
         except FAILURES as error:
             return PageRead(name, unread=refusal(name, error))
-        return read_page(name, content, entries, self.directives, wanted, lambda anchor: site.url(name, anchor))
+        return read_page(
+            name,
+            content,
+            entries,
+            self.directives,
+            self.rules.languages,
+            lambda anchor: site.url(name, anchor),
+            wants_blocks=self.rules.wants_blocks(name),
+        )
 
 
 _DECODER = msgspec.json.Decoder(PageRead)

@@ -15,13 +15,13 @@ from bs4 import Tag
 from pipeline.crawl.documentation.content import Anchored, Content, Described, named_each
 from pipeline.crawl.documentation.markup import (
     HEADINGS,
-    blocks_below,
     children,
     classes,
-    code_of,
+    examples_in,
     folded,
     is_code,
     is_statement,
+    marked,
     pairs,
     paragraphs,
 )
@@ -43,9 +43,9 @@ _DEFAULT = re.compile(r",?\s*\bdefault(?:s to|\s*[:=]|\s+is)?\s*(.+)$")
 def read_object(found: Tag) -> Anchored:
     """Return what a page says of the API at whose anchor an element stands."""
     if found.name != "dt":
-        return Anchored(None, _module(found))
+        return Anchored("", _module(found))
     body = found.find_next_sibling("dd")
-    return Anchored(_signature(found), Content() if body is None else _content(body))
+    return Anchored(_heading(found), Content() if body is None else _content(body))
 
 
 def is_object(tag: Tag) -> bool:
@@ -56,13 +56,12 @@ def is_object(tag: Tag) -> bool:
     return term is not None and term.find(class_="descname") is not None
 
 
-def _signature(term: Tag) -> str | None:
+def _heading(term: Tag) -> str:
+    """Return what stands behind the name: brackets with parameters, or `: annotation = value`."""
     name = term.find(class_="descname")
-    if name is None:
-        return None
-    after = "".join(sibling.get_text() for sibling in name.next_siblings)
+    after = "" if name is None else "".join(sibling.get_text() for sibling in name.next_siblings)
     text = " ".join(after.replace("→", " -> ").split())
-    return text if text.startswith("(") else None
+    return text if text.startswith(("(", ":")) else ""
 
 
 def _module(found: Tag) -> Content:
@@ -108,12 +107,12 @@ def _read(parts: Iterable[Tag]) -> Content:
         elif is_statement(part):
             content = replace(content, directives=(*content.directives, *statement(part)))
         elif is_code(part):
-            content = replace(content, examples=(*content.examples, *map(code_of, blocks_below([part]))))
+            content = replace(content, examples=(*content.examples, *examples_in(part)))
         elif _is_fields(part):
             content = _with_fields(content, part)
         elif not headed and "admonition" not in classes(part):
             prose.append(part)
-            content = replace(content, examples=(*content.examples, *map(code_of, blocks_below([part]))))
+            content = replace(content, examples=(*content.examples, *examples_in(part)))
     return replace(content, description=paragraphs(prose))
 
 
@@ -252,5 +251,5 @@ def statement(tag: Tag) -> Iterator[Directive]:
     said = folded(label) if label is not None else ""
     words = said.split() or folded(tag).split()
     version = next((bare for word in words if read_version(bare := word.strip(".,:;()"))), None)
-    text = folded(tag).removeprefix(said).lstrip(" :")
+    text = marked(tag).removeprefix(said).lstrip(" :")
     yield Directive(kind, version, text)

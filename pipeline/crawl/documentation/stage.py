@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from pipeline.crawl.documentation.content import CALLABLE, content_columns
@@ -39,14 +40,14 @@ def api_documents_stage(
     In a release of which a site has a document of the API, that stands in place of the docstring's.
     """
     house = _Calendar(Timeline(releases))
-    sites, foreign = house.sites(site_documents)
     states = _States(house, symbols)
+    found, foreign = house.sites(site_documents)
+    sites = _placed(found, states)
     rows: list[Row] = []
     by_path = _spans(house, documents)
-    for path in sorted(by_path.keys() | sites.keys()):
+    for path in sorted({*by_path, *sites}):
         told = [span for document in by_path.get(path, ()) for span in _from_docstring(document, states, rules)]
-        own = [_placed(span, states) for span in sites.get(path, ())]
-        rows += house.coded(_replaced(told, own))
+        rows += house.coded(_replaced(told, list(sites.get(path, {}).values())))
     seen = len(documents) + len(site_documents)
     return Output({"api_documents": rows}, seen, seen - len(foreign), foreign)
 
@@ -64,14 +65,14 @@ class _Calendar:
             versions.index(row["first_version"]), len(versions) - 1 if last is None else versions.index(last), row
         )
 
-    def sites(self, rows: Iterable[Row]) -> tuple[dict[str, list[Span]], list[Reject]]:
-        """Return the documents of sites by path, and those of releases that the lake does not hold."""
-        found: dict[str, list[Span]] = defaultdict(list)
+    def sites(self, rows: Iterable[Row]) -> tuple[list[Span], list[Reject]]:
+        """Return the documents of sites, and what is refused: those of releases that the lake does not hold."""
+        found: list[Span] = []
         foreign: list[Reject] = []
         covered = frozenset(self.timeline.versions)
         for row in rows:
             if row["first_version"] in covered:
-                found[row["path"]].append(self.span(row))
+                found.append(self.span(row))
             else:
                 key = f"{row['path']} {row['first_version']}"
                 foreign.append(Reject(key, RejectReason.VERSION_NOT_COVERED, f"{row['url']}: {row['stated']}"))
@@ -129,6 +130,12 @@ class _States:
                     yield other
                     after = other.last + 1
 
+    def named(self, path: str, place: int) -> dict[str, Row]:
+        """Return the states that a name means in a release, by path: its own, or those of all paths that lead there."""
+        if own := next(self.between(path, place, place), None):
+            return {path: own.row}
+        return {span.row["path"]: span.row for span in _cut(self._by_canonical.get(path, ()), place, place)}
+
 
 def _cut(spans: Iterable[Span], first: int, last: int) -> Iterator[Span]:
     for span in spans:
@@ -169,11 +176,25 @@ def _signature(state: Row) -> str | None:
     return f"({', '.join(written(state['parameters']))}){returns}"
 
 
-def _placed(site: Span, states: _States) -> Span:
-    """Return a document of a site with what the release itself knows of the API: its kind and where it is defined."""
-    state: Mapping[str, str] = next((s.row for s in states.between(site.row["path"], site.first, site.last)), {})
-    known = {name: state[name] for name in ("canonical_path", "kind") if name in state}
-    return site._replace(row={name: value for name, value in (site.row | known).items() if name != "stated"})
+def _placed(found: Iterable[Span], states: _States) -> dict[str, dict[int, Span]]:
+    """Return the documents of sites by public path and release, with what the release knows of the API.
+
+    A site may have an API under the path where it is defined: that is said of every public path that leads there, but
+    where the site has a document of that path itself. What no release shows (compiled modules) has the site's path.
+    """
+    placed: dict[str, dict[int, Span]] = defaultdict(dict)
+    named: list[tuple[bool, Span]] = []
+    for span in found:
+        row = {name: value for name, value in span.row.items() if name != "stated"}
+        meant = states.named(row["path"], span.first)
+        for path, state in meant.items():
+            known = {"path": path, "canonical_path": state["canonical_path"], "kind": state["kind"]}
+            named.append((path != row["path"], span._replace(row=row | known)))
+        if not meant:
+            named.append((False, span._replace(row=row)))
+    for _, span in sorted(named, key=itemgetter(0)):
+        placed[span.row["path"]].setdefault(span.first, span)
+    return placed
 
 
 def _replaced(told: Sequence[Span], own: Sequence[Span]) -> Iterator[Span]:
