@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -68,7 +69,8 @@ class Hub:
 
     `gone` maps a repository to the status that all its addresses get, `renamed` an old name to a new one. `faults` maps a
     path (without query) to replies that its next requests get, `twists` to what is done to every reply; `delays` to
-    seconds before one. `limits` are what is left of `core`, `search`, `code_search`; None is without end.
+    seconds before one, `drip` to seconds before each byte. `limits` are what is left of `core`, `search`, `code_search`, each without end where it is not
+    named. A search over more than `slow_days` is broken off.
     """
 
     url: str = ""
@@ -82,7 +84,7 @@ class Hub:
     limits: dict[str, int] = field(default_factory=dict)
     reset_s: float = 3600
     shown: int = 1000
-    incomplete: set[str] = field(default_factory=set)
+    slow_days: float | None = None
     requests: Counter[str] = field(default_factory=Counter)
     asked: list[str] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
@@ -239,8 +241,15 @@ class Hub:
 
     def _paged(self, target: str, asked: Mapping[str, str], rows: list[dict[str, Any]], query: str) -> Reply:
         """Answer a search: a page of what is shown of it, and how many there are."""
-        body = {"total_count": len(rows), "incomplete_results": query in self.incomplete}
+        body = {"total_count": len(rows), "incomplete_results": self._slow(query)}
         return self._page(target, asked, rows[: self.shown], body)
+
+    def _slow(self, query: str) -> bool:
+        """Tell whether a search is over more days than GitHub has time for."""
+        ends = re.search(r"(?:created|pushed):(\S+)\.\.(\S+)", query)
+        if self.slow_days is None or not ends:
+            return False
+        return datetime.fromisoformat(ends[2]) - datetime.fromisoformat(ends[1]) > timedelta(days=self.slow_days)
 
     def _page(
         self, target: str, asked: Mapping[str, str], rows: list[dict[str, Any]], around: dict[str, Any] | None = None
