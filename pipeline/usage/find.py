@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-
-import tree_sitter
-import tree_sitter_python
+from dataclasses import dataclass, replace
 
 from pipeline.usage.api import Api
-from pipeline.usage.chains import Unresolved, Use
-from pipeline.usage.flow import Flow
-from pipeline.usage.scopes import depth_of
-
-# Deeper trees are generated data, not code that anyone reads; the recursion of the finder stays far below
-# Python's own limit.
-MAX_DEPTH = 120
+from pipeline.usage.expressions import EXPRESSIONS
+from pipeline.usage.flow import STATEMENTS, rebound_elsewhere, run
+from pipeline.usage.scopes import NOT_VOLATILE
+from pipeline.usage.state import MAX_DEPTH, State
+from pipeline.usage.syntax import Source
+from pipeline.usage.uses import Unresolved, Use
+from pipeline.usage.values import NOTHING, UNKNOWN, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What was found in one source: uses and chains that lead to no public path, each in order of position."""
+    """What was found in one source: uses and chains that lead to no public path, each in order of position.
+
+    `too_deep`: something nests deeper than MAX_DEPTH, and was not looked into.
+    """
 
     uses: tuple[Use, ...]
     unresolved: tuple[Unresolved, ...]
@@ -33,17 +32,26 @@ def scan(source: str, api: Api) -> Scan:
     Direct and indirect uses are those of LibEvolutionEval (section 3.2): a chain from an import, or a member of an
     object that such a chain made.
     """
-    tree = _parser().parse(source.encode("utf-8", "surrogatepass"))
-    if depth_of(tree.root_node) > MAX_DEPTH:
-        return Scan((), (), too_deep=True)
-    flow = Flow(api)
-    flow.run(tree.root_node)
+    data = source.encode("utf-8", "surrogatepass")
+    if not any(root.encode() in data for root in api.roots):
+        return Scan((), ())
+    state = State(api, Source(data), EXPRESSIONS, STATEMENTS, {})
+    volatile = rebound_elsewhere(state) or NOT_VOLATILE
+    run(state, volatile)
+    passed = {key: known for key, heard in state.heard.items() if (known := _known(heard))}
+    if passed or _known(volatile.heard):
+        # What functions do to names of others, and are given by others, is known only now.
+        state = State(api, state.source, EXPRESSIONS, STATEMENTS, passed)
+        run(state, replace(volatile, settled=volatile.heard, heard={}))
     return Scan(
-        tuple(sorted(set(flow.uses), key=lambda use: (use.name_start_byte, use.end_byte, use.path))),
-        tuple(sorted(set(flow.unresolved), key=lambda chain: (chain.start_byte, chain.chain))),
+        tuple(sorted(set(state.uses), key=lambda use: (use.name_start_byte, use.end_byte, use.path))),
+        tuple(sorted(set(state.unresolved), key=lambda chain: (chain.start_byte, chain.chain))),
+        state.too_deep,
     )
 
 
-@functools.cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+def _known(names: dict[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in names.items() if value not in (UNKNOWN, NOTHING)}
+
+
+__all__ = ["MAX_DEPTH", "Scan", "scan"]

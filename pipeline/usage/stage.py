@@ -6,25 +6,26 @@ import difflib
 from collections.abc import Iterator, Sequence
 
 from pipeline.lake import Output, Reject, Row, content_id, holding_at
-from pipeline.terms import RejectReason
+from pipeline.terms import Language, RejectReason
 from pipeline.usage.api import Api
-from pipeline.usage.chains import Unresolved, Use
 from pipeline.usage.find import MAX_DEPTH, scan
 from pipeline.usage.rules import UsageRules
 from pipeline.usage.text import preamble_length, source_of
+from pipeline.usage.uses import Unresolved, Use
 
 
 def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Sequence[Row], rules: UsageRules) -> Output:
     """Find the uses in each snippet of a library, against the API of the snippet's own version.
 
     What the preamble uses is not counted: we wrote it. The unit is a chain that starts at the library: it becomes a
-    use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be walked is a note.
+    use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be looked into everywhere is a note. Snippets in
+    other languages than Python are left alone: there is no API to hold them against.
     """
     usages: list[Row] = []
     rejects: list[Reject] = []
     notes: list[Reject] = []
     for release in releases:
-        own = [row for row in snippets if row["version"] == release["version"]]
+        own = [row for row in snippets if row["version"] == release["version"] and row["language"] == Language.PYTHON]
         for snippet, api in _with_api(own, release, symbols, rules):
             found = scan(source_of(snippet), api)
             usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]

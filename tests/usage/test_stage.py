@@ -11,9 +11,9 @@ from tests.usage.rows import LIB, surfaces, symbols_of
 USAGE_RULES = load(RULES / "usage.yaml", UsageRules)
 
 
-def snippet(code: str, preamble: str = "", version: str = "1") -> Row:
+def snippet(code: str, preamble: str = "", version: str = "1", language: str = "python") -> Row:
     found = {"library": "lib", "version": version, "path": "lib", "preamble": preamble, "code": code}
-    return found | {"id": content_id(*found.values())}
+    return found | {"id": content_id(*found.values()), "language": language}
 
 
 def run(*snippets: Row) -> Output:
@@ -56,6 +56,11 @@ def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
     ids = [row["id"] for row in run(own).tables["usages"]]
     assert len(set(ids)) == 5
     assert ids == [row["id"] for row in run(own).tables["usages"]]
+
+
+def test_snippets_in_other_languages_are_left_alone() -> None:
+    made = run(snippet("import lib; lib.make();", language="javascript"))
+    assert (made.seen, made.tables["usages"], made.notes) == (0, [], [])
 
 
 def test_a_snippet_nested_too_deep_is_a_note() -> None:

@@ -65,7 +65,7 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     rows = [release("1", None, (name,))]
     read = surface_stage(rows, lambda _: installed(name)).tables
     symbols = read["symbols"]
-    made = snippets_stage(rows, read["documents"], symbols, load(RULES / "snippets.yaml", SnippetRules))
+    made = snippets_stage(rows, read["documents"], symbols, [], load(RULES / "snippets.yaml", SnippetRules), ())
     snippets = made.tables["snippets"]
     usages = usage_stage(rows, snippets, symbols, load(RULES / "usage.yaml", UsageRules)).tables["usages"]
     public = {row["path"].rpartition(".")[2] for row in symbols}
