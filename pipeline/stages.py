@@ -225,6 +225,7 @@ class House:
             writes="usages",
             depends=lambda: rules.usage,
             run=lambda **tables: usage_stage(**tables, rules=rules.usage),
+            version=2,
         )
         yield _stage(
             "instances",
