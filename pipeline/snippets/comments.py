@@ -28,6 +28,8 @@ def without_comments(code: str, names: Collection[str]) -> tuple[str, int]:
         tokens = list(tokenize.generate_tokens(io.StringIO(code, newline="").readline))
     except (tokenize.TokenError, SyntaxError):
         return code, 0
+    if any(token.type == tokenize.ERRORTOKEN for token in tokens):
+        return code, 0
     lines = code.split("\n")
     told = [comment for comment in _comments(tokens) if any(_names_one(token.string, names) for token in comment)]
     for token in reversed([token for comment in told for token in comment]):

@@ -55,7 +55,8 @@ def outer_names(code: str) -> set[str]:
     """Return the names that a piece of a file takes from the file: none of its statements binds them at its top level.
 
     Unlike `free_names` this does not follow the order of statements and does not parse them one by one, which for
-    whole files would cost more than everything else. A piece that does not compile takes none.
+    whole files would cost more than everything else. Builtins are among them, since a file may hide them. A piece that
+    does not compile takes none.
     """
     try:
         table = symtable.symtable(code, "<piece>", "exec")
@@ -65,7 +66,7 @@ def outer_names(code: str) -> set[str]:
     bound = {symbol.get_name() for symbol in table.get_symbols() if _binds(symbol)}
     inner = (symbol for child in _inner(table) for symbol in child.get_symbols())
     used |= {s.get_name() for s in inner if s.is_global() and s.is_referenced() and s.get_name() not in bound}
-    return used - _ALWAYS_THERE
+    return used
 
 
 def free_names(code: str) -> list[str]:

@@ -81,7 +81,7 @@ class Module:
     def _note_constant(self, statement: ast.Assign | ast.AnnAssign) -> None:
         lines = lines_of([statement])
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        names = [n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)]
+        names = [name for target in targets for name in _stored(target)]
         if self.mentions(self.text_of(lines)):
             self.carriers.update(names)
         if lines[1] - lines[0] < self._max_constant_lines:
@@ -95,8 +95,7 @@ class Module:
             self._note_import(node)
         lines = lines_of([statement])
         if imports and lines[1] - lines[0] < self._max_constant_lines:
-            stored = {n.id for n in ast.walk(statement) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-            for name in stored | {_bound_name(alias) for node in imports for alias in node.names}:
+            for name in set(_stored(statement)) | {_bound_name(alias) for node in imports for alias in node.names}:
                 self.binders[name].append(Binder(statement))
 
     def behind(self, text: str, before: int) -> list[Binder]:
@@ -162,6 +161,11 @@ def _import_text(statement: ast.Import | ast.ImportFrom, aliases: Sequence[ast.a
     if isinstance(statement, ast.Import):
         return f"{ast.unparse(ast.Import(names))}\n"
     return f"{ast.unparse(ast.ImportFrom(statement.module, names, statement.level))}\n"
+
+
+def _stored(node: ast.AST) -> Iterator[str]:
+    """Yield the names that are assigned below a node."""
+    return (n.id for n in ast.walk(node) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
 
 
 def _bound_name(alias: ast.alias) -> str:

@@ -50,11 +50,15 @@ def text_spans(code: str) -> Iterator[Span]:
     """Yield where the strings and comments of a Python text stand; all of a text that cannot be read as Python."""
     starts = [0, *accumulate(len(line) for line in code.splitlines(keepends=True))]
     try:
-        for token in list(tokenize.generate_tokens(io.StringIO(code, newline="").readline)):
-            if token.type in _TEXT:
-                yield starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
+        tokens = list(tokenize.generate_tokens(io.StringIO(code, newline="").readline))
     except (tokenize.TokenError, SyntaxError):
+        tokens = []
+    if not tokens or any(token.type == tokenize.ERRORTOKEN for token in tokens):
         yield 0, len(code)
+        return
+    for token in tokens:
+        if token.type in _TEXT:
+            yield starts[token.start[0] - 1] + token.start[1], starts[token.end[0] - 1] + token.end[1]
 
 
 def _after_escape(text: str, start: int) -> int:
