@@ -1,8 +1,9 @@
 """What the files of a project say about the versions of the libraries that it uses."""
 
+from pipeline.crawl.pins.matrix import Narrow, Published, published_of
 from pipeline.crawl.pins.read import is_pin_file, read_pins
 from pipeline.crawl.pins.stated import PYTHON, Pins, Stated
-from pipeline.crawl.pins.version import KnownVersion, Narrow, Published, published_of, version_of
+from pipeline.crawl.pins.version import KnownVersion, version_of
 
 __all__ = [
     "PYTHON",

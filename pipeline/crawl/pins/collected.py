@@ -12,9 +12,13 @@ _PASSES_ON = frozenset({"list", "tuple", "set", "sorted", "dict", "copy", "deepc
 _OF_TEXT = frozenset({"split", "splitlines", "strip", "copy"})
 
 
-def entries(bound: Bound, bindings: Bindings, seen: frozenset[str] = frozenset()) -> Iterator[tuple[str, Bound]]:
-    """Yield the entries of what is a dict: a literal, `dict(…)`, a name of one, and what was set in it later."""
+def entries(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> Iterator[tuple[str, Bound]]:
+    """Yield the entries of what is a dict: a literal, `dict(…)`, a name of one, and what was set in it later.
+
+    `seen` are the names that were followed already.
+    """
     node = bound.value
+    seen = set() if seen is None else seen
     if isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
             inner = Bound(value, bound.condition)
@@ -28,10 +32,11 @@ def entries(bound: Bound, bindings: Bindings, seen: frozenset[str] = frozenset()
         for argument in node.args if called(node) in _PASSES_ON else ():
             yield from entries(Bound(argument, bound.condition), bindings, seen)
     elif isinstance(node, ast.Name) and node.id not in seen:
-        yield from _named_entries(node.id, bound, bindings, seen | {node.id})
+        seen.add(node.id)
+        yield from _named_entries(node.id, bound, bindings, seen)
 
 
-def _named_entries(name: str, bound: Bound, bindings: Bindings, seen: frozenset[str]) -> Iterator[tuple[str, Bound]]:
+def _named_entries(name: str, bound: Bound, bindings: Bindings, seen: set[str]) -> Iterator[tuple[str, Bound]]:
     for one in bindings.names.get(name, ()):
         yield from entries(Bound(one.value, both(one.condition, bound.condition)), bindings, seen)
     for subscript, one in bindings.items.get(name, ()):
@@ -40,33 +45,42 @@ def _named_entries(name: str, bound: Bound, bindings: Bindings, seen: frozenset[
             yield text, Bound(one.value, both(one.condition, bound.condition))
 
 
-def items(bound: Bound, bindings: Bindings, seen: frozenset[str] = frozenset()) -> Iterator[Bound]:
-    """Yield the expressions that stand in what is a list of strings, and those that nobody can take apart."""
+def items(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> Iterator[Bound]:
+    """Yield the expressions that stand in what is a list of strings, and those that nobody can take apart.
+
+    `seen` are the names that were followed already: each adds what it stands for once.
+    """
     node = bound.value
+    seen = set() if seen is None else seen
     parts = _parts(node, bindings, seen)
     if parts is not None:
-        inner = seen | {node.id} if isinstance(node, ast.Name) else seen
         for part in parts:
-            yield from items(Bound(part.value, both(part.condition, bound.condition)), bindings, inner)
+            yield from items(Bound(part.value, both(part.condition, bound.condition)), bindings, seen)
     elif not (isinstance(node, ast.Constant) and not isinstance(node.value, str)):
         yield bound  # but for None in place of a list
 
 
-def _parts(node: ast.expr, bindings: Bindings, seen: frozenset[str]) -> Sequence[Bound] | None:
+def _parts(node: ast.expr, bindings: Bindings, seen: set[str]) -> Sequence[Bound] | None:
     """Return what an expression is put together from; None for one that is looked at as it is."""
     if isinstance(node, ast.Name):
-        return bindings.names.get(node.id) if node.id not in seen else None
-    if (
-        isinstance(node, ast.Subscript)
-        and isinstance(node.slice, ast.Slice)
-        and not any(ast.iter_child_nodes(node.slice))
-    ):
-        return [Bound(node.value, None)]
-    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        found: Sequence[Bound] | None = bindings.names.get(node.id)
+    elif not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        inner = _inner(node, bindings)
+        return None if inner is None else [Bound(one, None) for one in inner]
+    elif isinstance(node.slice, ast.Slice):
+        whole = not any(ast.iter_child_nodes(node.slice))
+        found = [Bound(node.value, None)] if whole else None
+    else:
         wanted = text_of(node.slice, bindings)
-        return [value for key, value in entries(Bound(node.value, None), bindings, seen) if key == wanted] or None
-    inner = _inner(node, bindings)
-    return None if inner is None else [Bound(one, None) for one in inner]
+        found = [value for key, value in entries(Bound(node.value, None), bindings) if key == wanted] or None
+    return _once(ast.unparse(node), found, seen)
+
+
+def _once(name: str, found: Sequence[Bound] | None, seen: set[str]) -> Sequence[Bound] | None:
+    if name in seen:
+        return []
+    seen.add(name)
+    return found
 
 
 def _inner(node: ast.expr, bindings: Bindings) -> Sequence[ast.expr] | None:

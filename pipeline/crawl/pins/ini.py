@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from configparser import Error, MissingSectionHeaderError, ParsingError, RawConfigParser
+from configparser import ConfigParser, Error, InterpolationError, MissingSectionHeaderError, ParsingError
 from posixpath import dirname, join, normpath
 
 from pipeline.crawl.pins.requirement import requirement, specified
-from pipeline.crawl.pins.requirements_txt import read_line
+from pipeline.crawl.pins.requirements_txt import logical_lines, read_line
 from pipeline.crawl.pins.stated import PYTHON, Include, Said, refused
 from pipeline.crawl.pins.text import Lines
 from pipeline.lake import Reject
@@ -25,21 +25,21 @@ def read_setup(file: str, text: str) -> Iterator[Said]:
         yield parser
         return
     lines = Lines(text)
-    python = parser.get("options", "python_requires", fallback="").strip()
+    python = _value(parser, "options", "python_requires").strip()
     if python:
         yield specified(PYTHON, python, file, lines.key("python_requires", lines.line("[options]")))
     for key in ("install_requires", "tests_require"):
-        value = parser.get("options", key, fallback="")
+        value = _value(parser, "options", key)
         group = None if key == "install_requires" else "tests"
         yield from _listed(file, value, lines, lines.key(key, lines.line("[options]")), group)
     extras = "options.extras_require"
     for key in parser.options(extras) if parser.has_section(extras) else ():
         start = lines.key(key, lines.line(f"[{extras}]"))
-        yield from _listed(file, parser.get(extras, key), lines, start, key)
+        yield from _listed(file, _value(parser, extras, key), lines, start, key)
 
 
-def _parse(file: str, text: str) -> RawConfigParser | Reject:
-    parser = RawConfigParser(strict=False)
+def _parse(file: str, text: str) -> ConfigParser | Reject:
+    parser = ConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # extras keep their case
     try:
         parser.read_string(text, file)
@@ -52,23 +52,30 @@ def _parse(file: str, text: str) -> RawConfigParser | Reject:
     return parser
 
 
-def _listed(file: str, value: str | None, lines: Lines, start: int, group: str | None) -> Iterator[Said]:
+def _value(parser: ConfigParser, section: str, key: str) -> str:
+    """Return a value, with `%(name)s` for another of its section, as setuptools has it; as it stands if that fails."""
+    try:
+        return parser.get(section, key, fallback="")
+    except InterpolationError:
+        return parser.get(section, key, fallback="", raw=True)
+
+
+def _listed(file: str, value: str, lines: Lines, start: int, group: str | None) -> Iterator[Said]:
     """Yield the requirements of a value: one on each line, or on one line with `;` between them, or `file:`."""
-    value = (value or "").strip()
+    value = value.strip()
     if value.startswith("file:"):
         for name in re.split(r"[,\n]", value.removeprefix("file:")):
             if name.strip():
                 yield Include(normpath(join(dirname(file), name.strip())), file, start, group)
         return
-    for line in value.split("\n"):
-        bare = _COMMENT.sub("", line).strip()
-        if bare:
-            number = lines.line(line.strip(), start)
-            whole = requirement(bare, file, number, group)
-            if isinstance(whole, Reject) and ";" in bare and "\n" not in value:
-                yield from (requirement(one, file, number, group) for one in bare.split(";") if one.strip())
-            else:
-                yield whole
+    each = value.split("\n")
+    for offset, bare in logical_lines(value):
+        number = lines.line(each[offset - 1].strip(), start)
+        whole = requirement(bare, file, number, group)
+        if isinstance(whole, Reject) and ";" in bare and len(each) == 1:
+            yield from (requirement(one, file, number, group) for one in bare.split(";") if one.strip())
+        else:
+            yield whole
 
 
 def read_tox(file: str, text: str) -> Iterator[Said]:
@@ -80,7 +87,7 @@ def read_tox(file: str, text: str) -> Iterator[Said]:
     lines = Lines(text)
     for section in parser.sections():
         start = lines.key("deps", lines.line(f"[{section}]"))
-        for line in (parser.get(section, "deps", fallback="") or "").split("\n"):
+        for line in parser.get(section, "deps", fallback="", raw=True).split("\n"):
             bare = _COMMENT.sub("", line).strip()
             if bare:
                 yield from _dependency(file, lines.line(line.strip(), start), bare, section)

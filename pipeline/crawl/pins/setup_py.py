@@ -88,7 +88,7 @@ def _paths(file: str, node: ast.expr, bindings: Bindings) -> list[str]:
 
     Where a function puts a name together, `"%s.txt" % name`, the words that it is called with stand for it.
     """
-    found = dict.fromkeys(_names_of_files(node, bindings, frozenset()))
+    found = dict.fromkeys(_names_of_files(node, bindings, set()))
     words = [word for one in ast.walk(node) if (word := _string(one)) and _WORD.fullmatch(word)]
     named: list[str] = []
     for name in found:
@@ -98,15 +98,16 @@ def _paths(file: str, node: ast.expr, bindings: Bindings) -> list[str]:
     return [normpath(join(dirname(file), one)) for one in longest]
 
 
-def _names_of_files(node: ast.AST, bindings: Bindings, seen: frozenset[str]) -> list[str]:
+def _names_of_files(node: ast.AST, bindings: Bindings, seen: set[str]) -> list[str]:
     found = [name for one in ast.walk(node) if (name := _name_of_file(one))]
     if found:
         return found
     names = dict.fromkeys(one.id for one in ast.walk(node) if isinstance(one, ast.Name) and one.id not in seen)
+    seen.update(names)
     for name in names:
         values = [one.value for one in bindings.names.get(name, ())]
         for inner in (bindings.functions.get(name), *values):
-            found += _names_of_files(inner, bindings, seen | set(names)) if inner else []
+            found += _names_of_files(inner, bindings, seen) if inner else []
     return found
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.crawl.pins.conditions import marker_of
 from pipeline.crawl.pins.requirement import both
+
+_LONGEST = 10_000
+"""No requirements that are put together of strings are longer than this, in characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +24,7 @@ class Bound:
 
 @dataclass
 class Bindings:
-    """The bindings of a script: names, items of dicts by (name, key), and functions by their name.
+    """The bindings of a script: names, items that are set in dicts, functions; and what names stand for, once known.
 
     Scopes are not kept apart: in a script that calls `setup` a name says the same thing everywhere.
     """
@@ -29,6 +32,7 @@ class Bindings:
     names: defaultdict[str, list[Bound]] = field(default_factory=lambda: defaultdict(list))
     items: defaultdict[str, list[tuple[ast.expr, Bound]]] = field(default_factory=lambda: defaultdict(list))
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    texts: dict[str, str | None] = field(default_factory=dict)
 
 
 def bindings_of(tree: ast.Module) -> Bindings:
@@ -47,7 +51,7 @@ def _targets(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield what a statement binds or changes, and with what."""
     if isinstance(statement, ast.Assign):
         yield from ((target, statement.value) for target in statement.targets)
-    elif (isinstance(statement, ast.AnnAssign) and statement.value) or isinstance(statement, ast.AugAssign):
+    elif isinstance(statement, ast.AnnAssign | ast.AugAssign) and statement.value:
         yield statement.target, statement.value
     elif isinstance(statement, ast.With):
         yield from ((one.optional_vars, one.context_expr) for one in statement.items if one.optional_vars)
@@ -85,7 +89,7 @@ def _statements(
 
 def _bind(found: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> None:
     if isinstance(target, ast.Name):
-        if replaces:
+        if replaces and not any(isinstance(one, ast.Name) and one.id == target.id for one in ast.walk(bound.value)):
             found.names[target.id].clear()
             found.items.pop(target.id, None)
         found.names[target.id].append(bound)
@@ -93,31 +97,42 @@ def _bind(found: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> No
         found.items[target.value.id].append((target.slice, bound))
 
 
-def text_of(node: ast.expr, bindings: Bindings, depth: int = 8) -> str | None:
+def text_of(node: ast.expr, bindings: Bindings) -> str | None:
     """Return the string that an expression makes of constants and names of constants; None where it makes another."""
-    if depth == 0:
-        return None
     if isinstance(node, ast.Constant):
         return str(node.value) if isinstance(node.value, str | int | float) else None
     if isinstance(node, ast.Name):
-        values = bindings.names.get(node.id, [])
-        return text_of(values[0].value, bindings, depth - 1) if len(values) == 1 else None
+        return _named(node.id, bindings)
     if isinstance(node, ast.JoinedStr):
-        return _joined([text_of(part, bindings, depth - 1) for part in node.values])
+        return _joined(node.values, bindings)
     if isinstance(node, ast.FormattedValue):
         plain = node.conversion == -1 and node.format_spec is None
-        return text_of(node.value, bindings, depth - 1) if plain else None
+        return text_of(node.value, bindings) if plain else None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return _joined([text_of(part, bindings, depth - 1) for part in (node.left, node.right)])
-    return _formatted(node, bindings, depth)
+        return _joined([node.left, node.right], bindings)
+    return _formatted(node, bindings)
 
 
-def _joined(parts: list[str | None]) -> str | None:
-    known = [part for part in parts if part is not None]
-    return "".join(known) if len(known) == len(parts) else None
+def _named(name: str, bindings: Bindings) -> str | None:
+    """Return the string that a name stands for, found out once; inside itself it stands for none."""
+    if name not in bindings.texts:
+        bindings.texts[name] = None
+        values = bindings.names.get(name, [])
+        bindings.texts[name] = text_of(values[0].value, bindings) if len(values) == 1 else None
+    return bindings.texts[name]
 
 
-def _formatted(node: ast.expr, bindings: Bindings, depth: int) -> str | None:
+def _joined(parts: Sequence[ast.expr], bindings: Bindings) -> str | None:
+    text = ""
+    for part in parts:
+        more = text_of(part, bindings)
+        if more is None or len(text) + len(more) > _LONGEST:
+            return None
+        text += more
+    return text
+
+
+def _formatted(node: ast.expr, bindings: Bindings) -> str | None:
     """Return what `"…%s" % name` and `"…{}".format(name)` make."""
     named: dict[str, ast.expr] = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
@@ -127,15 +142,13 @@ def _formatted(node: ast.expr, bindings: Bindings, depth: int) -> str | None:
         named = {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
     else:
         return None
-    text = text_of(form, bindings, depth - 1)
-    values = [text_of(one, bindings, depth - 1) for one in given]
-    keys = {key: text_of(value, bindings, depth - 1) for key, value in named.items()}
-    if text is None or None in values or None in keys.values() or len(text) > _LONGEST:
+    text = text_of(form, bindings)
+    values = [text_of(one, bindings) for one in given]
+    keys = {key: text_of(value, bindings) for key, value in named.items()}
+    if text is None or None in values or None in keys.values():
         return None
-    return _filled(text, [str(value) for value in values], {key: str(value) for key, value in keys.items()}, node)
-
-
-_LONGEST = 1000
+    filled = _filled(text, [str(value) for value in values], {key: str(value) for key, value in keys.items()}, node)
+    return filled if filled is not None and len(filled) <= _LONGEST else None
 
 
 def _filled(text: str, values: list[str], keys: dict[str, str], node: ast.expr) -> str | None:
@@ -148,4 +161,6 @@ def _filled(text: str, values: list[str], keys: dict[str, str], node: ast.expr) 
         return None
     for key, value in [*((str(number), value) for number, value in enumerate(values)), *keys.items()]:
         text = text.replace(f"{{{key}}}", value)
+        if len(text) > _LONGEST:
+            return None
     return None if "{" in text else text

@@ -143,7 +143,6 @@ DEEP = 100_000
     [
         ("setup.py", "setup(install_requires=" + "[" * DEEP + "]" * DEEP + ")"),
         ("setup.py", "setup(install_requires=" + "+".join(["['a']"] * DEEP) + ")"),
-        ("setup.py", "x = x + x\ny = x + y + z\nz = [y, x, z]\nsetup(install_requires=z, extras_require=z, **z)"),
         ("setup.py", "setup(install_requires=['%999999999s' % 'x', '{:999999999}'.format('x'), f'{1:999999999}'])"),
         ("pyproject.toml", "x = " + "[" * DEEP + "]" * DEEP),
         ("Pipfile.lock", "[" * DEEP + "]" * DEEP),
@@ -157,6 +156,19 @@ def test_what_would_break_a_parser_is_a_reject(path: str, text: str) -> None:
     pins = read_pins({path: text.encode()})
     assert {reject.reason for reject in pins.rejects} == {RejectReason.BAD_REQUIREMENT}
     assert not pins.stated
+
+
+def test_names_that_stand_for_each_other() -> None:
+    many = [
+        f"x{n} = " + " + ".join(f"x{m}" for m in range(30)) + f"\nt{n} = f'{{t{(n + 1) % 30}}}' * 9" for n in range(30)
+    ]
+    longer = [f"s{n + 1} = f'{{s{n}}}{{s{n}}}{{s{n}}}{{s{n}}}'" for n in range(60)]
+    script = "\n".join(
+        [*many, "s0 = 'a'", *longer, "d = dict(**d, x=d['x'])", "setup(install_requires=x0 + ['a', s60, t0], **d)"]
+    )
+    pins = read_pins({"setup.py": script.encode()})
+    assert [one.library for one in pins.stated] == ["a"]
+    assert {reject.reason for reject in pins.rejects} == {RejectReason.BAD_REQUIREMENT}
 
 
 def test_files_that_take_in_each_other() -> None:
