@@ -46,8 +46,8 @@ def version_of(
     was uploaded by `as_of`, that all specifiers allow whose markers hold, and that runs on a Python that existed then
     and that the project admits. `published` is what the index has (`published_of`); without it the lake's `releases`
     are taken for all there are, so that of a lake with gaps the answer is wrong. `file` is the path of the code: what
-    is stated in the nearest folder above it goes before what is stated further up; without it what is stated highest. `narrow` has the matrix resolved
-    together with the other requirements of the project.
+    is stated in the nearest folder above it goes before what is stated further up; without it what stands highest
+    counts. `narrow` has the matrix resolved together with the other requirements of the project.
 
     The key of a reject is the library. Errors: those of `narrow`.
     """
