@@ -46,19 +46,19 @@ def keep_archive(
     with tempfile.TemporaryFile() as file:
         _download(url, file, fetcher, max_bytes, max_s)
         with replacing(path) as temporary, zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as kept:
-            for member in _inside(read_members(file, is_read, limits)):
-                kept.writestr(zipfile.ZipInfo(member.name, EPOCH), member.content, zipfile.ZIP_DEFLATED)
+            for name, content in _inside(read_members(file, is_read, limits)):
+                kept.writestr(zipfile.ZipInfo(name, EPOCH), content, zipfile.ZIP_DEFLATED)
 
 
-def _inside(members: Iterator[Member]) -> Iterator[Member]:
-    """Take away the folder around the tree, `OWNER-NAME-SHA/`; of two files of one name the last counts, as in tar."""
-    found = {}
+def _inside(members: Iterator[Member]) -> Iterator[tuple[str, bytes]]:
+    """Take away the folder around the tree, `OWNER-NAME-SHA/`; of two files of one name the first counts."""
+    seen = set()
     for member in members:
-        name = member.name.removeprefix("./").partition("/")[2]
-        if name:
-            # A name in no encoding cannot be a row's.
-            found[name.encode("utf-8", "replace").decode()] = member.content
-    return (Member(name, found[name]) for name in sorted(found))
+        # A name in no encoding cannot be a row's.
+        name = member.name.removeprefix("./").partition("/")[2].encode("utf-8", "replace").decode()
+        if name and name not in seen:
+            seen.add(name)
+            yield name, member.content
 
 
 def _download(url: Callable[[], str], file: IO[bytes], fetcher: Fetcher, max_bytes: int, max_s: float) -> None:

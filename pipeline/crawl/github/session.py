@@ -16,9 +16,9 @@ from urllib3 import BaseHTTPResponse, HTTPResponse
 from urllib3.util import Retry
 
 from pipeline.crawl.github.body import chunks
-from pipeline.crawl.github.limits import RateLimited, Turns
+from pipeline.crawl.github.limits import REFUSALS, RateLimited, Turns
 from pipeline.crawl.github.rules import AskRules
-from pipeline.crawl.http import BadAnswer
+from pipeline.crawl.http import BadAnswer, Fetcher
 
 TRIES = 4
 """How often one request is sent again after it was refused because of a limit."""
@@ -44,14 +44,25 @@ def open_session(cache: Path, turns: Turns, rules: AskRules) -> CachedSession:
         allowable_codes=(200, 301),
         filter_fn=_worth_keeping,
     )
-    adapter = _Adapter(turns, rules)
+    adapter = _Whole(turns, rules)
     for scheme in ("http://", "https://"):
         session.mount(scheme, adapter)
     return session
 
 
-class _Adapter(HTTPAdapter):
-    """Sends what the cache has not: in turn, with retries, and reads the answer within its bounds."""
+def archive_fetcher(timeout_s: float, turns: Turns, rules: AskRules) -> Fetcher:
+    """Return a fetcher for tarballs, which waits for its turn as the session does.
+
+    Errors of a request: those of the fetcher, and RateLimited.
+    """
+    fetcher = Fetcher(timeout_s=timeout_s)
+    for scheme in ("http://", "https://"):
+        fetcher.session.mount(scheme, _InTurn(turns, rules))
+    return fetcher
+
+
+class _InTurn(HTTPAdapter):
+    """Sends a request when it is its turn, and again where it failed in passing."""
 
     def __init__(self, turns: Turns, rules: AskRules) -> None:
         self._turns = turns
@@ -72,10 +83,18 @@ class _Adapter(HTTPAdapter):
         for _ in range(TRIES):
             self._turns.before(url)
             answer = super().send(request, *args, **more)
-            message = _message(answer) if answer.status_code >= requests.codes.bad_request else ""
-            if not self._turns.after(url, answer.status_code, answer.headers, message):
+            if not self._turns.after(url, answer.status_code, answer.headers, self.message(answer)):
                 return answer
+            answer.close()
         raise RateLimited(f"{url}: refused {TRIES} times because of a limit")
+
+    def message(self, answer: requests.Response) -> str:
+        """Return what an error says of itself, as far as it can be read without end."""
+        return ""
+
+
+class _Whole(_InTurn):
+    """Reads all of an answer, within its bounds, before anybody sees it."""
 
     def build_response(self, req: requests.PreparedRequest, resp: BaseHTTPResponse) -> requests.Response:
         url = req.url or ""
@@ -87,6 +106,17 @@ class _Adapter(HTTPAdapter):
             io.BytesIO(body), headers, resp.status, reason=resp.reason, preload_content=False, version=resp.version
         )
         return super().build_response(req, whole)
+
+    def message(self, answer: requests.Response) -> str:
+        """Return what GitHub says of an error; what stands between us may say it in HTML."""
+        if answer.status_code not in REFUSALS:
+            return ""
+        try:
+            said = answer.json()
+        except (ValueError, RecursionError):
+            return ""
+        message = said.get("message") if isinstance(said, dict) else None
+        return message if isinstance(message, str) else ""
 
 
 def _read(url: str, answer: BaseHTTPResponse, rules: AskRules) -> bytes:
@@ -104,16 +134,6 @@ def _check_json(url: str, headers: Mapping[str, str], body: bytes) -> None:
     except (ValueError, RecursionError):
         kind = headers.get("Content-Type", "no content type")
         raise BadAnswer(f"{url}: not JSON but {kind}, {len(body)} bytes") from None
-
-
-def _message(answer: requests.Response) -> str:
-    """Return what GitHub says of an error; what stands between us may say it in HTML."""
-    try:
-        said = answer.json()
-    except (ValueError, RecursionError):
-        return ""
-    message = said.get("message") if isinstance(said, dict) else None
-    return message if isinstance(message, str) else ""
 
 
 def _worth_keeping(answer: requests.Response) -> bool:

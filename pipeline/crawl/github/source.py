@@ -17,7 +17,7 @@ from pipeline.crawl.github.outcomes import Outcomes
 from pipeline.crawl.github.revisions import commits, pieces
 from pipeline.crawl.github.rules import GitHubRules
 from pipeline.crawl.github.search import Search
-from pipeline.crawl.github.session import open_session
+from pipeline.crawl.github.session import archive_fetcher, open_session
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.crawl.pins import Published
 from pipeline.crawl.python_files import PythonFileRules, Target
@@ -62,14 +62,19 @@ class GitHub:
     def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
         """Yield the files of repositories that import a library, with its version, or what was refused.
 
-        Errors: Unreachable where GitHub does not answer so many times in a row.
+        Errors: Unreachable where GitHub does not answer so many times in a row, or the index does not.
         """
+        try:
+            target = Target(library, tuple(releases), self.published(library))
+        except (NotFound, BadAnswer) as error:
+            detail = f"{error}. Without the releases of the index no requirement can be read; run again."
+            yield Reject(library, RejectReason.BAD_INDEX_ANSWER, detail)
+            return
         self.turns.begin()
         outcomes = Outcomes(self.rules.ask.silent_in_a_row)
         search = Search(self.client, library, period, self.rules, self.now(), outcomes)
         repositories = search.repositories()
         yield from search.rejects
-        target = Target(library, tuple(releases), self.published(library))
         for repository in repositories:
             made: list[Found | Reject] = []
             rejects: list[Reject] = []
@@ -94,12 +99,16 @@ class GitHub:
             keep_archive(
                 partial(self.client.archive_url, name, commit.sha),
                 path,
-                self.fetcher,
+                self._archives,
                 take.archive_limits,
                 max_bytes=take.max_archive_bytes,
                 max_s=self.rules.ask.max_archive_s,
             )
         return files_of(path, take.archive_limits)
+
+    @cached_property
+    def _archives(self) -> Fetcher:
+        return archive_fetcher(self.fetcher.timeout_s, self.turns, self.rules.ask)
 
     @cached_property
     def turns(self) -> Turns:

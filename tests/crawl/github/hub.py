@@ -104,11 +104,11 @@ class Hub:
     def reply(self, target: str, headers: Mapping[str, str]) -> Reply:
         """Return the reply to a request: a fault, or what GitHub would say, with its limits and entity tags."""
         path = urlsplit(target).path
+        if self.faults.get(path):
+            return self.faults[path].pop(0)
         if path.startswith("/codeload/"):
             self.tokens.add(headers.get("Authorization"))
             return self._twisted(path, self._tarball(path))
-        if self.faults.get(path):
-            return self.faults[path].pop(0)
         if headers.get("Authorization") != f"token {TOKEN}":
             return said(401, {"message": "Bad credentials"})
         return self._twisted(path, self._limited(path, headers, lambda: self._answer(path, target)))

@@ -7,11 +7,13 @@ import tarfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import NoReturn
 
 import pytest
 
 from pipeline.crawl import Found, Unreachable
 from pipeline.crawl.github import GitHub
+from pipeline.crawl.http import BadAnswer, NotFound
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason
 from tests.crawl.github.conftest import Made
@@ -275,3 +277,16 @@ def test_json_too_deep_to_read(hub: Hub, github: Made, releases: list[Row]) -> N
     found, rejects = taken(github(search=NO_CODE), releases)
     assert only_bob(found)
     assert [one.reason for one in rejects] == [RejectReason.BAD_ANSWER]
+
+
+@pytest.mark.parametrize("error", [NotFound("no project"), BadAnswer("no JSON")])
+def test_without_the_releases_of_the_index_nothing_is_asked(
+    hub: Hub, github: Made, releases: list[Row], error: Exception
+) -> None:
+    def published(library: str) -> NoReturn:
+        raise error
+
+    both(hub)
+    found, rejects = taken(replace(github(), published=published), releases)
+    assert (found, [(one.key, one.reason) for one in rejects]) == ([], [("demo", RejectReason.BAD_INDEX_ANSWER)])
+    assert not hub.requests

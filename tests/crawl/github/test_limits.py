@@ -232,3 +232,14 @@ def test_a_limit_of_searches_leaves_the_rest(hub: Hub, github: Made, releases: l
     assert len(found) == 2
     assert {one.reason for one in rejects} == {RejectReason.RATE_LIMITED}
     assert hub.requests["/search/repositories"] == 1
+
+
+@pytest.mark.parametrize(("wait", "came"), [("0", True), ("3600", False)])
+def test_the_server_of_archives_has_limits_too(
+    hub: Hub, github: Made, releases: list[Row], wait: str, came: bool
+) -> None:
+    _, archive = both(hub)
+    hub.faults = {archive: [Reply(429, {"Retry-After": wait}, b"slow down")]}
+    found, rejects = taken(github(search=NO_CODE), releases)
+    assert len(found) == (2 if came else 0)
+    assert {one.reason for one in rejects} == (set() if came else {RejectReason.RATE_LIMITED})
