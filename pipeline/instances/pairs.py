@@ -65,14 +65,13 @@ class Corpus:
 def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | Reject]:
     """Yield a pair, or a reject, for each snippet that ends where there is a next release, by the API it documents.
 
-    An API whose old path lives on as an alias is documented under its new path. Code of others documents nothing.
+    An API whose old path lives on as an alias is documented under its new path.
     """
-    documenting = [row for row in corpus.snippets if row["path"] is not None]
     beginning: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in documenting:
+    for row in corpus.snippets:
         beginning[row["path"], row["version"]].append(row)
     ending: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for row in documenting:
+    for row in corpus.snippets:
         following = corpus.history.next(row["last_version"])
         if following is not None:
             ending[row["path"], following].append(row)
