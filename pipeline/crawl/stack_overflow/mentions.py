@@ -12,6 +12,7 @@ from pipeline.rules import RuleError, load
 
 RULE_FILE = "stack_overflow.yaml"
 _SENTENCE = re.compile(r"[.!?;](?=\s)|\n")
+_MAX_SENTENCE = 400
 _MAX_WORDS = 80
 
 
@@ -114,9 +115,11 @@ class MentionReader:
         """Tell whether a version that stands without a name may be the library's: nothing else is spoken of."""
         if self._not_unnamed.fullmatch(match["version"]):
             return False
-        begin = max((m.end() for m in _SENTENCE.finditer(text, 0, match.start())), default=0)
-        end = _SENTENCE.search(text, match.end())
-        return self._others.search(text, begin, end.start() if end else len(text)) is None
+        first = max(0, match.start() - _MAX_SENTENCE)
+        begin = max((m.end() for m in _SENTENCE.finditer(text, first, match.start())), default=first)
+        end = _SENTENCE.search(text, match.end(), match.end() + _MAX_SENTENCE)
+        last = end.start() if end else match.end() + _MAX_SENTENCE
+        return self._others.search(text, begin, last) is None
 
 
 class _Placeholders:

@@ -69,8 +69,8 @@ class PostStore:
 
     def forget_heads(self) -> None:
         """Forget the questions of which only the head is here, unless an answer to them is."""
-        answer = "SELECT 1 FROM posts AS answers WHERE answers.question = posts.id AND answers.id != posts.id"
-        self._database.execute(f"DELETE FROM posts WHERE is_head AND NOT EXISTS ({answer})")
+        answered = "DELETE FROM posts WHERE is_head AND id NOT IN (SELECT question FROM posts WHERE id != question)"
+        self._database.execute(answered)
         self._database.execute("DELETE FROM threads WHERE question NOT IN (SELECT id FROM posts)")
 
     def assign(self, library: str, question: int) -> None:

@@ -86,7 +86,9 @@ class Site:
 
     def _answer(self, method: str, parameters: dict[str, str]) -> dict[str, Any]:
         if self.quota <= 0:
-            raise Refused(502, "throttle_violation", "too many requests from this IP, more requests available in 80000 seconds")
+            raise Refused(
+                502, "throttle_violation", "too many requests from this IP, more requests available in 80000 seconds"
+            )
         self.quota -= 1
         if method == "filters/create":
             return self._wrapped([{"filter": FILTER, "filter_type": "safe"}], has_more=False)
@@ -212,7 +214,10 @@ def write_dump(folder: Path, posts: Sequence[Written], *, users: bool = True, ol
 def post_attributes(post: Written, old_tags: bool) -> dict[str, Any]:
     tags = "".join(f"<{tag}>" for tag in post.tags) if old_tags else f"|{'|'.join(post.tags)}|"
     kind = {"PostTypeId": 1} | ({"AcceptedAnswerId": post.accepted} if post.accepted else {})
-    row: dict[str, Any] = {"Id": post.id, **(kind if post.parent is None else {"PostTypeId": 2, "ParentId": post.parent})}
+    row: dict[str, Any] = {
+        "Id": post.id,
+        **(kind if post.parent is None else {"PostTypeId": 2, "ParentId": post.parent}),
+    }
     row |= {"CreationDate": dump_time(post.created), "Score": post.score, "Body": post.html}
     row |= {"OwnerUserId": post.author_id} if post.author_id else {"OwnerDisplayName": post.author}
     row |= {"LastEditDate": dump_time(post.edited)} if post.edited else {}

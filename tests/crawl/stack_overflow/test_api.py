@@ -25,7 +25,12 @@ TITLES = 3
 
 def thread(number: int) -> Written:
     return Written(
-        number, "", "<p>With pandas 1.3.5:</p><pre><code>a.b()</code></pre>", day(2022, 1, number), title="T", tags=("pandas",)
+        number,
+        "",
+        "<p>With pandas 1.3.5:</p><pre><code>a.b()</code></pre>",
+        day(2022, 1, number),
+        title="T",
+        tags=("pandas",),
     )
 
 
@@ -112,7 +117,9 @@ def test_a_backoff_that_is_too_long_ends_the_reading_and_the_next_run_goes_on(si
     assert [p["page"] for method, p in site.asked if method == "questions"] == ["3", "4", "5"]
 
 
-@pytest.mark.parametrize(("key", "advice"), [(None, "set STACKEXCHANGE_KEY"), ("our-key", "tomorrow to go on from here.")])
+@pytest.mark.parametrize(
+    ("key", "advice"), [(None, "set STACKEXCHANGE_KEY"), ("our-key", "tomorrow to go on from here.")]
+)
 def test_a_quota_that_is_used_up_ends_the_reading(site: Site, tmp_path: Path, key: str | None, advice: str) -> None:
     site.quota = 3
     places, rejects = Asking(site, tmp_path, key).find()
@@ -124,7 +131,9 @@ def test_a_quota_that_is_used_up_ends_the_reading(site: Site, tmp_path: Path, ke
 
 
 def test_a_short_throttle_is_waited_for(site: Site, tmp_path: Path) -> None:
-    throttled = refusal(502, "throttle_violation", "too many requests from this IP, more requests available in 7 seconds")
+    throttled = refusal(
+        502, "throttle_violation", "too many requests from this IP, more requests available in 7 seconds"
+    )
     site.twists = {"questions": [lambda _: throttled]}
     asking = Asking(site, tmp_path)
     assert asking.find() == (EVERY, [])
@@ -132,7 +141,9 @@ def test_a_short_throttle_is_waited_for(site: Site, tmp_path: Path) -> None:
 
 
 def test_a_long_throttle_is_not(site: Site, tmp_path: Path) -> None:
-    throttled = refusal(502, "throttle_violation", "too many requests from this IP, more requests available in 81234 seconds")
+    throttled = refusal(
+        502, "throttle_violation", "too many requests from this IP, more requests available in 81234 seconds"
+    )
     site.twists = {"questions": [None, lambda _: throttled]}
     asking = Asking(site, tmp_path)
     places, rejects = asking.find()
@@ -143,7 +154,9 @@ def test_a_long_throttle_is_not(site: Site, tmp_path: Path) -> None:
 
 
 def test_a_throttle_that_does_not_end_is_given_up(site: Site, tmp_path: Path) -> None:
-    throttled = refusal(502, "throttle_violation", "too many requests from this IP, more requests available in 7 seconds")
+    throttled = refusal(
+        502, "throttle_violation", "too many requests from this IP, more requests available in 7 seconds"
+    )
     site.twists = {"questions": [lambda _: throttled] * 10}
     asking = Asking(site, tmp_path)
     places, rejects = asking.find()

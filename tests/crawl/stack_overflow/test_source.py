@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline.crawl import CodeSource, Fetcher, Found, Period
 from pipeline.crawl.stack_overflow import StackOverflow, foreign_libraries, stack_overflow_rules
@@ -15,7 +17,7 @@ from pipeline.lake import Reject, Row
 from pipeline.rules import RULES
 from pipeline.terms import Language, RejectReason, SnippetSource, VersionEvidence
 from tests.crawl.stack_overflow.made import PANDAS, POSTS, day
-from tests.crawl.stack_overflow.site import Site, serve, write_dump
+from tests.crawl.stack_overflow.site import Site, Written, serve, write_dump
 
 RULE = stack_overflow_rules(RULES)
 ALL = Period()
@@ -65,7 +67,10 @@ def test_every_block_for_which_a_version_is_named_is_a_row_or_a_reject(tmp_path:
     rows = found(reading(write_dump(tmp_path, POSTS), tmp_path))
     taken = {(r.place, r.text.splitlines()[-1]): (r.version, r.stated) for r in rows if isinstance(r, Found)}
     assert taken == {
-        ("100", "pd.DataFrame().append([1])"): ("1.3.0", "question 100: pandas 1.3 (newest of the series on 2021-09-01)"),
+        ("100", "pd.DataFrame().append([1])"): (
+            "1.3.0",
+            "question 100: pandas 1.3 (newest of the series on 2021-09-01)",
+        ),
         ("100/101", "pd.concat([a, b])"): ("2.0.0", "answer 101: Since 2.0 (newest of the series on 2023-05-01)"),
         ("100/101", "a.append(b)"): ("1.3.5", "answer 101: pandas==1.3.5"),
         ("100/102", "a.append(b)"): ("1.3.5", "question 100: pandas 1.3 (newest of the series on 2022-01-01)"),
@@ -73,14 +78,21 @@ def test_every_block_for_which_a_version_is_named_is_a_row_or_a_reject(tmp_path:
     }
     refused = {r.key: (r.reason, r.detail) for r in rows if isinstance(r, Reject)}
     assert refused == {
-        "110/111:2": (RejectReason.VERSION_UNKNOWN, "answer 111: several versions are named: “pandas 0.25”; “pandas 0.25 and 1.0”"),
+        "110/111:2": (
+            RejectReason.VERSION_UNKNOWN,
+            "answer 111: several versions are named: “pandas 0.25”; “pandas 0.25 and 1.0”",
+        ),
         "110/112:2": (RejectReason.VERSION_NOT_COVERED, "answer 112: “pandas 5.0”: no release of 5.0"),
         "110/112:4": (RejectReason.NO_USE, "the block says that it is written in sql, not python"),
     }
 
 
 def test_a_row_says_whose_it_is_and_under_which_licence(tmp_path: Path) -> None:
-    answer = next(r for r in found(reading(write_dump(tmp_path, POSTS), tmp_path)) if isinstance(r, Found) and r.place == "100/101")
+    answer = next(
+        r
+        for r in found(reading(write_dump(tmp_path, POSTS), tmp_path))
+        if isinstance(r, Found) and r.place == "100/101"
+    )
     assert replace(answer, text="", stated="") == Found(
         source=SnippetSource.STACK_OVERFLOW,
         library="pandas",
@@ -122,7 +134,13 @@ def test_only_posts_of_the_period_are_rows(site: Site, tmp_path: Path) -> None:
     period = Period(day(2022), day(2023, 6))
     dump = write_dump(tmp_path, POSTS)
     rows = found(reading(dump, tmp_path / "a"), period=period)
-    assert [r.place if isinstance(r, Found) else r.key for r in rows] == ["100/101", "100/101", "100/102", "110/112:2", "110/112:4"]
+    assert [r.place if isinstance(r, Found) else r.key for r in rows] == [
+        "100/101",
+        "100/101",
+        "100/102",
+        "110/112:2",
+        "110/112:4",
+    ]
     assert found(asking(site, tmp_path / "b"), period=period) == rows
 
 
@@ -148,7 +166,9 @@ def test_the_dump_is_read_once_for_all_libraries(tmp_path: Path) -> None:
         (b"", "no Posts.xml"),
     ],
 )
-def test_a_dump_that_cannot_be_read_is_left_out_with_what_to_do(tmp_path: Path, content: bytes | None, why: str) -> None:
+def test_a_dump_that_cannot_be_read_is_left_out_with_what_to_do(
+    tmp_path: Path, content: bytes | None, why: str
+) -> None:
     path = tmp_path / "Posts.xml"
     if content is not None:
         path.write_bytes(content)
@@ -178,7 +198,9 @@ def test_damaged_rows_are_rejects_of_the_libraries_that_they_may_be_about(tmp_pa
     rows = found(reading(dump, tmp_path / "b"))
     rejects = [r for r in rows if isinstance(r, Reject) and r.key.startswith("Posts.xml:")]
     reasons = {r.key: r.reason for r in rejects}
-    assert reasons == dict.fromkeys(["Posts.xml:4", "Posts.xml:5", "Posts.xml:6"], RejectReason.UNREADABLE) | {"Posts.xml:8": RejectReason.TOO_LARGE}
+    assert reasons == dict.fromkeys(["Posts.xml:4", "Posts.xml:5", "Posts.xml:6"], RejectReason.UNREADABLE) | {
+        "Posts.xml:8": RejectReason.TOO_LARGE
+    }
     assert [r for r in rows if r not in rejects] == whole
 
 
@@ -204,3 +226,61 @@ def test_an_answer_that_comes_before_its_question_is_found(tmp_path: Path) -> No
     dump = write_dump(tmp_path, sorted(moved, key=lambda post: post.id))
     places = [r.place for r in found(reading(dump, tmp_path)) if isinstance(r, Found)]
     assert places.count("100/90") == 2
+
+
+PROSE = st.sampled_from(
+    [
+        "With pandas 1.3:",
+        "pandas==1.3.5",
+        "Since 2.0 it is gone.",
+        "before pandas 1.0",
+        "Python 3.7",
+        "x &amp; y",
+        "pandas",
+    ]
+).map("<p>{}</p>\n".format)
+CODE = st.sampled_from(["a.b()", "pd.__version__\n'1.2.4'", "# pandas 2.0.3\nf()", "x &lt; 1.5", ""]).map(
+    "<pre><code>{}\n</code></pre>\n".format
+)
+BODY = st.lists(PROSE | CODE, max_size=6).map("".join)
+THREADS = st.lists(
+    st.tuples(
+        BODY,
+        st.lists(BODY, max_size=3),
+        st.sampled_from(["T", "In pandas 1.2.4", "of pandas"]),
+        st.sampled_from([("pandas",), ("python",), ("python", "pandas-1.x"), ("java",), ("pandas", "pandas-2.0")]),
+        st.integers(2019, 2024),
+    ),
+    max_size=4,
+)
+
+
+def posts_of(threads: list[tuple[str, list[str], str, tuple[str, ...], int]]) -> list[Written]:
+    posts: list[Written] = []
+    for question, answers, title, tags, year in threads:
+        number = len(posts) + 1
+        posts.append(Written(number, "", question, day(year), title=title, tags=tags))
+        posts += [
+            Written(number + place, "", text, day(year + place), parent=number, edited=day(year + 2 * place))
+            for place, text in enumerate(answers, 1)
+        ]
+    return posts
+
+
+@settings(max_examples=20)
+@given(THREADS, st.none() | st.integers(2019, 2024), st.none() | st.integers(2019, 2026))
+def test_any_posts_give_the_same_rows_by_dump_and_by_api(
+    tmp_path_factory: pytest.TempPathFactory,
+    threads: list[tuple[str, list[str], str, tuple[str, ...], int]],
+    since: int | None,
+    until: int | None,
+) -> None:
+    folder = tmp_path_factory.mktemp("posts")
+    posts = posts_of(threads)
+    period = Period(day(since) if since else None, day(until) if until else None)
+    with serve(Site(posts)) as site:
+        by_api = found(asking(site, folder / "api"), period=period)
+    by_dump = found(reading(write_dump(folder, posts), folder / "dump"), period=period)
+    assert by_api == by_dump
+    keys = [row.place if isinstance(row, Found) else row.key.rpartition(":")[0] for row in by_dump]
+    assert keys == sorted(keys, key=lambda key: [int(part) for part in key.split("/")])
