@@ -12,7 +12,7 @@ from rensa import RMinHash, RMinHashLSH  # type: ignore[import-untyped]
 from pipeline.snippets.found_rules import FoundRules
 from pipeline.terms import RejectReason
 
-_COMMENT = re.compile(r"(?m)^\s*(?:#|//).*$")
+_ASIDE = re.compile(r"(?m)^\s*(?:#|//|import\b|from\b.*\bimport\b).*$")
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
@@ -90,5 +90,5 @@ class Library:
 
 
 def _tokens(code: str) -> list[str]:
-    """Return the words and signs of code, without comments on lines of their own and without layout."""
-    return _TOKEN.findall(_COMMENT.sub("", code))
+    """Return the words and signs of code, without imports, comments on lines of their own, and layout."""
+    return _TOKEN.findall(_ASIDE.sub("", code))
