@@ -18,8 +18,11 @@ from pipeline.crawl.pins.stated import PYTHON, Stated
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason, StatementKind, VersionEvidence
 
-# Environments that try the oldest releases that still work; what the code is written for is another one.
-_OLDEST = re.compile(r"(?i)(?<![a-z])(min|minimum|minimal|low|lower|lowest|old|oldest|pinned|legacy)(?![a-z])")
+# Environments that try the oldest releases that still work, and those of other tools than the project's own code.
+_ASIDE = re.compile(
+    r"(?i)(?<![a-z])(?:min|minimum|minimal|low|lower|lowest|old|oldest|pinned|legacy"
+    r"|docs?|documentation|rtd|sphinx|mkdocs|lint|linting|style|format|typing|types|mypy|pre-commit|build|release)(?![a-z])"
+)
 
 
 class KnownVersion(NamedTuple):
@@ -81,7 +84,7 @@ def _by_pin(asked: Sequence[Stated], pythons: Sequence[str]) -> KnownVersion | N
         ([one for one in locks if one.group is None], VersionEvidence.LOCK),
         ([one for one in locks if one.group is not None], VersionEvidence.LOCK),
         ([one for one in pins if one in main], VersionEvidence.EXACT_PIN),
-        ([one for one in pins if one.group is not None and not _is_oldest(one, main)], VersionEvidence.EXACT_PIN),
+        ([one for one in pins if one.group is not None and not _is_aside(one, main)], VersionEvidence.EXACT_PIN),
     ):
         found = _agreed(nearest(statements), main, pythons)
         if found and found.version:
@@ -89,10 +92,11 @@ def _by_pin(asked: Sequence[Stated], pythons: Sequence[str]) -> KnownVersion | N
     return None
 
 
-def _is_oldest(pin: Stated, main: Sequence[Stated]) -> bool:
-    """Whether a group pins the oldest release that the project itself allows: it tries that one, and means newer ones.
+def _is_aside(pin: Stated, main: Sequence[Stated]) -> bool:
+    """Whether the pin of a group says nothing of the project's code, which has a requirement of its own.
 
-    That is so by the lower bound of the project's range, or by the name of the group where there is a range.
+    A group that pins the lower bound of the project's range tries the oldest release, where the code is written for
+    newer ones; others say by their name that they do so, or that they are for the documentation or for linting.
     """
     lower = {
         Version(one.version)
@@ -101,7 +105,7 @@ def _is_oldest(pin: Stated, main: Sequence[Stated]) -> bool:
         for one in SpecifierSet(alternative)
         if one.operator in (">=", "~=")
     }
-    return bool(main) and (Version(pin.version or "0") in lower or bool(_OLDEST.search(f"{pin.group} {pin.file}")))
+    return bool(main) and (Version(pin.version or "0") in lower or bool(_ASIDE.search(pin.group or "")))
 
 
 def _agreed(statements: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str]) -> Stated | None:

@@ -100,6 +100,14 @@ CASES: list[tuple[str, dict[str, str], datetime, str, VersionEvidence]] = [
         "1.4.0",
         MATRIX,
     ),
+    # jinja2 3.1.1: requirements/docs.txt has markupsafe==2.0.1 beside MarkupSafe>=2.0
+    (
+        "a group for the documentation",
+        {"PKG-INFO": "Requires-Dist: pandas\n", "requirements/docs.txt": "pandas==1.1.5"},
+        LATER,
+        "1.4.0",
+        MATRIX,
+    ),
     (
         "a marker that does not hold",
         {"requirements.txt": "pandas<1.1; python_version<'3.6'\npandas<1.2"},
