@@ -162,7 +162,8 @@ def examples_in(tag: Tag) -> tuple[str, ...]:
 
 def is_example(pre: Tag) -> bool:
     """Return whether a block of code is one that is wanted, and no signature."""
-    return _FOREIGN not in pre.attrs and pre.find(class_="doc-signature") is None
+    is_signature = pre.find(class_="doc-signature") or pre.find_parent(class_="doc-signature")
+    return _FOREIGN not in pre.attrs and not is_signature
 
 
 def set_apart(main: Tag, languages: frozenset[str]) -> None:

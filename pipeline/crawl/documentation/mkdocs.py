@@ -40,7 +40,7 @@ def read_object(found: Tag) -> Anchored | None:
 
 def _heading(whole: Tag, heading: Tag) -> str:
     """Return what stands behind the name, in the heading or in a block of its own below it."""
-    apart = whole.find("code", class_="doc-signature")
+    apart = whole.find(class_="doc-signature")
     own = apart if apart is not None and apart.find_parent(class_="doc-object") is whole else heading.find("code")
     after = _NAME.sub("", folded(own)) if own is not None else ""
     return after if after.startswith(("(", ":")) else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -104,7 +104,7 @@ def read_page(
             refused.append(Refused(entry.name, RejectReason.NO_TEXT, f"{page} says nothing but how it is called"))
         else:
             documents.append(_document(entry, anchored, rules) | {"url": url(entry.anchor)})
-    return PageRead(page, documents, list(_joined(_blocks(main))) if wants_blocks else [], refused)
+    return PageRead(page, documents, _joined(_blocks(main)) if wants_blocks else [], refused)
 
 
 def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules) -> Row:
@@ -148,20 +148,17 @@ def _term(tag: Tag) -> Tag | None:
     return None
 
 
-def _joined(blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the blocks; the interactive ones below one heading are one, since each needs those before it."""
-    open_: Block | None = None
+def _joined(blocks: Iterable[Block]) -> list[Block]:
+    """Return the blocks in order; the interactive ones below one heading are one, since each needs those before it."""
+    found: list[Block] = []
+    places: dict[tuple[str, str], int] = {}
     for block in blocks:
-        interactive = block.text.startswith(_PROMPTS)
-        if open_ is not None and interactive and block.anchor == open_.anchor and block.title == open_.title:
-            open_ = msgspec.structs.replace(open_, text=f"{open_.text}\n\n{block.text}")
+        interactive, of = block.text.startswith(_PROMPTS), (block.title, block.anchor)
+        if interactive and of in places:
+            before = found[places[of]]
+            found[places[of]] = msgspec.structs.replace(before, text=f"{before.text}\n\n{block.text}")
             continue
-        if open_ is not None and (interactive or block.title != open_.title):
-            yield open_
-            open_ = None
         if interactive:
-            open_ = block
-        else:
-            yield block
-    if open_ is not None:
-        yield open_
+            places[of] = len(found)
+        found.append(block)
+    return found
