@@ -215,8 +215,10 @@ class House:
             "snippets",
             reads="releases documents symbols found",
             writes="snippets",
-            depends=lambda: [rules.snippets, rules.quality.licences],
-            run=lambda **tables: snippets_stage(**tables, rules=rules.snippets, licences=rules.quality.licences),
+            depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences],
+            run=lambda **tables: snippets_stage(
+                **tables, rules=rules.snippets, files=rules.python_files, licences=rules.quality.licences
+            ),
             version=2,
         )
         yield _stage(

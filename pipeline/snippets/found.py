@@ -9,6 +9,7 @@ from typing import Any
 
 from packaging.version import InvalidVersion, Version
 
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Reject, Row, content_id
 from pipeline.snippets.comments import without_comments
 from pipeline.snippets.duplicates import Known, Library
@@ -16,7 +17,7 @@ from pipeline.snippets.names import free_names
 from pipeline.snippets.pieces import Piece, pieces_of_block, pieces_of_file
 from pipeline.snippets.preamble import preamble_of
 from pipeline.snippets.redact import redact
-from pipeline.snippets.refuse import Refusal, block_problem, read_python, refusal_of, size_problem
+from pipeline.snippets.refuse import FILES, Refusal, block_problem, read_python, refusal_of, size_problem
 from pipeline.snippets.rules import SnippetRules
 from pipeline.snippets.shown import paths_shown
 from pipeline.terms import Language, RejectReason, SnippetSource, SnippetStyle, VersionEvidence
@@ -33,14 +34,22 @@ _COPIED = (
 class FoundCode:
     """Makes snippets of the rows of `found` of one library.
 
-    `apis` are those of its releases by version, `licences` the SPDX identifiers that code may have, and `there` the
-    snippets that are there already.
+    `apis` are those of its releases by version, `there` the snippets that are there already, `files` say which files of
+    others are no examples, and `licences` are the SPDX identifiers that code may have.
     """
 
-    def __init__(self, apis: Mapping[str, Api], there: Library, rules: SnippetRules, licences: Collection[str]) -> None:
+    def __init__(
+        self,
+        apis: Mapping[str, Api],
+        there: Library,
+        rules: SnippetRules,
+        files: PythonFileRules,
+        licences: Collection[str],
+    ) -> None:
         self._apis = apis
         self._there = there
         self._rules = rules
+        self._files = files
         self._licences = licences
 
     def snippets(self, found: Iterable[Row]) -> Iterator[Row | Reject]:
@@ -53,17 +62,17 @@ class FoundCode:
             yield from self._of_row(row)
 
     def _of_row(self, row: Row) -> Iterator[Row | Reject]:
-        if refusal := refusal_of(row, self._licences, self._rules.found):
+        if refusal := refusal_of(row, self._licences, self._files, self._rules.found):
             yield _reject(row, 0, refusal)
         elif row["language"] != Language.PYTHON:
             yield self._of_other_language(row)
         elif (api := self._apis.get(row["version"])) is None:
             detail = f"{row['library']} {row['version']} ({row['stated']})"
             yield _reject(row, 0, (RejectReason.VERSION_NOT_COVERED, detail))
-        elif row["source"] in _BLOCKS:
-            yield from self._of_block(row, api)
-        else:
+        elif row["source"] in FILES:
             yield from self._of_file(row, api)
+        else:
+            yield from self._of_block(row, api)
 
     def _of_file(self, row: Row, api: Api) -> Iterator[Row | Reject]:
         """Cut a file; parts that use nothing are no candidates, and a file without candidates is a reject."""

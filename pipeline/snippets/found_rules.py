@@ -5,21 +5,8 @@ from __future__ import annotations
 from pydantic import Field, model_validator
 
 from pipeline.rules import Rule
-from pipeline.surface.directive_rules import Regex, Words
+from pipeline.surface.directive_rules import Regex
 from pipeline.terms import SnippetSource
-
-
-class Scope(Rule):
-    """What is not code that a person wrote to use a library: tests, vendored and generated code.
-
-    `paths` are searched in the path of a file with a slash in front, `texts` in its first `head_lines` lines. A file
-    with a line of more than `max_line_characters` is generated data.
-    """
-
-    paths: tuple[Words, ...]
-    texts: tuple[Words, ...]
-    head_lines: int = Field(ge=1)
-    max_line_characters: int = Field(ge=80)
 
 
 class DuplicateRules(Rule):
@@ -78,15 +65,14 @@ class Redaction(Rule):
 class FoundRules(Rule):
     """What a curator tunes about code of others."""
 
-    max_bytes: int = Field(ge=1)
     max_lines: int = Field(ge=1)
     max_characters: int = Field(ge=1)
+    max_line_characters: int = Field(ge=80)
     max_run_lines: int = Field(ge=1)
     max_constant_lines: int = Field(ge=1)
     max_preamble_lines: int = Field(ge=1)
     min_lines_of_other_languages: int = Field(ge=1)
     licence_required: frozenset[SnippetSource]
-    out_of_scope: Scope
     duplicates: DuplicateRules
     max_per_api_and_origin: int = Field(ge=1)
     redactions: tuple[Redaction, ...]

@@ -6,28 +6,38 @@ import ast
 from collections.abc import Collection
 
 from pipeline.crawl import is_allowed
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Row
-from pipeline.snippets.found_rules import FoundRules, Scope
+from pipeline.snippets.found_rules import FoundRules
 from pipeline.snippets.names import parse, syntax_error
 from pipeline.snippets.pieces import parse_file
 from pipeline.snippets.rules import SnippetRules
 from pipeline.surface.python2 import modernise
-from pipeline.terms import RejectReason
+from pipeline.terms import RejectReason, SnippetSource
 
 Refusal = tuple[RejectReason, str]
+
+FILES = frozenset({SnippetSource.DOWNSTREAM, SnippetSource.GITHUB})
+"""The sources whose rows are whole files; of the others they are blocks of posts and pages."""
 
 _NAMES_AUTHORS = "CC-BY"
 
 
-def refusal_of(found: Row, licences: Collection[str], rules: FoundRules) -> Refusal | None:
-    """Return why a row of `found` is refused unread, if it is; `licences` are the SPDX identifiers that are allowed."""
+def refusal_of(found: Row, licences: Collection[str], files: PythonFileRules, rules: FoundRules) -> Refusal | None:
+    """Return why a row of `found` is refused unread, if it is; `licences` are the SPDX identifiers that are allowed.
+
+    What was fetched before a curator changed the rules of files is refused here.
+    """
     if problem := _licence_problem(found, licences, rules):
         return RejectReason.LICENCE, problem
     size = len(found["text"].encode("utf-8", "backslashreplace"))
-    if size > rules.max_bytes:
-        return RejectReason.TOO_LARGE, f"{size} bytes, {rules.max_bytes} are allowed"
-    problem = _scope_problem(found, rules.out_of_scope)
-    return (RejectReason.OUT_OF_SCOPE, problem) if problem else None
+    if size > files.max_file_bytes:
+        return RejectReason.TOO_LARGE, f"{size} bytes, the limit is {files.max_file_bytes}"
+    longest = max(map(len, found["text"].split("\n")))
+    if longest > rules.max_line_characters:
+        return RejectReason.OUT_OF_SCOPE, f"a line of {longest} characters: generated data"
+    why = files.out_of_scope(found["file"], found["text"]) if found["source"] in FILES else None
+    return (RejectReason.OUT_OF_SCOPE, why) if why else None
 
 
 def _licence_problem(found: Row, licences: Collection[str], rules: FoundRules) -> str | None:
@@ -41,20 +51,6 @@ def _licence_problem(found: Row, licences: Collection[str], rules: FoundRules) -
 
 def _unnamed(licence: str, found: Row) -> bool:
     return licence.startswith(_NAMES_AUTHORS) and not found["attribution"]
-
-
-def _scope_problem(found: Row, scope: Scope) -> str | None:
-    """Return what says that a file is a test, vendored or generated; blocks of posts and pages have no such place."""
-    text, path = found["text"], f"/{found['file']}"
-    for words in scope.paths if found["file"] else ():
-        if seen := words.pattern.search(path):
-            return f"{seen[0]!r} in its path"
-    head = "\n".join(text.split("\n", scope.head_lines)[: scope.head_lines])
-    for words in scope.texts:
-        if seen := words.pattern.search(head):
-            return f"{seen[0]!r} in its first lines"
-    longest = max(map(len, text.split("\n")))
-    return f"a line of {longest} characters" if longest > scope.max_line_characters else None
 
 
 def read_python(text: str) -> ast.Module | Refusal:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packaging.version import Version
 
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Output, Reject, Row, chains, content_id, encode, holding_at, sha256_json
 from pipeline.snippets.duplicates import Known, Library
 from pipeline.snippets.extract import extract
@@ -28,13 +29,15 @@ def snippets_stage(
     symbols: Sequence[Row],
     found: Sequence[Row],
     rules: SnippetRules,
+    files: PythonFileRules,
     licences: Collection[str],
 ) -> Output:
     """Take the examples in the docstrings of a library's public API, and what uses it in code of others.
 
     Of docstrings the unit is an example over the run of consecutive releases in which its code, stated outputs and
     preamble stay the same: it becomes one snippet or one reject. Of found code it is a piece that uses the library, or
-    a whole file or block that is refused. `licences` are the SPDX identifiers that code of others may have.
+    a whole file or block that is refused. `files` say which files of others are no examples, `licences` are the SPDX
+    identifiers that code of others may have.
     """
     states: dict[str, dict[str, Row]] = {}
     apis: dict[str, Api] = {}
@@ -55,7 +58,7 @@ def snippets_stage(
     by_version = {release["version"]: release for release in releases}
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
     rejects += duplicates
-    for result in FoundCode(apis, _library(kept, rules), rules, licences).snippets(found):
+    for result in FoundCode(apis, _library(kept, rules), rules, files, licences).snippets(found):
         if isinstance(result, Reject):
             rejects.append(result)
         else:
