@@ -17,6 +17,7 @@ from pipeline.crawl import Period
 from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, write_parquet
 from pipeline.publish.card import FAMILIES, attribution_text, card_text
 from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
+from pipeline.terms import RejectReason
 
 TABLES: dict[str, str] = {
     "completions": "published_completions",
@@ -39,6 +40,9 @@ TABLES: dict[str, str] = {
 
 TAGGED = ("completions", "migrations")
 """The families whose rows have tags."""
+
+# An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.
+_OF_A_DAY = TRANSIENT | {RejectReason.SOURCE_LEFT_OUT}
 
 TEXTS = ("ATTRIBUTION.md", "README.md")
 
@@ -71,8 +75,7 @@ def publish(
     tables = {config: _rows(lake, table, libraries) for config, table in TABLES.items()}
     if not any(tables[family] for family in FAMILIES):
         raise NothingToPublish(_nothing(profile, libraries, tables["rejects"]))
-    # An index that was down is news of a day, not of the data: it must not make another revision.
-    tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in TRANSIENT]
+    tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in _OF_A_DAY]
     folder = snapshots / profile
     folder.mkdir(parents=True, exist_ok=True)
     name = _name(profile, tables["releases"], period)

@@ -107,9 +107,10 @@ def test_what_differs_from_run_to_run_is_not_published(lake: Lake, tmp_path: Pat
     assert "url" not in pq.ParquetFile(published.path / "data" / "releases.parquet").schema_arrow.names
 
 
-def test_an_index_that_was_down_makes_no_revision(lake: Lake, tmp_path: Path) -> None:
+@pytest.mark.parametrize("reason", [RejectReason.INDEX_UNREACHABLE, RejectReason.SOURCE_LEFT_OUT])
+def test_news_of_a_day_makes_no_revision(lake: Lake, tmp_path: Path, reason: RejectReason) -> None:
     first = publish_lake(lake, tmp_path)
-    lake.write("rejects", LIBRARY, [reject(LIBRARY, RejectReason.INDEX_UNREACHABLE)], part="today")
+    lake.write("rejects", LIBRARY, [reject(LIBRARY, reason)], part="today")
     assert publish_lake(lake, tmp_path).path == first.path
 
 
