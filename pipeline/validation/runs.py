@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from pipeline.lake import Row, holding_at
-from pipeline.terms import ChangeKind, ParameterSource, SnippetSource, SymbolKind, VerdictRole
+from pipeline.terms import ChangeKind, Language, ParameterSource, SnippetSource, SymbolKind, VerdictRole
 
 _CHANGED_PLACE = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
 _CAME_OR_WENT = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
@@ -64,10 +64,11 @@ def plan_runs(
     A snippet runs in its own version, and in those of the completions made from it and the release before each; both
     sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
     in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
-    `run_alone`, the path that a completion hides is probed where the snippet would have run.
+    `run_alone`, the path that a completion hides is probed where the snippet would have run. Other languages than
+    Python are not run.
     """
     known = _Symbols(symbols)
-    by_id = {row["id"]: row for row in snippets if row["source"] in run_alone}
+    by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
     wanted = [(row["id"], row["version"]) for row in by_id.values()]
     probes = list(_probes(changes, known))
     for row in completions:

@@ -8,8 +8,8 @@ from pipeline.validation import Run, plan_runs, wanted_versions
 from tests.review.world import RUN_ALONE
 
 
-def snippet(name: str, version: str, last: str, source: str = "docstring") -> Row:
-    return {"id": name, "version": version, "last_version": last, "source": source}
+def snippet(name: str, version: str, last: str, source: str = "docstring", language: str = "python") -> Row:
+    return {"id": name, "version": version, "last_version": last, "source": source, "language": language}
 
 
 def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0", labels: str = "", value: str = "1") -> Row:
@@ -52,6 +52,12 @@ def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> No
     symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
     runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, RUN_ALONE)
     assert runs == (Run("lib.f", "1.0", Role.PROBE), Run("lib.f", "2.0", Role.PROBE))
+
+
+def test_other_languages_are_not_run() -> None:
+    """Their versions need not even be versions in the sense of PEP 440."""
+    java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")
+    assert plan_runs([java], [], [], [], [], RUN_ALONE) == ()
 
 
 BOX = symbol("lib.Box", "class")

@@ -33,6 +33,7 @@ def snippet(name: str, version: str, function: str) -> Row:
         "preamble": "",
         "checks": checks,
         "source": "docstring",
+        "language": "python",
     }
     return row | {"code": f"import lib\nlib.{function}()"}
 
