@@ -9,7 +9,7 @@ from typing import Any
 from packaging.pylock import Package, Pylock, PylockUnsupportedVersionError, PylockValidationError
 
 from pipeline.crawl.pins.poetry import pep440
-from pipeline.crawl.pins.requirement import addressed, locked, specified
+from pipeline.crawl.pins.requirement import addressed, locked, normal, specified
 from pipeline.crawl.pins.stated import PYTHON, Said, refused
 from pipeline.crawl.pins.toml import Document, items, parse, table, texts
 from pipeline.lake import Reject
@@ -101,7 +101,10 @@ def _asking(groups: list[str], main: str) -> list[str | None]:
 
 
 def _entry(file: str, line: int, package: dict[str, Any], address: str | None, marker: Any, group: str | None) -> Said:
-    condition = marker if isinstance(marker, str) and marker else None
+    try:
+        condition = normal(marker if isinstance(marker, str) else None)
+    except ValueError as error:
+        return refused(file, line, f"{package['name'][:200]}: {str(error).splitlines()[0]}")
     if address is not None:
         return addressed(package["name"], address, file, line, condition, group)
     if "version" not in package:

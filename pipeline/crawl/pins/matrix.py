@@ -20,6 +20,9 @@ from pipeline.terms import StatementKind, VersionEvidence
 Narrow = Callable[[str, Sequence[str], str, datetime], str | None]
 """(library, all requirements of the project, Python X.Y, as of) to the release that a resolver takes; None if none."""
 
+_TRIED = 3
+"""A compiled dependency may take a year until it has wheels for a new Python."""
+
 
 @dataclass(frozen=True, slots=True)
 class Published:
@@ -77,10 +80,21 @@ def by_matrix(
     if _alone(main, python, known):
         return Chosen(spelled, VersionEvidence.EXACT_PIN, said(main))
     words = f"{said(main)}, newest on {as_of:%Y-%m-%d} for Python {python}"
-    chosen = narrow(main[0].library, _requirements(near, main, python), python, as_of) if narrow else None
+    chosen = _narrowed(near, main, pythons[pythons.index(python) :], as_of, narrow) if narrow else None
     if chosen and Version(chosen) != newest:
         return Chosen(chosen, VersionEvidence.DEPENDENCY_MATRIX, f"{words}, narrowed by the other requirements")
     return Chosen(spelled, VersionEvidence.DEPENDENCY_MATRIX, words)
+
+
+def _narrowed(
+    near: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str], as_of: datetime, narrow: Narrow
+) -> str | None:
+    """Return what a resolver takes on the newest Python on which it finds anything; a few are tried."""
+    for python in pythons[:_TRIED]:
+        chosen = narrow(main[0].library, _requirements(near, main, python), python, as_of)
+        if chosen:
+            return chosen
+    return None
 
 
 def bounds(stated: Iterable[Stated], python: str) -> list[str]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pipeline.crawl.pins.requirement import addressed, both, locked, requirement, specified
+from pipeline.crawl.pins.requirement import addressed, both, locked, normal, requirement, specified
 from pipeline.crawl.pins.stated import PYTHON, Said, Stated, refused
 from pipeline.crawl.pins.text import Lines
 from pipeline.crawl.pins.toml import Document, parse, table
@@ -69,7 +69,10 @@ def read_lock(file: str, text: str) -> Iterator[Said]:
 
 def _locked(file: str, line: int, name: str, entry: Any, group: str | None) -> Said:
     pinned = table(entry)
-    marker = str(pinned["markers"]) if pinned.get("markers") else None
+    try:
+        marker = normal(str(pinned.get("markers", "")))
+    except ValueError as error:
+        return refused(file, line, f"{name[:200]}: {str(error).splitlines()[0]}")
     address = next((str(pinned[key]) for key in _ADDRESSES if key in pinned), None)
     if address is not None:
         return addressed(name, address, file, line, marker, group)

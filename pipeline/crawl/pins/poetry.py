@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from packaging.markers import Marker
 from poetry.core.constraints.version import parse_constraint
 from poetry.core.packages.dependency import Dependency
 
-from pipeline.crawl.pins.requirement import addressed, both, specified
+from pipeline.crawl.pins.requirement import addressed, both, normal, specified
 from pipeline.crawl.pins.stated import Said, refused
 from pipeline.crawl.pins.toml import Document, items, table
 
@@ -43,7 +42,7 @@ def dependency(file: str, line: int, name: str, asked: Any, group: str | None) -
         return
     group = group or ("optional" if entry.get("optional") is True else None)
     try:
-        marker = both(_written(entry.get("markers")), on_pythons(str(entry.get("python", "*"))))
+        marker = both(normal(str(entry.get("markers", ""))), on_pythons(str(entry.get("python", "*"))))
         specifier = pep440(str(entry.get("version", "*")))
     except ValueError as error:
         yield refused(file, line, f"{name[:200]}: {error}"[:400])
@@ -53,11 +52,6 @@ def dependency(file: str, line: int, name: str, asked: Any, group: str | None) -
         yield addressed(name, address, file, line, marker, group)
     else:
         yield specified(name, specifier, file, line, marker, group)
-
-
-def _written(marker: Any) -> str | None:
-    """Return a marker as PEP 508 writes it. Errors: ValueError (InvalidMarker)."""
-    return str(Marker(str(marker))) if marker else None
 
 
 def on_pythons(constraint: str) -> str | None:

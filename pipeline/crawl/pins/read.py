@@ -22,7 +22,7 @@ MAX_BYTES = 16 << 20
 """A file that is longer is a reject TOO_LARGE: the longest lock files of large projects have a few megabytes."""
 
 _WORDS = r"(?:(?P<before>[\w.-]+?)[-_.])?(?:{})(?:[-_.](?P<after>[\w.-]+?))?\.(?:{})"
-_REQUIREMENTS = re.compile("(?i)" + _WORDS.format("requirements?|reqs?|constraints?", "txt|in|pip"))
+_REQUIREMENTS = re.compile("(?i)" + _WORDS.format("requirements?|requires|reqs?|constraints?", "txt|in|pip"))
 _ENVIRONMENT = re.compile("(?i)" + _WORDS.format("environment|env|conda", "ya?ml"))
 _MAIN = frozenset({"", "base", "common", "main", "core", "prod", "production", "install", "default", "run", "runtime"})
 _READERS: dict[str, Reader] = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote, urlsplit
 
+from packaging.markers import InvalidMarker, Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
@@ -28,9 +29,9 @@ def requirement(
     """Read a requirement by PEP 508, or as older tools wrote it; `condition` is a marker that holds besides its own."""
     try:
         found = _parsed(text)
-    except (InvalidRequirement, RecursionError) as error:
+        marker = both(str(found.marker) if found.marker else None, normal(condition))
+    except (InvalidRequirement, InvalidMarker, RecursionError) as error:
         return refused(file, line, f"{text[:_SHOWN]!r}: {str(error).splitlines()[0]}")
-    marker = both(str(found.marker) if found.marker else None, condition)
     if found.url:
         return addressed(found.name, found.url, file, line, marker, group)
     return specified(found.name, str(found.specifier), file, line, marker, group)
@@ -46,6 +47,11 @@ def _parsed(text: str) -> Requirement:
         if mended == text:
             raise
         return Requirement(mended)
+
+
+def normal(marker: str | None) -> str | None:
+    """Return a marker as packaging writes it, None for an empty one. Errors: InvalidMarker, a ValueError."""
+    return str(Marker(marker)) if marker and marker.strip() else None
 
 
 def both(marker: str | None, condition: str | None) -> str | None:

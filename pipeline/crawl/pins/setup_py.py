@@ -17,7 +17,7 @@ from pipeline.crawl.pins.static import Bindings, Bound, bindings_of, text_of
 from pipeline.surface.python2 import modernise
 
 _FILES = (".txt", ".in", ".pip")
-_TEMPLATE = re.compile(r"(?:.*/)?[\w-]*(?:\{\w*\}|%s|%\(\w+\)s|(?<![\w.]))(\.\w+)")
+_PLACE = re.compile(r"\{\w*\}|%s|%\(\w+\)s")
 _WORD = re.compile(r"\w[\w.-]*")
 _SHOWN = 120
 
@@ -92,8 +92,9 @@ def _paths(file: str, node: ast.expr, bindings: Bindings) -> list[str]:
     words = [word for one in ast.walk(node) if (word := _string(one)) and _WORD.fullmatch(word)]
     named: list[str] = []
     for name in found:
-        template = _TEMPLATE.fullmatch(name)
-        named += [f"{word}{template[1]}" for word in words] if template else [name]
+        put_together = name.startswith(".") or _PLACE.search(name)
+        named += [_PLACE.sub(word, name) if _PLACE.search(name) else word + name for word in words if put_together]
+        named += [] if put_together else [name]
     longest = [one for one in named if not any(other.endswith(f"/{one}") for other in named)]
     return [normpath(join(dirname(file), one)) for one in longest]
 
@@ -101,7 +102,7 @@ def _paths(file: str, node: ast.expr, bindings: Bindings) -> list[str]:
 def _names_of_files(node: ast.AST, bindings: Bindings, seen: set[str]) -> list[str]:
     found = [name for one in ast.walk(node) if (name := _name_of_file(one))]
     if found:
-        return found
+        return [name for name in found if not name.startswith(".")] or found
     names = dict.fromkeys(one.id for one in ast.walk(node) if isinstance(one, ast.Name) and one.id not in seen)
     seen.update(names)
     for name in names:
@@ -115,6 +116,8 @@ def _name_of_file(node: ast.AST) -> str | None:
     """Return the name of a file of requirements: a string, or what `join` puts together of strings."""
     if isinstance(node, ast.Call) and called(node) == "join":
         name = "/".join(word for one in node.args if (word := _string(one)))
+    elif isinstance(node, ast.JoinedStr):
+        name = "".join(_string(part) or "{}" for part in node.values)
     else:
         name = _string(node) or ""
     return name if name.endswith(_FILES) and not any(sign in name for sign in "\n*") else None

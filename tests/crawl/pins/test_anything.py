@@ -179,5 +179,5 @@ def test_files_that_take_in_each_other() -> None:
 def test_which_files_are_read() -> None:
     for path in (*CASES, "docs/requirements.txt", "requirements/dev.txt", "constraints-3.8.txt", "pylock.dev.toml"):
         assert is_pin_file(path), path
-    for path in ("README.md", "requirements.py", "x/setup.pyc", "requires.txt", "environment.py", "data/reqs.csv"):
+    for path in ("README.md", "requirements.py", "x/setup.pyc", "environment.py", "data/reqs.csv"):
         assert not is_pin_file(path), path

@@ -323,14 +323,14 @@ CASES = {
         2 python==3.8.*
         4 pandas==1.3.5
         5 flask @ an address
-        8 pytest==7.0.0; python_version >= '3.6' [develop]
+        8 pytest==7.0.0; python_version >= "3.6" [develop]
         """,
     ),
     "poetry.lock": (
         POETRY_LOCK,
         """
         2 pandas==1.3.5
-        7 pytest==7.0.0; python_version < '3.9' [dev]
+        7 pytest==7.0.0; python_version < "3.9" [dev]
         13 flask @ an address
         22 python>=3.8,<4.0
         """,
@@ -339,7 +339,7 @@ CASES = {
         UV_LOCK,
         """
         2 python>=3.8
-        4 pandas==2.0.3; (python_full_version < '3.9')
+        4 pandas==2.0.3; python_full_version < "3.9"
         15 flask @ an address
         """,
     ),
@@ -347,7 +347,7 @@ CASES = {
         PDM_LOCK,
         """
         4 pandas==1.3.5
-        8 pytest==7.0.0; python_version >= '3.8' [test]
+        8 pytest==7.0.0; python_version >= "3.8" [test]
         """,
     ),
     "pylock.toml": (

@@ -268,6 +268,18 @@ def test_what_a_resolver_takes_goes_before_the_newest() -> None:
     assert asked == [("pandas", ["pandas>=1", "numpy<1.20"], "3.10")]
 
 
+def test_an_older_python_is_resolved_for_where_the_newest_has_no_wheels() -> None:
+    asked: list[str] = []
+
+    def narrow(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
+        asked.append(python)
+        return "1.2.4" if python == "3.8" else None
+
+    found = version_of("pandas", read_pins({"requirements.txt": b"pandas"}).stated, PANDAS, LATER, narrow=narrow)
+    assert isinstance(found, KnownVersion)
+    assert (found.version, asked) == ("1.2.4", ["3.10", "3.9", "3.8"])
+
+
 def test_the_days_of_pythons_are_those_of_the_environments() -> None:
     rules = environment_rules()
     assert {python: day for python, day in RELEASED.items() if python in rules.python_released} == rules.python_released
