@@ -89,7 +89,8 @@ class Downstream:
             return
         target = Target(library, tuple(releases), published)
         days = Days(published)
-        crawled = chain.from_iterable(store.manifests() for store in (*self.crawled, self.sdists.sources))
+        # Not what was read of dependents: each refresh would find some more by those of the one before.
+        crawled = chain.from_iterable(store.manifests() for store in self.crawled)
         with ThreadPoolExecutor(self.workers) as pool:
             for dependent in dependents_of(library, self.rules, crawled):
                 chosen = self._choose(dependent, target, days, period)
