@@ -59,7 +59,11 @@ class FoundCode:
         is known by the strongest evidence, then the newest version, then the newest code, then the first place.
         """
         for row in sorted(found, key=_preference):
-            yield from self._of_row(row)
+            yield from self._of_row(row | {column: self._clean(row[column]) for column in ("stated", "title")})
+
+    def _clean(self, text: str | None) -> str | None:
+        """Return words about a piece without secrets: a requirement may be an address with a password."""
+        return redact(text, self._rules.found.redactions, is_python=False).text if text else text
 
     def _of_row(self, row: Row) -> Iterator[Row | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.found):

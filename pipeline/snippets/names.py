@@ -103,7 +103,12 @@ def _binds(symbol: symtable.Symbol) -> bool:
 
 
 def _table(statement: ast.stmt) -> symtable.SymbolTable:
-    return symtable.symtable(ast.unparse(statement), "<example>", "exec")
+    """Return the names of a statement; of one that nests too deep to be written out, none."""
+    try:
+        text = ast.unparse(statement)
+    except RecursionError:
+        text = ""
+    return symtable.symtable(text, "<example>", "exec")
 
 
 def _inner(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Output, Row, table
@@ -184,6 +186,60 @@ def test_personal_data_is_replaced_in_code_and_in_what_it_needs() -> None:
         "\n\n", "\n"
     )
     assert row["redacted"] == 2
+
+
+def test_what_is_said_about_a_piece_has_no_secrets_either() -> None:
+    stated = "requirements.txt:3: lib @ git+https://ada:s3cret@acme.com/lib@v2"
+    row = only(run(found(USE, stated=stated, title="Why does ada@acme.com fail?")))
+    assert row["stated"] == "requirements.txt:3: lib @ git+https://user:password@acme.com/lib@v2"
+    assert row["title"] == "Why does user@example.com fail?"
+
+
+NASTY = [
+    "x = " + "-" * 3000 + "1\nlib.make()",
+    "lib" + ".make()" * 3000,
+    "lib" + ".make()" * 300,
+    ">>> lib" + ".make()" * 300,
+    " + ".join(["lib.make()"] * 600),
+    "lib.make(" + "[" * 150 + "]" * 150 + ")",
+    "x = (" * 250,
+    "lib.make()\n" + "if x:\n" + "".join(" " * depth + "if x:\n" for depth in range(1, 99)),
+    " + ".join(["lib.make()"] * 3000),
+    "lib.make()\n\f\n\x0clib.make()\n\v",
+    "lib.make('\\ud800')",
+    "\ufeffimport lib\nlib.make()",
+    "import lib;lib.make();lib.make()",
+    "class lib: make = lib.make()",
+    'lib.make("""\n>>> lib.make()\n""")',
+    ">>> lib.make(\n... )\n>>>\n... x",
+    "import lib\rlib.make()\r",
+    "print `lib.make()`",
+    "$ pip install lib\n%matplotlib inline\nlib.make()",
+    "",
+    "\0",
+]
+
+
+@pytest.mark.parametrize("source", [SnippetSource.GITHUB, POST])
+@pytest.mark.parametrize("text", NASTY)
+def test_odd_code_ends_as_a_snippet_or_a_reject(text: str, source: SnippetSource) -> None:
+    wide = {"max_line_characters": 100_000, "max_characters": 100_000}
+    for language in (Language.PYTHON, Language.JAVASCRIPT):
+        made = run(found(f"import lib\n{text}", source=source, language=language), **wide)
+        assert len(snippets(made)) + len(made.rejects) > 0
+        for row in snippets(made):
+            assert language is Language.JAVASCRIPT or ast.parse(source_of(row))
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.one_of(st.sampled_from([FILE, USE, *NASTY]), st.text(max_size=20)), max_size=4).map("\n".join),
+    st.data(),
+)
+def test_damaged_code_ends_as_a_snippet_or_a_reject(text: str, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(text)))
+    made = run(found(text[cut:] + text[:cut], source=data.draw(st.sampled_from([POST, SnippetSource.GITHUB]))))
+    assert made.seen == made.made + len(made.rejects) > 0
 
 
 JAVA = 'import lib.Maker;\n\nMaker maker = new Maker("ada@acme.com");\nmaker.make();\n'
