@@ -41,10 +41,12 @@ def fetch(fetcher: Fetcher, url: str, max_bytes: int, headers: Mapping[str, str]
     with fetcher.get(url, headers, stream=True) as answer:
         content = bytearray()
         announced = answer.headers.get("Content-Length", "")
+        if announced.isdecimal() and int(announced) > max_bytes:
+            raise TooLarge(f"{url}: {announced} bytes, the limit is {max_bytes}")
         try:
             for chunk in answer.iter_content(CHUNK):
                 content += chunk
-                if len(content) > max_bytes or (announced.isdecimal() and int(announced) > max_bytes):
+                if len(content) > max_bytes:
                     raise TooLarge(f"{url}: longer than the limit of {max_bytes} bytes")
         except requests.RequestException as error:
             raise Unreachable(f"{url}: broke off after {len(content)} bytes: {type(error).__name__}") from None

@@ -21,7 +21,7 @@ _ORNAMENTS = (
     "a.headerlink, a.viewcode-link, .viewcode-link, .linenos, td.linenos, button.copybtn, details.mkdocstrings-source"
 )
 _LANGUAGE = re.compile(r"(?:highlight|language)-([\w+#-]+)")
-_NO_LANGUAGE = frozenset({"default", "none", "text", "source"})
+_NO_LANGUAGE = frozenset({"default"})
 _FOREIGN = "data-foreign"
 _STATEMENTS = frozenset(DirectiveKind)
 _LISTS = ("ul", "ol")

@@ -13,10 +13,10 @@ from pipeline.crawl.documentation import mkdocs, sphinx
 from pipeline.crawl.documentation.content import CALLABLE, Anchored, content_columns
 from pipeline.crawl.documentation.inventory import Entry
 from pipeline.crawl.documentation.markup import HEADINGS, LINE, code_of, folded, is_example, main_part, set_apart
+from pipeline.crawl.documentation.signatures import read_parameters
 from pipeline.lake import Row
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import name_parameters, tell_arrivals
-from pipeline.surface.inspected import read_signature
 from pipeline.terms import RejectReason, SymbolKind
 
 READER_VERSION = 1
@@ -109,8 +109,7 @@ def read_page(
 
 def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules) -> Row:
     kind, signature = KINDS[entry.role], anchored.signature
-    called = (read_signature(f"f{signature}", "f") if kind in CALLABLE and signature else None) or ()
-    taken = [parameter for parameter in called if parameter["name"] not in {"self", "cls"}]
+    taken = read_parameters(signature) if kind in CALLABLE else []
     names = {parameter["name"] for parameter in taken}
     said = tell_arrivals(name_parameters(anchored.content.directives, names, rules))
     content = replace(anchored.content, directives=tuple(said))

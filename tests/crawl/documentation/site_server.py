@@ -21,9 +21,10 @@ def inventory(entries: Iterable[str], version: str = "1.0", project: str = "bag"
 
 @dataclass
 class Pages(Index):
-    """What the server has: replies by path; every other path is a 404."""
+    """What the server has: replies by path; every other path is a 404. `tokens` are those that it was shown."""
 
     replies: dict[str, Reply] = field(default_factory=dict)
+    tokens: list[str | None] = field(default_factory=list)
 
     def put(self, path: str, body: bytes | str, status: int = 200, **headers: str) -> None:
         """Put a page at a path."""
@@ -36,6 +37,7 @@ class Pages(Index):
         self.put(path, json.dumps(value), Content_Type="application/json")
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Reply:
+        self.tokens.append(headers.get("Authorization"))
         return self.replies.get(path) or Reply(404, {"Content-Type": "text/html"}, b"<h1>not here</h1>")
 
 

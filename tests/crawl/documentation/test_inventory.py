@@ -7,7 +7,7 @@ import zlib
 
 import hypothesis.strategies as st
 import pytest
-import sphobjinv
+import sphobjinv  # type: ignore[import-untyped]
 from hypothesis import given
 
 from pipeline.crawl.documentation.inventory import BadInventory, Entry, Head, read_entries, read_head

@@ -155,7 +155,7 @@ def test_an_attribute_has_its_annotation_as_result(after: str, type_: str | None
 
 
 SIGNATURES = [
-    ("(a[, b])", "(a[, b])", []),
+    ("(a[, b])", "(a[, b])", [("a", True, None), ("b", False, None)]),
     ("(a, b=&lt;no_default&gt;)", "(a, b=<no_default>)", [("a", True, None), ("b", False, None)]),
     ("(self, a: int = 1) &#x2192; list[int]", "(self, a: int = 1) -> list[int]", [("a", False, "1")]),
     ("(", "(", []),

@@ -1,0 +1,102 @@
+"""Read the Docs' API v3, spoken by a server on loopback as its documentation has it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable
+from pipeline.crawl.documentation.read_the_docs import ReadTheDocs
+from tests.crawl.documentation.site_server import Pages, served
+from tests.index_server import Reply
+
+FIRST = "/api/v3/projects/bag/versions/?active=true&built=true&limit=100"
+
+
+@pytest.fixture
+def pages() -> Iterator[Pages]:
+    with served() as pages:
+        yield pages
+
+
+def api(pages: Pages, token: str | None = None) -> ReadTheDocs:
+    return ReadTheDocs(Fetcher(timeout_s=5, retries=1, backoff_s=0.01), f"{pages.url}/api/v3", token)
+
+
+def version(slug: str, **more: Any) -> dict[str, Any]:
+    return {
+        "id": 1, "slug": slug, "verbose_name": slug, "identifier": "3a6b39", "ref": None, "built": True, "active": True,
+        "hidden": False, "type": "tag", "downloads": {}, "_links": {},
+        "urls": {"documentation": f"https://bag.example/en/{slug}/", "vcs": None},
+    } | more  # fmt: skip
+
+
+def listing(*results: dict[str, Any], following: str | None = None) -> dict[str, Any]:
+    return {"count": len(results), "next": following, "previous": None, "results": list(results)}
+
+
+def test_versions_over_several_pages(pages: Pages) -> None:
+    stable = version("stable", ref="v2.0")
+    pages.put_json(
+        FIRST, listing(version("v2.0"), stable, following="/api/v3/projects/bag/versions/?limit=100&offset=100")
+    )
+    rest = listing(version("v1.0"), version("v0.9", built=False), version("v0.8", active=False))
+    pages.put_json("/api/v3/projects/bag/versions/?limit=100&offset=100", rest)
+    found = api(pages).versions("bag")
+    assert [one.slug for one in found] == ["stable", "v1.0", "v2.0"]
+    assert found[0].names == ("v2.0", "stable", "stable")
+    assert found[1].urls.documentation == "https://bag.example/en/v1.0/"
+
+
+def test_an_absolute_address_of_the_next_page(pages: Pages) -> None:
+    pages.put_json(FIRST, listing(version("v2.0"), following=f"{pages.url}/more"))
+    pages.put_json("/more", listing(version("v1.0")))
+    assert [one.slug for one in api(pages).versions("bag")] == ["v1.0", "v2.0"]
+
+
+def test_the_token_is_sent_and_not_shown(pages: Pages) -> None:
+    pages.put_json(FIRST, listing())
+    assert api(pages, "secret").versions("bag") == []
+    assert pages.tokens == ["Token secret"]
+    assert "secret" not in repr(api(pages, "secret"))
+
+
+BAD: list[tuple[Any, str]] = [
+    (b"<html>Log in</html>", "not JSON but text/html"),
+    (b'{"count": 25, "next": null, "resul', "not JSON"),
+    (b"[]", "not a list of versions"),
+    (b'{"results": [{"slug": 7}]}', "not a list of versions"),
+    (b'{"results": [{"slug": "v1"}]}', "not a list of versions"),
+    (b'{"results": [], "next": "https://elsewhere.example/x"}', "another host"),
+    (b'{"results": [], "next": "?active=true&built=true&limit=100"}', "pages without end"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "words"), BAD)
+def test_answers_in_another_format(pages: Pages, body: bytes, words: str) -> None:
+    pages.put(FIRST, body)
+    with pytest.raises(BadAnswer, match=words):
+        api(pages).versions("bag")
+
+
+def test_a_project_that_is_not_there(pages: Pages) -> None:
+    pages.put_json(FIRST, {"detail": "Not found."})
+    pages.replies[FIRST].status = 404
+    with pytest.raises(NotFound):
+        api(pages).versions("bag")
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_limit_that_does_not_pass(pages: Pages, status: int) -> None:
+    pages.replies[FIRST] = Reply(status, {"Content-Type": "application/json"}, b'{"detail": "Request was throttled."}')
+    with pytest.raises(Unreachable, match=f"status {status}"):
+        api(pages).versions("bag")
+    assert pages.requests[FIRST] == 2
+
+
+def test_a_limit_that_passes(pages: Pages) -> None:
+    pages.put_json(FIRST, listing(version("v1.0")))
+    pages.faults[FIRST] = [429]
+    assert [one.slug for one in api(pages).versions("bag")] == ["v1.0"]
