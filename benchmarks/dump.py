@@ -30,7 +30,7 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl.stack_overflow import stack_overflow_rules
+from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
 from pipeline.crawl.stack_overflow.dump import read_dump
 from pipeline.crawl.stack_overflow.mentions import MentionReader
 from pipeline.crawl.stack_overflow.store import open_store
@@ -79,6 +79,8 @@ NAMING = 0.5
 TIME = "2021-05-03T10:11:12.123"
 LAST = {"CommentCount": 0, "ContentLicense": "CC BY-SA 4.0"}
 NEWLINE = "\n"
+
+Readers = dict[str, MentionReader]
 
 
 def make_dump(path: Path, megabytes: float) -> None:
@@ -133,7 +135,7 @@ def row(attributes: dict[str, Any]) -> str:
     return f"  <row {' '.join(written)} />\r\n"
 
 
-def with_iterparse(dump: Path, _: Path) -> int:
+def with_iterparse(dump: Path, *_: object) -> int:
     """Walk over all rows, and return how many there are."""
     rows = 0
     walk = ElementTree.iterparse(dump, events=("start", "end"))  # noqa: S314 - we made it
@@ -145,23 +147,26 @@ def with_iterparse(dump: Path, _: Path) -> int:
     return rows
 
 
-def with_ours(dump: Path, cache: Path) -> int:
-    """Read the dump for all libraries, and return how many questions are about one of them."""
-    rules = stack_overflow_rules(RULES)
-    readers = {name: MentionReader(rules, name) for name in sorted({*LIBRARIES, *rules.foreign})}
+def with_ours(dump: Path, cache: Path, rules: StackOverflowRules, readers: Readers) -> int:
+    """Read the dump for all libraries, and return in how many questions or their answers a version is named."""
     with open_store(read_dump(dump, readers, rules, cache)) as store:
         return sum(len(store.questions(library)) for library in readers)
 
 
-WAYS: dict[str, Callable[[Path, Path], int]] = {"ours": with_ours, "iterparse": with_iterparse}
+WAYS: dict[str, Callable[[Path, Path, StackOverflowRules, Readers], int]] = {
+    "ours": with_ours,
+    "iterparse": with_iterparse,
+}
 
 
 def run(way: str, dump: Path, results: Connection) -> None:
     """Read a dump in this process, and send seconds of CPU, the count, the peak of memory and its rise in MB."""
+    rules = stack_overflow_rules(RULES)
+    readers = {name: MentionReader(rules, name) for name in sorted({*LIBRARIES, *rules.foreign})}
     before = peak_mb()
     with TemporaryDirectory(dir=dump.parent) as cache:
         started = time.process_time()
-        count = WAYS[way](dump, Path(cache))
+        count = WAYS[way](dump, Path(cache), rules, readers)
         results.send((time.process_time() - started, count, peak_mb(), peak_mb() - before))
 
 

@@ -20,6 +20,8 @@ THROTTLED = 502
 _PASSING = frozenset({500, 503})
 _SECONDS = re.compile(r"(\d+) seconds?")
 _PASSING_WAIT_S = 1.0
+_LONG = frozenset({"include"})
+"""Parameters that messages leave out."""
 
 
 class RateLimited(Exception):
@@ -61,10 +63,11 @@ class StackExchange:
 
         Errors: RateLimited, Unreachable, BadAnswer where it refuses or answers with something else than its wrapper.
         """
-        place = f"{self._url}/{method}?{urlencode(parameters)}"
+        told_of = {name: value for name, value in parameters.items() if name not in _LONG}
+        place = f"{self._url}/{method}?{urlencode(told_of)}"
         for _ in range(self._rules.max_tries):
             self._wait(place)
-            body = self._get(place)
+            body = self._get(place, method, parameters)
             error = body.get("error_id")
             if error is None:
                 return self._unwrapped(place, body)
@@ -94,14 +97,14 @@ class StackExchange:
             self._sleep(self._backoff_s)
             self._backoff_s = 0.0
 
-    def _get(self, place: str) -> dict[str, Any]:
+    def _get(self, place: str, method: str, parameters: Mapping[str, str | int]) -> dict[str, Any]:
         """Return the body of an answer, which says more of an error than its status does."""
         fetcher = self._fetcher
         fetcher.requests += 1
+        asked = {**parameters, "key": self._key} if self._key else dict(parameters)
         try:
             # Not through Fetcher.get, which drops the body of a refusal.
-            key = {"key": self._key} if self._key else {}
-            answer = fetcher.session.get(place, params=key, timeout=fetcher.timeout_s)
+            answer = fetcher.session.get(f"{self._url}/{method}", params=asked, timeout=fetcher.timeout_s)
             fetcher.received_bytes += len(answer.content)
         except requests.RequestException as error:
             raise Unreachable(f"{place}: {type(error).__name__}") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -10,7 +11,6 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile
 
 from filelock import FileLock
-from msgspec.structs import replace
 
 from pipeline.crawl.stack_overflow import rows
 from pipeline.crawl.stack_overflow.mentions import MentionReader
@@ -139,10 +139,10 @@ class DumpReader:
         try:
             if kind == rows.QUESTION:
                 if readers := self._may_be_about(line):
-                    self._question(rows.read_post(line), readers)
+                    self._question(line, readers)
             elif kind == rows.ANSWER:
                 question = rows.number_of(line, b"ParentId")
-                if question in self._about:
+                if question in self._stating or (question in self._about and self._may_state(line, question)):
                     self._answer(rows.read_post(line))
                 elif question > rows.number_of(line, b"Id"):
                     self._early.write(line)
@@ -158,24 +158,34 @@ class DumpReader:
                     self._answer(rows.read_post(line))
         self._early.close()
 
+    def _may_state(self, line: bytes, question: int) -> bool:
+        """Tell whether an answer can name a version, before it is parsed."""
+        text = rows.written_text(line, b"Body")
+        return any(self._readers[library].may_find(text) for library in self._store.libraries_of(question))
+
     def _may_be_about(self, line: bytes) -> Iterable[MentionReader]:
         """Return the readers of the libraries that a question may be about."""
         tags = rows.tags_of(line)
-        if not self._tags_beside_titles.isdisjoint(tags) and self._named_in_title.search(rows.title_of(line)):
+        if not self._tags_beside_titles.isdisjoint(tags) and self._named_in_title.search(
+            html.unescape(rows.written_text(line, b"Title"))
+        ):
             return self._readers.values()
         return {reader.library: reader for tag in tags for reader in self._by_tag.get(tag, ())}.values()
 
-    def _question(self, post: Post, readers: Iterable[MentionReader]) -> None:
-        about = [reader for reader in readers if is_about(post, reader, self._title_tags)]
+    def _question(self, line: bytes, readers: Iterable[MentionReader]) -> None:
+        head = rows.read_post(rows.without(line, b"Body"))
+        about = [reader for reader in readers if is_about(head, reader, self._title_tags)]
         if not about:
             return
-        states = any(Thread(post, reader).states_version for reader in about)
-        self._about.add(post.id)
-        if states:
-            self._stating.add(post.id)
-        self._store.add(post if states else replace(post, body=""))
+        text = rows.written_text(line, b"Body")
+        post = rows.read_post(line) if any(reader.may_find(text) for reader in about) else head
+        self._about.add(head.id)
+        if any(Thread(post, reader).states_version for reader in about):
+            self._stating.add(head.id)
+            head = rows.read_post(line)
+        self._store.add(head)
         for reader in about:
-            self._store.assign(reader.library, post.id)
+            self._store.assign(reader.library, head.id)
 
     def _answer(self, post: Post) -> None:
         if post.question in self._stating or any(

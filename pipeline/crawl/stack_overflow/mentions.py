@@ -56,9 +56,9 @@ class MentionReader:
         self._unnamed = [filled.searched(p, named=False) for p in unnamed]
         self._continued = re.compile(filled.fill(rules.continued), re.IGNORECASE)
         self._tag = re.compile(filled.fill(rules.tag), re.IGNORECASE)
-        there = rf"{_any([*words.names, *filled.artifacts])}|(?:{_any(words.aliases)})\.__version__"
-        self._there = re.compile(there, re.IGNORECASE)
-        self._cue = re.compile(rules.unnamed_cue if unnamed else "(?!)", re.IGNORECASE)
+        self._spellings = _spellings([*words.names, *filled.artifacts])
+        self._spellings |= {f"{alias}.__version__".lower() for alias in words.aliases}
+        self._cues = rules.unnamed_cues if unnamed else frozenset()
         self.name = filled.name
         self._in_title = re.compile(filled.name, re.IGNORECASE)
         known = {w for other in (*rules.libraries, *rules.foreign) for w in (other, *rules.words_of(other).names)}
@@ -72,10 +72,11 @@ class MentionReader:
         found: dict[int, Mention] = {}
         if not self._number.search(text):
             return []
-        if self._there.search(text):
+        lowered = text.lower()
+        if any(spelling in lowered for spelling in self._spellings):
             for searched in self._named:
                 self._search(searched, text, found)
-        if unnamed and self._cue.search(text):
+        if unnamed and any(cue in lowered for cue in self._cues):
             for searched in self._unnamed:
                 self._search(searched, text, found)
         return [found[start] for start in sorted(found)]
@@ -84,7 +85,8 @@ class MentionReader:
         """Tell whether a text, which may have markup, can hold a mention: most have no such number or no such word."""
         if not self._number.search(text):
             return False
-        return bool(self._there.search(text) or self._cue.search(text))
+        lowered = text.lower()
+        return any(word in lowered for words in (self._spellings, self._cues) for word in words)
 
     def read_tags(self, tags: Iterable[str]) -> list[Mention]:
         """Return the versions that tags name: angular-8."""
@@ -150,6 +152,11 @@ def _any(names: Sequence[str]) -> str:
     """Return a pattern of any of the names, the longest first; `-`, `_` and spaces may stand for each other."""
     spelled = (re.sub(r"(?:\\-|_|\\ )+", "[-_ ]?", re.escape(name)) for name in sorted(names, key=len, reverse=True))
     return "|".join(spelled) or "(?!)"
+
+
+def _spellings(names: Sequence[str]) -> frozenset[str]:
+    """Return how the names are written in lower case, with each of what may stand between their parts."""
+    return frozenset(re.sub(r"[-_ ]+", between, name.lower()) for name in names for between in ("-", "_", " ", ""))
 
 
 def stack_overflow_rules(folder: Path) -> StackOverflowRules:

@@ -62,6 +62,8 @@ class Pieces:
             licence=post.spdx,
             attribution=post.attribution(question.title),
             title=question.title,
+            score=post.score,
+            accepted=None if post.is_question else question.accepted_answer == post.id,
         )
 
     def _chosen(self, post: Post, said: Said) -> Chosen | NotChosen:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -77,9 +76,15 @@ def tags_of(line: bytes) -> list[bytes]:
     return [tag for tag in _TAG_ENDS.split(attribute(line, b"Tags") or b"") if tag]
 
 
-def title_of(line: bytes) -> str:
-    """Return the title of a question."""
-    return html.unescape((attribute(line, b"Title") or b"").decode("utf-8", "replace"))
+def written_text(line: bytes, name: bytes) -> str:
+    """Return a text of a row, escaped as it is written; nothing where there is none."""
+    return (attribute(line, name) or b"").decode("utf-8", "replace")
+
+
+def without(line: bytes, name: bytes) -> bytes:
+    """Return a row with an attribute emptied."""
+    value = attribute(line, name)
+    return line.replace(b'="' + value + b'"', b'=""', 1) if value else line
 
 
 def read_post(line: bytes) -> Post:
@@ -93,7 +98,7 @@ def read_post(line: bytes) -> Post:
         return Post(
             id=number,
             question=int(row["ParentId"]) if row["PostTypeId"] == ANSWER.decode() else number,
-            body=row["Body"],
+            body=row.get("Body", ""),
             score=int(row.get("Score", 0)),
             created=_time(row["CreationDate"]),
             edited=_time(row["LastEditDate"]) if "LastEditDate" in row else None,

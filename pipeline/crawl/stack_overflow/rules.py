@@ -56,9 +56,15 @@ class LibraryWords(Rule):
 
 
 class ForeignLibrary(LibraryWords):
-    """A library of another language, of which there are no releases in the lake."""
+    """A library of another language, of which there are no releases in the lake.
+
+    `imports` are the packages that its code imports from, `api` names of it that tell its code where nothing is
+    imported by name: after `using` in C# and `import x.*` in Java, and of what a page loads.
+    """
 
     language: Language
+    imports: tuple[str, ...] = ()
+    api: frozenset[str] = frozenset()
     tags: tuple[str, ...] = Field(min_length=1)
     titles: bool = False
 
@@ -100,8 +106,8 @@ class StackOverflowRules(Rule):
 
     `version` is what VERSION stands for, `whole_number` what it may be beside that, and `not_after` what must not
     follow: 1.3 seconds. `continued` names a further version behind one. `unnamed` words name none of the libraries;
-    they have one of the words of `unnamed_cue`, and count only where nothing of `others` stands in their sentence and
-    the number is none of `not_unnamed`.
+    they have one of `unnamed_cues`, and count only where nothing of `others` stands in their sentence and the number is
+    none of `not_unnamed`.
     """
 
     asking: AskingRules
@@ -113,7 +119,7 @@ class StackOverflowRules(Rule):
     continued: str
     named: tuple[MentionPattern, ...]
     unnamed: tuple[MentionPattern, ...]
-    unnamed_cue: str
+    unnamed_cues: frozenset[str]
     others: tuple[str, ...]
     not_unnamed: str
     tag: str

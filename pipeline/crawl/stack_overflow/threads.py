@@ -35,6 +35,8 @@ class PostText:
     @cached_property
     def _mentions(self) -> list[list[Mention]]:
         """The mentions of each segment; in code, what does not name the library is an output or another's."""
+        if not self._reader.may_find(self.post.body):
+            return [[] for _ in self.segments]
         return [self._reader.read(segment.text, unnamed=not segment.code) for segment in self.segments]
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,10 +11,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from pipeline.crawl.stack_overflow.dump import Numbers, dump_fingerprint
 from pipeline.crawl.stack_overflow.posts import Post
-from pipeline.crawl.stack_overflow.rows import BadRow, attribute, lines_of, read_post, tags_of, title_of
+from pipeline.crawl.stack_overflow.rows import BadRow, attribute, lines_of, read_post, tags_of, without, written_text
 from tests.crawl.stack_overflow.made import POSTS, day
 from tests.crawl.stack_overflow.site import Written, write_dump
 
@@ -52,7 +54,7 @@ def test_what_is_written_is_read(tmp_path_factory: pytest.TempPathFactory, post:
     assert isinstance(line, bytes)
     if asks:
         assert [tag.decode() for tag in tags_of(line)] == list(post.tags)
-        assert title_of(line) == post.title
+        assert html.unescape(written_text(line, b"Title")) == post.title
     assert read_post(line) == Post(
         id=post.id,
         question=post.id if post.parent is None else post.parent,
@@ -91,6 +93,12 @@ def test_attributes_are_not_looked_for_inside_texts() -> None:
     assert attribute(line, b"Tags") == b"|b|"
     assert attribute(line, b"PostTypeId", in_head=True) == b"2"
     assert attribute(line, b"Title") is None
+
+
+def test_a_row_without_its_text_is_the_same_otherwise() -> None:
+    line = b'<row Id="1" PostTypeId="1" CreationDate="2021-01-01T00:00:00.000" Body="&lt;p&gt;" Title="=&quot;" Tags="|b|" />'
+    assert read_post(without(line, b"Body")) == structs.replace(read_post(line), body="")
+    assert without(line, b"Missing") == line
 
 
 def test_long_lines_are_skipped_and_the_next_is_read() -> None:

@@ -128,8 +128,8 @@ def test_an_example_that_is_read_otherwise_is_an_error_with_pattern_and_text(tmp
     ("old", "new", "message"),
     [
         ("  pandas: {aliases", "  Pandas: {aliases", "normalised names"),
-        ("language: java, tags: [gson]", "language: python, tags: [gson]", "stand under `libraries`"),
-        ("language: java, tags: [gson]", "language: cobol, tags: [gson]", "foreign.gson.language"),
+        ("language: csharp", "language: python", "stand under `libraries`"),
+        ("language: csharp", "language: cobol", "foreign.newtonsoft.json.language"),
         ("PACKAGE:VERSION", "PACKAGE", "placeholder VERSION once"),
         ("tag: TAG-", "tags: TAG-", "unknown key"),
     ],

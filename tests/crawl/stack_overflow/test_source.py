@@ -111,6 +111,8 @@ def test_a_row_says_whose_it_is_and_under_which_licence(tmp_path: Path) -> None:
         attribution='“Why does "append" warn?” on Stack Overflow, answer by Bo <b> Example (https://stackoverflow.com/users/22),'
         " https://stackoverflow.com/a/101, CC BY-SA 4.0 (https://creativecommons.org/licenses/by-sa/4.0/)",
         title='Why does "append" warn?',
+        score=-1,
+        accepted=True,
     )
 
 
@@ -188,9 +190,9 @@ def test_damaged_rows_are_rejects_of_the_libraries_that_they_may_be_about(tmp_pa
     whole = found(reading(dump, tmp_path / "a"))
     lines = dump.read_bytes().split(b"\r\n")
     bad = [
-        b'  <row Id="7" PostTypeId="1" CreationDate="2021" Body="x" Title="t" Tags="|pandas|" />',
-        b'  <row Id="8" PostTypeId="1" Body="a & b" Title="t" Tags="|pandas|" />',
-        b'  <row Id="9" PostTypeId="1" Body="\xff" Title="t" Tags="|pandas|" />',
+        b'  <row Id="7" PostTypeId="1" CreationDate="2021" Body="pandas 1.3" Title="t" Tags="|pandas|" />',
+        b'  <row Id="8" PostTypeId="1" Body="pandas 1.3 & b" Title="t" Tags="|pandas|" />',
+        b'  <row Id="9" PostTypeId="1" Body="pandas 1.3 \xff" Title="t" Tags="|pandas|" />',
         b'  <row Id="10" PostTypeId="1" Body="unread <" Title="t" Tags="|cobol|" />',
         b"  <row " + b"x" * (RULE.max_post_bytes + 10),
     ]
