@@ -9,12 +9,16 @@ from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
 from bs4.filter import SoupStrainer
 
+from pipeline.snippets.names import parse
 from pipeline.terms import DirectiveKind
 
 LINE = "data-line"
 """Attribute of a block of code that says on which line of the page it begins."""
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+PROMPTS = (">>> ", "In [")
+"""How interactive code begins, of Python and of IPython."""
 
 # Links to a heading or to the source, and numbers of lines, are no part of a text.
 _ORNAMENTS = (
@@ -167,7 +171,12 @@ def is_example(pre: Tag) -> bool:
 
 
 def set_apart(main: Tag, languages: frozenset[str]) -> None:
-    """Mark the blocks of code of a page that state another language than these."""
+    """Mark the blocks of code of a page that state another language than these, or none and are no Python."""
     for pre in main.find_all("pre"):
-        if language_of(pre) not in languages:
+        language = language_of(pre)
+        if language not in languages or (not language and not _is_python(code_of(pre))):
             pre[_FOREIGN] = ""
+
+
+def _is_python(text: str) -> bool:
+    return text.startswith(PROMPTS) or bool(parse(text))

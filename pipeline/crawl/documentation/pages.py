@@ -12,7 +12,16 @@ from bs4 import Tag
 from pipeline.crawl.documentation import mkdocs, sphinx
 from pipeline.crawl.documentation.content import CALLABLE, Anchored, content_columns
 from pipeline.crawl.documentation.inventory import Entry
-from pipeline.crawl.documentation.markup import HEADINGS, LINE, code_of, folded, is_example, main_part, set_apart
+from pipeline.crawl.documentation.markup import (
+    HEADINGS,
+    LINE,
+    PROMPTS,
+    code_of,
+    folded,
+    is_example,
+    main_part,
+    set_apart,
+)
 from pipeline.crawl.documentation.signatures import read_parameters
 from pipeline.lake import Row
 from pipeline.surface.directive_rules import DirectiveRules
@@ -38,8 +47,6 @@ KINDS: Mapping[str, SymbolKind] = {
     "type": SymbolKind.ATTRIBUTE,
 }
 """What the roles of Sphinx' Python domain stand for."""
-
-_PROMPTS = (">>> ", "In [")
 
 
 class Block(msgspec.Struct, frozen=True):
@@ -152,7 +159,7 @@ def _joined(blocks: Iterable[Block]) -> list[Block]:
     found: list[Block] = []
     places: dict[tuple[str, str], int] = {}
     for block in blocks:
-        interactive, of = block.text.startswith(_PROMPTS), (block.title, block.anchor)
+        interactive, of = block.text.startswith(PROMPTS), (block.title, block.anchor)
         if interactive and of in places:
             before = found[places[of]]
             found[places[of]] = msgspec.structs.replace(before, text=f"{before.text}\n\n{block.text}")

@@ -1,18 +1,21 @@
 """Read the Docs, API v3: the versions of a project's documentation (docs.readthedocs.com, "API v3").
 
-Without a token five requests a minute are let through, so that what was answered is kept for a day.
+Without a token five requests a minute are let through, so that an answer is kept for some hours.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import quote, urljoin, urlsplit
 
 import msgspec
 
 from pipeline.crawl.documentation.fetching import fetch_json
 from pipeline.crawl.http import BadAnswer, Fetcher
+from pipeline.lake import replacing, sha256_text
 
 _MAX_BYTES = 16 << 20
 _MAX_PAGES = 100
@@ -46,20 +49,29 @@ class _Page(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class ReadTheDocs:
-    """The API at an address, asked with a token where there is one."""
+    """The API at an address, asked with a token if there is one; answers are kept in a folder for `keep_s` seconds."""
 
     fetcher: Fetcher
     api: str
+    cache: Path
+    keep_s: float
     token: str | None = field(default=None, repr=False)
 
     def versions(self, project: str) -> list[Version]:
-        """Return the versions of a project, by its slug, that are built, by their slugs.
+        """Return the versions of a project, by its slug, that are built, in the order of their slugs.
 
         Errors: NotFound where there is no such project, BadAnswer, Unreachable.
         """
         url = f"{self.api.rstrip('/')}/projects/{quote(project, safe='')}/versions/?active=true&built=true&limit=100"
+        path = self.cache / f"versions-{sha256_text(url)}.json"
+        if (known := _kept(path, self.keep_s)) is not None:
+            return known
         found = {version.slug: version for page in self._pages(url) for version in page.results}
-        return [found[slug] for slug in sorted(found) if found[slug].built and found[slug].active]
+        versions = [found[slug] for slug in sorted(found) if found[slug].built and found[slug].active]
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(path) as partial:
+            partial.write_bytes(msgspec.json.encode(versions))
+        return versions
 
     def _pages(self, url: str) -> Iterator[_Page]:
         seen: set[str] = set()
@@ -84,3 +96,13 @@ def _page(answer: object, url: str) -> _Page:
         return msgspec.convert(answer, _Page)
     except msgspec.ValidationError as error:
         raise BadAnswer(f"{url}: not a list of versions: {error}") from None
+
+
+def _kept(path: Path, keep_s: float) -> list[Version] | None:
+    """Return the versions of an answer that is not too old; None where there is none."""
+    try:
+        if time.time() - path.stat().st_mtime > keep_s:
+            return None
+        return msgspec.json.decode(path.read_bytes(), type=list[Version])
+    except (OSError, msgspec.DecodeError):
+        return None

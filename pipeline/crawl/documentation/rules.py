@@ -56,12 +56,16 @@ class SiteRule(Rule):
 
 
 class SiteLimits(Rule):
-    """How much of a site is read: bytes of a page and of an unpacked inventory, pages, and failures in a row."""
+    """How much of a site is read: bytes of a page and of an unpacked inventory, pages, and failures in a row.
+
+    An answer of Read the Docs' API is kept for `keep_answers_hours`.
+    """
 
     max_page_bytes: int = Field(gt=0)
     max_inventory_bytes: int = Field(gt=0)
     max_pages: int = Field(gt=0)
     unreachable_in_a_row: int = Field(gt=0)
+    keep_answers_hours: float = Field(ge=0)
 
 
 class DocumentationRules(Rule):

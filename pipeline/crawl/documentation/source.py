@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pipeline.crawl.documentation.inventory import Entry
 from pipeline.crawl.documentation.pages import Block, PageRead, Refused
@@ -15,6 +16,7 @@ from pipeline.crawl.found import Found
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.crawl.releases import Period
 from pipeline.lake import Reject, Row
+from pipeline.surface import DirectiveRules
 from pipeline.terms import DocumentSource, Language, RejectReason, SnippetSource, VersionEvidence
 
 
@@ -31,6 +33,21 @@ class Documentation:
     places: Places
     _why: str | None = field(default=None, init=False)
     _asked: bool = field(default=False, init=False)
+
+    @classmethod
+    def of(
+        cls,
+        fetcher: Fetcher,
+        rules: DocumentationRules,
+        directives: DirectiveRules,
+        cache: Path,
+        api: str,
+        token: str | None = None,
+    ) -> Documentation:
+        """Make the source: `api` is the address of Read the Docs' API v3; a token lets more requests through."""
+        keep_s = rules.limits.keep_answers_hours * 3600
+        read_the_docs = ReadTheDocs(fetcher, api, cache, keep_s, token)
+        return cls(rules, SiteReader(rules, directives, cache), Places(rules, fetcher, read_the_docs))
 
     @property
     def name(self) -> SnippetSource:
@@ -85,13 +102,6 @@ class Documentation:
             written: set[str] = set()
             for page in self.reader.pages(taken.site, taken.listed):
                 yield from _documents(taken, page, known, written)
-
-
-def documentation(
-    fetcher: Fetcher, rules: DocumentationRules, reader: SiteReader, api: str, token: str | None = None
-) -> Documentation:
-    """Return the documentation sites; `api` is the address of Read the Docs' API v3, the token is optional."""
-    return Documentation(rules, reader, Places(rules, fetcher, ReadTheDocs(fetcher, api, token)))
 
 
 def _of(taken: Taken) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,8 +22,13 @@ def pages() -> Iterator[Pages]:
         yield pages
 
 
-def api(pages: Pages, token: str | None = None) -> ReadTheDocs:
-    return ReadTheDocs(Fetcher(timeout_s=5, retries=1, backoff_s=0.01), f"{pages.url}/api/v3", token)
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    return tmp_path / "cache"
+
+
+def api(pages: Pages, cache: Path, token: str | None = None, keep_s: float = 60) -> ReadTheDocs:
+    return ReadTheDocs(Fetcher(timeout_s=5, retries=1, backoff_s=0.01), f"{pages.url}/api/v3", cache, keep_s, token)
 
 
 def version(slug: str, **more: Any) -> dict[str, Any]:
@@ -37,30 +43,30 @@ def listing(*results: dict[str, Any], following: str | None = None) -> dict[str,
     return {"count": len(results), "next": following, "previous": None, "results": list(results)}
 
 
-def test_versions_over_several_pages(pages: Pages) -> None:
+def test_versions_over_several_pages(pages: Pages, cache: Path) -> None:
     stable = version("stable", ref="v2.0")
     pages.put_json(
         FIRST, listing(version("v2.0"), stable, following="/api/v3/projects/bag/versions/?limit=100&offset=100")
     )
     rest = listing(version("v1.0"), version("v0.9", built=False), version("v0.8", active=False))
     pages.put_json("/api/v3/projects/bag/versions/?limit=100&offset=100", rest)
-    found = api(pages).versions("bag")
+    found = api(pages, cache).versions("bag")
     assert [one.slug for one in found] == ["stable", "v1.0", "v2.0"]
     assert found[0].names == ("v2.0", "stable", "stable")
     assert found[1].urls.documentation == "https://bag.example/en/v1.0/"
 
 
-def test_an_absolute_address_of_the_next_page(pages: Pages) -> None:
+def test_an_absolute_address_of_the_next_page(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing(version("v2.0"), following=f"{pages.url}/more"))
     pages.put_json("/more", listing(version("v1.0")))
-    assert [one.slug for one in api(pages).versions("bag")] == ["v1.0", "v2.0"]
+    assert [one.slug for one in api(pages, cache).versions("bag")] == ["v1.0", "v2.0"]
 
 
-def test_the_token_is_sent_and_not_shown(pages: Pages) -> None:
+def test_the_token_is_sent_and_not_shown(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing())
-    assert api(pages, "secret").versions("bag") == []
+    assert api(pages, cache, "secret").versions("bag") == []
     assert pages.tokens == ["Token secret"]
-    assert "secret" not in repr(api(pages, "secret"))
+    assert "secret" not in repr(api(pages, cache, "secret"))
 
 
 BAD: list[tuple[Any, str]] = [
@@ -75,28 +81,40 @@ BAD: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("body", "words"), BAD)
-def test_answers_in_another_format(pages: Pages, body: bytes, words: str) -> None:
+def test_answers_in_another_format(pages: Pages, cache: Path, body: bytes, words: str) -> None:
     pages.put(FIRST, body)
     with pytest.raises(BadAnswer, match=words):
-        api(pages).versions("bag")
+        api(pages, cache).versions("bag")
 
 
-def test_a_project_that_is_not_there(pages: Pages) -> None:
+def test_a_project_that_is_not_there(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, {"detail": "Not found."})
     pages.replies[FIRST].status = 404
     with pytest.raises(NotFound):
-        api(pages).versions("bag")
+        api(pages, cache).versions("bag")
 
 
 @pytest.mark.parametrize("status", [429, 503])
-def test_a_limit_that_does_not_pass(pages: Pages, status: int) -> None:
+def test_a_limit_that_does_not_pass(pages: Pages, cache: Path, status: int) -> None:
     pages.replies[FIRST] = Reply(status, {"Content-Type": "application/json"}, b'{"detail": "Request was throttled."}')
     with pytest.raises(Unreachable, match=f"status {status}"):
-        api(pages).versions("bag")
+        api(pages, cache).versions("bag")
     assert pages.requests[FIRST] == 2
 
 
-def test_a_limit_that_passes(pages: Pages) -> None:
+def test_a_limit_that_passes(pages: Pages, cache: Path) -> None:
     pages.put_json(FIRST, listing(version("v1.0")))
     pages.faults[FIRST] = [429]
-    assert [one.slug for one in api(pages).versions("bag")] == ["v1.0"]
+    assert [one.slug for one in api(pages, cache).versions("bag")] == ["v1.0"]
+
+
+def test_an_answer_is_kept_for_a_while(pages: Pages, cache: Path) -> None:
+    pages.put_json(FIRST, listing(version("v1.0", ref="1.0")))
+    first = api(pages, cache).versions("bag")
+    assert api(pages, cache).versions("bag") == first
+    assert pages.requests[FIRST] == 1
+    assert api(pages, cache, keep_s=0).versions("bag") == first
+    (kept,) = cache.iterdir()
+    kept.write_text("[{")
+    assert api(pages, cache).versions("bag") == first
+    assert pages.requests[FIRST] == 3

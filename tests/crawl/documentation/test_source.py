@@ -11,10 +11,9 @@ from typing import Any
 import pytest
 
 from pipeline.crawl import CodeSource, Fetcher, Found, Period, Unreachable
-from pipeline.crawl.documentation.reading import SiteReader
 from pipeline.crawl.documentation.rules import DocumentationRules, SiteRule
 from pipeline.crawl.documentation.sites import sites_stage
-from pipeline.crawl.documentation.source import Documentation, documentation
+from pipeline.crawl.documentation.source import Documentation
 from pipeline.lake import Reject, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import RejectReason, SnippetSource, VersionEvidence
@@ -56,7 +55,7 @@ def source(
         }
     )
     fetcher = Fetcher(timeout_s=5, retries=0)
-    return documentation(fetcher, told, SiteReader(told, rules(), tmp_path / "cache"), api)
+    return Documentation.of(fetcher, told, rules(), tmp_path / "cache", api)
 
 
 def folder(root: Path, entries: list[str] = ENTRIES, number: str = "1.0", **pages: str | bytes) -> Path:
