@@ -10,12 +10,12 @@ from typing import Any
 
 from pipeline.crawl.http import BadAnswer
 from pipeline.crawl.releases import Period
-from pipeline.crawl.stack_overflow.api import RateLimited, StackExchange
+from pipeline.crawl.stack_overflow.api import Answer, RateLimited, StackExchange
 from pipeline.crawl.stack_overflow.markup import markdown_to_html
 from pipeline.crawl.stack_overflow.mentions import MentionReader
 from pipeline.crawl.stack_overflow.posts import Post
 from pipeline.crawl.stack_overflow.rules import StackOverflowRules
-from pipeline.crawl.stack_overflow.store import PostStore
+from pipeline.crawl.stack_overflow.store import Place, PostStore
 from pipeline.crawl.stack_overflow.threads import is_about
 from pipeline.lake import Reject
 from pipeline.terms import RejectReason
@@ -25,7 +25,16 @@ SITE = "stackoverflow"
 _OF_POSTS = ("body", "content_license", "creation_date", "last_edit_date", "owner", "score")
 _FIELDS = {
     "": ("backoff", "error_id", "error_message", "error_name", "has_more", "items", "quota_remaining"),
-    "question": (*_OF_POSTS, "accepted_answer_id", "answer_count", "answers", "question_id", "tags", "title"),
+    "question": (
+        *_OF_POSTS,
+        "accepted_answer_id",
+        "answer_count",
+        "answers",
+        "last_activity_date",
+        "question_id",
+        "tags",
+        "title",
+    ),
     "answer": (*_OF_POSTS, "answer_id"),
     "shallow_user": ("display_name", "user_id"),
 }
@@ -89,29 +98,34 @@ class Listings:
                     yield "search/advanced", usual | {"title": name, "tagged": tag}
 
     def _pages(self, method: str, parameters: Parameters, reader: MentionReader, *, again: bool) -> Iterator[Reject]:
-        """Read the pages of one listing; one that ended is read `again` where its period has no end."""
+        """Read the pages of one listing; one that ended is read `again` where its period has no end.
+
+        A page begins at the time of the last question of the one before: counted from the beginning, questions that
+        move to the end while we read would make others slip between two pages.
+        """
         query = f"{method}?{json.dumps(parameters, sort_keys=True)}"
-        page, ended = self._store.listing(query)
-        if ended:
+        begin = Place(int(parameters.get("min", 0)), 1)
+        place = self._store.listing(query) or begin
+        if place.ended:
             if not again:
                 return
-            page = 0
+            place = begin
         bad, whole = 0, True
-        while bad < _MAX_BAD_PAGES:
-            page += 1
+        while bad < _MAX_BAD_PAGES and not place.ended:
             try:
-                answer = self._api.ask(method, parameters | {"page": page})
+                answer = self._api.ask(method, parameters | {"min": place.activity, "page": place.page})
             except BadAnswer as error:
                 # What comes after is kept, but the next time it goes on from here.
                 bad, whole = bad + 1, False
-                yield Reject(f"{reader.library}:{method}:{page}", RejectReason.BAD_ANSWER, str(error))
+                key = f"{reader.library}:{method}:{place.activity}:{place.page}"
+                yield Reject(key, RejectReason.BAD_ANSWER, str(error))
+                place = Place(place.activity, place.page + 1)
                 continue
             bad = 0
-            yield from self._keep(answer.items, reader, f"{query}, page {page}")
+            yield from self._keep(answer.items, reader, f"{query}, page {place.page} from {place.activity}")
+            place = _after(place, answer)
             if whole:
-                self._store.note_page(query, page, ended=not answer.has_more)
-            if not answer.has_more:
-                return
+                self._store.note_listing(query, place)
 
     def _keep(self, items: list[dict[str, Any]], reader: MentionReader, place: str) -> list[Reject]:
         """Keep a page, all or nothing; return what of it is no question."""
@@ -141,6 +155,15 @@ class Listings:
             answer = self._api.ask(f"questions/{question.id}/answers", usual | {"page": page})
             answers = [*(answers if page > 1 else ()), *answer.items]
         return [question, *(read_answer(answer, question.id) for answer in answers)]
+
+
+def _after(place: Place, answer: Answer) -> Place:
+    """Return where the page behind an answer begins."""
+    times = [time for item in answer.items if isinstance(time := item.get("last_activity_date"), int)]
+    last = max(times, default=place.activity)
+    if last > place.activity:
+        return Place(last, 1, ended=not answer.has_more)
+    return Place(place.activity, place.page + 1, ended=not answer.has_more)
 
 
 def read_question(item: Mapping[str, Any]) -> Post:

@@ -42,7 +42,7 @@ class Pieces:
         key = f"{post.place}:{block.line}"
         if refused := refusal(block, self._language, self._rules.blocks):
             return Reject(key, *refused)
-        chosen = self._chosen(post, said)
+        chosen = self._chosen(said)
         if isinstance(chosen, NotChosen):
             return Reject(key, chosen.reason, f"{said.where}: {chosen.detail}")
         return Found(
@@ -66,10 +66,12 @@ class Pieces:
             accepted=None if post.is_question else question.accepted_answer == post.id,
         )
 
-    def _chosen(self, post: Post, said: Said) -> Chosen | NotChosen:
+    def _chosen(self, said: Said) -> Chosen | NotChosen:
+        """Return the version that was meant on the day of the post that says it."""
         mention = agreed(said.mentions)
         if isinstance(mention, NotChosen):
             return mention
         if self._releases is None:
             return Chosen(mention.version, mention.words)
-        return choose(mention, self._releases, Day(post.created, max(post.created, post.edited or post.created)))
+        written = said.post.created
+        return choose(mention, self._releases, Day(written, max(written, said.post.edited or written)))

@@ -6,6 +6,7 @@ import errno
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -29,8 +30,9 @@ CREATE TABLE IF NOT EXISTS threads (library TEXT, question INTEGER, PRIMARY KEY 
 CREATE TABLE IF NOT EXISTS refused (library TEXT, key TEXT, reason TEXT, detail TEXT, PRIMARY KEY (library, key))
     STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;
-CREATE TABLE IF NOT EXISTS listings (query TEXT PRIMARY KEY, page INTEGER NOT NULL, ended INTEGER NOT NULL)
-    STRICT, WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS listings (
+    query TEXT PRIMARY KEY, activity INTEGER NOT NULL, page INTEGER NOT NULL, ended INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 """
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
 _REASONS = {reason.value: reason for reason in RejectReason}
@@ -40,6 +42,15 @@ _DECODER = msgspec.msgpack.Decoder(Post)
 
 class StoreError(OSError):
     """The store of posts is damaged; it is a cache and may always be removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the reading of a listing goes on: the page of questions active since then (seconds), unless it ended."""
+
+    activity: int
+    page: int
+    ended: bool = False
 
 
 class PostStore:
@@ -116,14 +127,15 @@ class PostStore:
         for key, reason, detail in self._database.execute(query, (library,)):
             yield Reject(key, _REASONS[reason], detail)
 
-    def listing(self, query: str) -> tuple[int, bool]:
-        """Return the last page of a listing that was read, and whether it is the last that there is."""
-        row = self._database.execute("SELECT page, ended FROM listings WHERE query = ?", (query,)).fetchone()
-        return (row[0], bool(row[1])) if row else (0, False)
+    def listing(self, query: str) -> Place | None:
+        """Return where the reading of a listing goes on; None where it has not begun."""
+        row = self._database.execute("SELECT activity, page, ended FROM listings WHERE query = ?", (query,)).fetchone()
+        return Place(row[0], row[1], ended=bool(row[2])) if row else None
 
-    def note_page(self, query: str, page: int, *, ended: bool) -> None:
-        """Note that a page of a listing was read."""
-        self._database.execute("INSERT OR REPLACE INTO listings VALUES (?, ?, ?)", (query, page, ended))
+    def note_listing(self, query: str, place: Place) -> None:
+        """Note where the reading of a listing goes on."""
+        row = (query, place.activity, place.page, place.ended)
+        self._database.execute("INSERT OR REPLACE INTO listings VALUES (?, ?, ?, ?)", row)
 
     def _posts(self, condition: str, value: int) -> Iterator[Post]:
         query = f"SELECT size, zstd, name FROM posts LEFT JOIN authors ON authors.id = posts.author {condition}"  # noqa: S608

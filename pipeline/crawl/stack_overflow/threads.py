@@ -13,10 +13,11 @@ from pipeline.crawl.stack_overflow.posts import Post
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The mentions of one place, and which place that is."""
+    """The mentions of one place, which place that is, and the post in which it stands."""
 
     where: str
     mentions: list[Mention]
+    post: Post
 
 
 class PostText:
@@ -24,7 +25,6 @@ class PostText:
 
     def __init__(self, post: Post, reader: MentionReader) -> None:
         self.post = post
-        self.where = f"{'question' if post.is_question else 'answer'} {post.id}"
         self._reader = reader
 
     @cached_property
@@ -48,14 +48,17 @@ class PostText:
     def all_said(self) -> Said:
         """Everything that is said in the post."""
         if not self._reader.may_find(self.post.body):
-            return Said(self.where, [])
-        return Said(self.where, [mention for mentions in self._mentions for mention in mentions])
+            return self._said([])
+        return self._said([mention for mentions in self._mentions for mention in mentions])
 
     def near(self, number: int) -> Iterator[Said]:
         """Yield what a block says itself, then each segment before it, the nearest first, then all that comes after."""
         for before in range(number, -1, -1):
-            yield Said(self.where, self._mentions[before])
-        yield Said(self.where, [mention for mentions in self._mentions[number + 1 :] for mention in mentions])
+            yield self._said(self._mentions[before])
+        yield self._said([mention for mentions in self._mentions[number + 1 :] for mention in mentions])
+
+    def _said(self, mentions: list[Mention]) -> Said:
+        return Said(f"{'question' if self.post.is_question else 'answer'} {self.post.id}", mentions, self.post)
 
 
 class Thread:
@@ -65,8 +68,8 @@ class Thread:
         self.question = question
         self._reader = reader
         self._text = PostText(question, reader)
-        self._title = Said(f"title of {question.id}", reader.read(question.title, unnamed=False))
-        self._tags = Said(f"tags of {question.id}", reader.read_tags(question.tags))
+        self._title = Said(f"title of {question.id}", reader.read(question.title, unnamed=False), question)
+        self._tags = Said(f"tags of {question.id}", reader.read_tags(question.tags), question)
 
     @property
     def states_version(self) -> bool:
@@ -84,7 +87,7 @@ class Thread:
         """
         for said in self._places(text, number):
             if mentions := [mention for mention in said.mentions if counts(mention)]:
-                return Said(said.where, mentions)
+                return Said(said.where, mentions, said.post)
         return None
 
     def _places(self, text: PostText, number: int) -> Iterator[Said]:

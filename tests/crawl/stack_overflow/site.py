@@ -135,7 +135,12 @@ class Site:
         if post.parent is not None:
             return item | {"answer_id": post.id, "question_id": post.parent}
         answers = [self._item(p) for p in self.posts if p.parent == post.id]
-        item |= {"question_id": post.id, "title": html.escape(post.title), "tags": list(post.tags)}
+        item |= {
+            "last_activity_date": stamp(self._activity(post)),
+            "question_id": post.id,
+            "title": html.escape(post.title),
+            "tags": list(post.tags),
+        }
         item |= {"answers": answers[: self.inline_answers]} if answers else {}
         return item | {"answer_count": len(answers)} | ({"accepted_answer_id": post.accepted} if post.accepted else {})
 

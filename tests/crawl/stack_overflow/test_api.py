@@ -14,10 +14,10 @@ from pipeline.lake import Reject
 from pipeline.rules import RULES
 from pipeline.terms import RejectReason
 from tests.crawl.stack_overflow.made import PANDAS, POSTS, day
-from tests.crawl.stack_overflow.site import Reply, Site, Written, refusal, serve, with_fields
+from tests.crawl.stack_overflow.site import Reply, Site, Written, refusal, serve, stamp, with_fields
 
 RULE = stack_overflow_rules(RULES)
-SMALL_PAGES = RULE.model_copy(update={"asking": RULE.asking.model_copy(update={"page_size": 1})})
+SMALL_PAGES = RULE.model_copy(update={"asking": RULE.asking.model_copy(update={"page_size": 2})})
 CLOSED = Period(until=day(2030))
 TITLES = 3
 """Listings of titles that follow that of the tag."""
@@ -59,12 +59,17 @@ class Asking:
 
 
 EVERY = ["1", "2", "3", "4", "5"]
+PAGES = [(0, 1), *((stamp(day(2022, 1, number)), 1) for number in (2, 3, 4))]
+"""Of two questions each, from the time of the last question of the page before."""
+
+
+def pages_asked(site: Site) -> list[tuple[int, int]]:
+    return [(int(p["min"]), int(p["page"])) for method, p in site.asked if method == "questions"]
 
 
 def test_all_pages_are_read_and_nothing_is_asked_twice(site: Site, tmp_path: Path) -> None:
     assert Asking(site, tmp_path).find() == (EVERY, [])
-    pages = [parameters["page"] for method, parameters in site.asked if method == "questions"]
-    assert pages == EVERY
+    assert pages_asked(site) == PAGES
     site.asked.clear()
     assert Asking(site, tmp_path).find() == (EVERY, [])
     assert site.methods() == ["filters/create"]
@@ -81,7 +86,7 @@ def test_what_is_asked_for_is_what_the_documentation_names(site: Site, tmp_path:
         "min": "1641040215",
         "todate": "1643718614",
         "tagged": "pandas",
-        "pagesize": "1",
+        "pagesize": "2",
         "page": "1",
         "filter": "!made-for-us",
         "key": "our-key",
@@ -108,13 +113,27 @@ def test_a_backoff_that_is_too_long_ends_the_reading_and_the_next_run_goes_on(si
     site.twists = {"questions": [None, with_fields(backoff=100_000)]}
     asking = Asking(site, tmp_path)
     places, rejects = asking.find()
-    assert places == ["1", "2"]
+    assert places == ["1", "2", "3"]
     assert [r.reason for r in rejects] == [RejectReason.RATE_LIMITED]
     assert "100000 s" in rejects[0].detail
     assert asking.slept == []
     site.asked.clear()
     assert Asking(site, tmp_path).find() == (EVERY, [])
-    assert [p["page"] for method, p in site.asked if method == "questions"] == ["3", "4", "5"]
+    assert pages_asked(site) == PAGES[2:]
+
+
+def test_a_question_that_moves_while_we_read_hides_no_other(site: Site, tmp_path: Path) -> None:
+    def move(reply: Reply) -> Reply:
+        site.posts = [replace(MANY[0], edited=day(2023)), *MANY[1:]]
+        return reply
+
+    site.twists = {"questions": [move]}
+    assert Asking(site, tmp_path).find() == (EVERY, [])
+
+
+def test_questions_of_one_moment_are_all_read(tmp_path: Path) -> None:
+    with serve(Site([replace(post, created=day(2022)) for post in MANY])) as site:
+        assert Asking(site, tmp_path).find() == (EVERY, [])
 
 
 @pytest.mark.parametrize(
@@ -123,7 +142,7 @@ def test_a_backoff_that_is_too_long_ends_the_reading_and_the_next_run_goes_on(si
 def test_a_quota_that_is_used_up_ends_the_reading(site: Site, tmp_path: Path, key: str | None, advice: str) -> None:
     site.quota = 3
     places, rejects = Asking(site, tmp_path, key).find()
-    assert places == ["1", "2"]
+    assert places == ["1", "2", "3"]
     assert [r.reason for r in rejects] == [RejectReason.RATE_LIMITED]
     assert advice in rejects[0].detail
     assert "our-key" not in rejects[0].detail
@@ -147,7 +166,7 @@ def test_a_long_throttle_is_not(site: Site, tmp_path: Path) -> None:
     site.twists = {"questions": [None, lambda _: throttled]}
     asking = Asking(site, tmp_path)
     places, rejects = asking.find()
-    assert places == ["1"]
+    assert places == ["1", "2"]
     assert [r.reason for r in rejects] == [RejectReason.RATE_LIMITED]
     assert "81234 s" in rejects[0].detail
     assert asking.slept == []
@@ -212,16 +231,17 @@ def test_a_page_that_cannot_be_read_is_a_reject_and_the_next_run_asks_for_it_aga
 ) -> None:
     site.twists = {"questions": [None, BROKEN[broken]]}
     places, rejects = Asking(site, tmp_path).find()
-    assert places == ["1", "3", "4", "5"]
-    assert [(r.key, r.reason) for r in rejects] == [("pandas:questions:2", RejectReason.BAD_ANSWER)]
-    assert "page=2" in rejects[0].detail
+    assert places == ["1", "2", "4", "5"]
+    begin = stamp(day(2022, 1, 2))
+    assert [(r.key, r.reason) for r in rejects] == [(f"pandas:questions:{begin}:1", RejectReason.BAD_ANSWER)]
+    assert f"min={begin}&page=1" in rejects[0].detail
     assert Asking(site, tmp_path).find() == (EVERY, [])
 
 
 def test_two_bad_pages_in_a_row_end_a_listing(site: Site, tmp_path: Path) -> None:
     site.twists = {"questions": [BROKEN["truncated JSON"]] * 10}
     places, rejects = Asking(site, tmp_path).find()
-    assert (places, [r.key for r in rejects]) == ([], ["pandas:questions:1", "pandas:questions:2"])
+    assert (places, [r.key for r in rejects]) == ([], ["pandas:questions:0:1", "pandas:questions:0:2"])
     assert site.methods().count("search/advanced") == TITLES
 
 
@@ -248,7 +268,7 @@ def test_an_item_that_is_no_question_is_a_reject_and_the_others_are_taken(
 ) -> None:
     site.twists = {"questions": [with_fields(items=[item])]}
     places, rejects = Asking(site, tmp_path).find()
-    assert places == ["2", "3", "4", "5"]
+    assert places == ["3", "4", "5"]
     assert [r.reason for r in rejects] == [RejectReason.BAD_ANSWER]
     assert "not a question" in rejects[0].detail
 
@@ -257,7 +277,7 @@ def test_answers_that_did_not_come_with_the_question_are_asked_for(tmp_path: Pat
     with serve(Site(POSTS, inline_answers=1)) as site:
         places, _ = Asking(site, tmp_path).find()
         assert {"100/101", "100/102"} <= set(places)
-        assert site.methods().count("questions/100/answers") == 2
+        assert site.methods().count("questions/100/answers") == 1
 
 
 def test_a_filter_that_is_refused_is_left_out(site: Site, tmp_path: Path) -> None:
