@@ -27,7 +27,7 @@ _BLOCKS = {SnippetSource.STACK_OVERFLOW: SnippetStyle.POST, SnippetSource.DOCUME
 _EVIDENCE = list(VersionEvidence)
 _COPIED = (
     *("library", "version", "language", "source", "version_evidence", "stated", "origin", "place", "url", "title"),
-    *("file", "created_time", "licence", "attribution"),
+    *("score", "accepted", "file", "created_time", "licence", "attribution"),
 )
 
 
@@ -56,7 +56,8 @@ class FoundCode:
         """Yield the snippets of found code, or why a row, or a piece of it, is none.
 
         Of pieces that are alike, and of examples of one API by one origin, the first is kept: the one whose version
-        is known by the strongest evidence, then the newest version, then the newest code, then the first place.
+        is known by the strongest evidence, then the newest version, the accepted answer, the most votes, the newest
+        code, and the first place.
         """
         for row in sorted(found, key=_preference):
             yield from self._of_row(row | {column: self._clean(row[column]) for column in ("stated", "title")})
@@ -168,10 +169,11 @@ class FoundCode:
 
 
 def _preference(row: Row) -> tuple[Any, ...]:
-    """Order rows of one library: strongest evidence, newest version, newest code, then by place."""
+    """Order the rows of a library as `FoundCode.snippets` says."""
     evidence = _EVIDENCE.index(row["version_evidence"])
     place = row["origin"], row["place"], row["file"], row["line"], row["id"]
-    return evidence, _Newest(row["version"]), -row["created_time"].timestamp(), *place
+    liked = not row["accepted"], -(row["score"] or 0)
+    return evidence, _Newest(row["version"]), *liked, -row["created_time"].timestamp(), *place
 
 
 class _Newest:

@@ -186,5 +186,7 @@ def _row(candidate: Row, release: Row) -> Row:
         "place": release["purl"],
         "url": None,
         "title": None,
+        "score": None,
+        "accepted": None,
         "created_time": release["release_time"],
     }

@@ -82,6 +82,8 @@ def snippet(code: str, path: str, first: str, last: str | None = None, preamble:
         "place": f"pkg:pypi/{LIBRARY}@{first}",
         "url": None,
         "title": None,
+        "score": None,
+        "accepted": None,
         "file": "lib/core.py",
         "line": 7,
         "created_time": START,

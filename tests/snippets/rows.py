@@ -26,6 +26,8 @@ def found(text: str, version: str = "1", source: SnippetSource = SnippetSource.D
         "licence": "MIT",
         "attribution": "Ada",
         "title": None,
+        "score": None,
+        "accepted": None,
         **columns,
     }
     row["id"] = content_id(*(row[column] for column in ("library", "version", "place", "file", "line", "text")))

@@ -268,6 +268,15 @@ def test_of_examples_of_one_api_the_best_known_and_newest_is_kept() -> None:
     assert len(snippets(run(*rows, max_per_api_and_origin=2))) == 2
 
 
+def test_of_answers_to_one_question_the_accepted_one_comes_first_then_votes() -> None:
+    answers = [(False, 90), (True, 3), (False, 100)]
+    rows = [
+        found(f"lib.make({score})", source=POST, place=f"12/{score}", accepted=accepted, score=score)
+        for accepted, score in answers
+    ]
+    assert (only(run(*rows))["score"], only(run(rows[0], rows[2]))["score"]) == (3, 100)
+
+
 def test_another_origin_may_show_the_same_api() -> None:
     other = found("import lib\nlib.make([1, 2])\n", origin="pypi:other", place="pkg:pypi/other@1")
     assert len(snippets(run(found(USE), other))) == 2
