@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl.documentation.fetching import Site, open_site
+from pipeline.crawl.documentation.listing import FAILURES, Listed, list_site, refusal
 from pipeline.crawl.documentation.pages import Refused
 from pipeline.crawl.documentation.read_the_docs import ReadTheDocs
-from pipeline.crawl.documentation.reading import FAILURES, Listed, list_site, refusal
 from pipeline.crawl.documentation.releases import contradicts, read_name, release_of
 from pipeline.crawl.documentation.rules import DocumentationRules, SiteRule
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
@@ -54,11 +54,12 @@ class Places:
         silent = 0
         for place in self._places(library, releases):
             found = place if isinstance(place, Refused) else self._taken(place, releases, period, seen)
+            if found is None:
+                continue
+            yield found
             if isinstance(found, Taken):
                 seen.add(found.release["version"])
-            if found is not None:
-                yield found
-            silent = silent + 1 if isinstance(found, Refused) and _is_silent(found) else 0
+            silent = silent + 1 if isinstance(found, Refused) and found.reason == RejectReason.SOURCE_LEFT_OUT else 0
             if silent >= self.rules.limits.unreachable_in_a_row:
                 raise Unreachable(f"{library}: {silent} documentation sites in a row")
 
@@ -104,17 +105,11 @@ class Places:
 
 
 def _at_addresses(rule: SiteRule, versions: Sequence[str]) -> Iterator[Place]:
-    """Yield the places that an address means: one for each release or series that it has a placeholder for."""
-    if not rule.has_placeholder:
-        address, shown = rule.places(rule.version or versions[-1]) if versions else ("", None)
-        names = (rule.version,) if rule.version else ()
-        if address:
-            yield Place(address, shown, names, f"documentation.yaml: {_public(rule, address, shown)}")
-        return
+    """Yield the places that an address means: one, or one for each release or series where it has a placeholder."""
     places: dict[str, Place] = {}
-    for version in versions:
+    for version in versions if rule.has_placeholder else [rule.version]:
         address, shown = rule.places(version)
-        names = (version,) if rule.names_release else ()
+        names = (version,) if version and (rule.names_release or rule.version) else ()
         stated = f"documentation.yaml: {_public(rule, address, shown)}"
         places.setdefault(address, Place(address, shown, names, stated))
     yield from places.values()
@@ -127,10 +122,6 @@ def _public(rule: SiteRule, address: str, shown: str | None) -> str:
 
 def _is_settled(release: Row, period: Period, seen: set[str]) -> bool:
     return release["version"] in seen or not period.covers(release["release_time"])
-
-
-def _is_silent(refused: Refused) -> bool:
-    return refused.reason == RejectReason.SOURCE_LEFT_OUT
 
 
 def _unknown(place: Place) -> Refused:

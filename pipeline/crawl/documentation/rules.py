@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from packaging.utils import canonicalize_name
-from packaging.version import Version
+from packaging.version import InvalidVersion, Version
 from pydantic import AfterValidator, Field, model_validator
 
 from pipeline.rules import Rule
 from pipeline.surface.directive_rules import Words
+
+_PLACEHOLDER = re.compile(r"\{(?:version|series)\}")
+
+
+def _version(text: str) -> str:
+    try:
+        Version(text)
+    except InvalidVersion:
+        raise ValueError(f"{text!r} is not a version by PEP 440") from None
+    return text
 
 
 class SiteRule(Rule):
@@ -23,13 +34,15 @@ class SiteRule(Rule):
     library: Annotated[str, AfterValidator(lambda name: str(canonicalize_name(name)))]
     read_the_docs: str | None = None
     address: str | None = Field(None, pattern=r"^(https?://|file:///)")
-    version: str | None = None
+    version: Annotated[str, AfterValidator(_version)] | None = None
     shown_at: str | None = None
 
     @model_validator(mode="after")
     def _one_place(self) -> SiteRule:
         if (self.read_the_docs is None) == (self.address is None):
             raise ValueError("give either read_the_docs (the slug of the project) or address")
+        if _PLACEHOLDER.search(self.shown_at or "") and not (self.version or self.has_placeholder):
+            raise ValueError("shown_at has a placeholder, and neither address nor version tells what it stands for")
         return self
 
     @property
@@ -45,14 +58,17 @@ class SiteRule(Rule):
     @property
     def has_placeholder(self) -> bool:
         """Whether there is one site for each release or series."""
-        return self.names_release or "{series}" in (self.address or "")
+        return _PLACEHOLDER.search(self.address or "") is not None
 
-    def places(self, version: str) -> tuple[str, str | None]:
+    def places(self, version: str | None) -> tuple[str, str | None]:
         """Return the address of the site of a release, and where people find it."""
+        return self._filled(self.address or "", version), self.shown_at and self._filled(self.shown_at, version)
+
+    def _filled(self, text: str, version: str | None) -> str:
+        if version is None:
+            return text
         series = ".".join(str(part) for part in Version(version).release[:2])
-        given = {"version": version, "series": series}
-        shown = self.shown_at.format_map(given) if self.shown_at else None
-        return (self.address or "").format_map(given), shown
+        return text.replace("{version}", version).replace("{series}", series)
 
 
 class SiteLimits(Rule):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pipeline.crawl.documentation.inventory import Entry
@@ -20,7 +21,7 @@ from pipeline.surface import DirectiveRules
 from pipeline.terms import DocumentSource, Language, RejectReason, SnippetSource, VersionEvidence
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True)
 class Documentation:
     """The documentation sites that the rules name.
 
@@ -31,8 +32,6 @@ class Documentation:
     rules: DocumentationRules
     reader: SiteReader
     places: Places
-    _why: str | None = field(default=None, init=False)
-    _asked: bool = field(default=False, init=False)
 
     @classmethod
     def of(
@@ -56,11 +55,10 @@ class Documentation:
 
     def left_out(self) -> str | None:
         """Return why no site can be asked: the rules name none, or Read the Docs, where all of them are, is silent."""
-        if not self._asked:
-            self._asked, self._why = True, self._why_left_out()
         return self._why
 
-    def _why_left_out(self) -> str | None:
+    @cached_property
+    def _why(self) -> str | None:
         if not self.rules.sites:
             return "curation_rules/documentation.yaml names no site; add one to read documentation sites"
         if any(site.read_the_docs is None for site in self.rules.sites):
