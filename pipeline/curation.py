@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.crawl import CrawlRules, LicenceRules
+from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.downstream import DependentRules
 from pipeline.crawl.github import GitHubRules
 from pipeline.crawl.python_files import PythonFileRules
+from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
 from pipeline.drafting import DraftingRules
 from pipeline.environments import (
     BuildRules,
@@ -40,6 +42,8 @@ class CurationRules:
     dependents: DependentRules
     python_files: PythonFileRules
     github: GitHubRules
+    documentation: DocumentationRules
+    stack_overflow: StackOverflowRules
     surface: SurfaceRules
     helpers: HelperRules
     lifecycle: LifecycleRules
@@ -84,6 +88,8 @@ class CurationRules:
             dependents=load(folder / "dependents.yaml", DependentRules),
             python_files=load(folder / "python_files.yaml", PythonFileRules),
             github=load(folder / "github.yaml", GitHubRules),
+            documentation=load(folder / "documentation.yaml", DocumentationRules),
+            stack_overflow=stack_overflow_rules(folder),
             surface=load(folder / "surface.yaml", SurfaceRules),
             helpers=load(folder / "helpers.yaml", HelperRules),
             lifecycle=load(folder / "tags.yaml", LifecycleRules),

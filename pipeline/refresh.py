@@ -14,11 +14,12 @@ import pyarrow.compute as pc
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
+from pipeline.house import House
 from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
 from pipeline.settings import settings
-from pipeline.stages import GROUPS, House
+from pipeline.stages import GROUPS, stages_of
 from pipeline.terms import RejectReason
 
 
@@ -68,7 +69,7 @@ def plan(refresh: Refresh) -> list[str]:
 def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     """Run one group of stages for one library."""
     house = refresh.house()
-    stages = house.stages()
+    stages = stages_of(house)
     return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
 
 

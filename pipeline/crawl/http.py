@@ -18,6 +18,7 @@ from pipeline import __version__
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)
 CHUNK = 1 << 16
+_FIRST_CONTACT_S = 10.0
 
 _CONTENT_RANGE = re.compile(r"bytes +(\d+)-(\d+)/(\d+)")
 _Made = TypeVar("_Made")
@@ -87,6 +88,14 @@ class Fetcher:
                 session.mount(scheme, HTTPAdapter(max_retries=self._policy))
             self._session = os.getpid(), session
         return self._session[1]
+
+    def no_way_to(self, url: str) -> str | None:
+        """Return why no connection to a host can be made, asked once and without waiting for better times, or None."""
+        try:
+            with requests.head(url, timeout=min(self.timeout_s, _FIRST_CONTACT_S), allow_redirects=False):
+                return None
+        except requests.RequestException as error:
+            return f"no way to {url}: {_cause(error)}"
 
     def get(self, url: str, headers: Mapping[str, str] | None = None, *, stream: bool = False) -> requests.Response:
         """Fetch an address.

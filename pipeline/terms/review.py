@@ -35,6 +35,7 @@ class RejectReason(Term):
     NO_MODULES = "no_modules", "the release has no importable module to read"
     UNPARSED_SOURCE = "unparsed_source", "a source file does not parse"
     SOURCE_LEFT_OUT = "source_left_out", "the source cannot be asked: no token, no address, or no answer"
+    SOURCE_UNREACHABLE = "source_unreachable", "the source began to answer and stopped"
     RATE_LIMITED = "rate_limited", "the source lets us ask no more for now"
     BAD_ANSWER = "bad_answer", "the source answered with something else than its format"
     VANISHED = "vanished", "it was listed and is no longer there"

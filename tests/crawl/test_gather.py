@@ -66,7 +66,7 @@ def test_the_others_go_on() -> None:
     assert (output.seen, output.made, list(output.rejects)) == (3, 2, [REJECT])
     assert [(note.key, note.reason) for note in output.notes] == [
         ("github", RejectReason.SOURCE_LEFT_OUT),
-        ("documentation", RejectReason.SOURCE_LEFT_OUT),
+        ("documentation", RejectReason.SOURCE_UNREACHABLE),
     ]
     assert "GITHUB_TOKEN" in output.notes[0].detail
     assert "it is gone" in output.notes[1].detail
