@@ -58,11 +58,23 @@ WORDS = re.findall(
     " seconds for 20 rows since the function takes 3 arguments",
 )
 CODE = (
-    "for (var i = 0; i < items.length; i++) {", "    result.push(items[i].value * 2.5);", "}", "import numpy as np",
-    "df = pd.read_csv('data.csv', sep=';')", "print(df.groupby('a')['b'].mean())",
-    "public static void main(String[] args) {",
-    '    System.out.println("value: " + x);', "SELECT a.id, b.name FROM a JOIN b ON a.id = b.a_id WHERE a.x > 10;",
-    "<div class=\"container\"><span>text</span></div>", "def f(x, y=1.0):", "    return x & y",
+    (
+        "for (var i = 0; i < items.length; i++) { result.push(items[i].value * 2.5); }",
+        "$('#a').on('click', function (e) { e.preventDefault(); });", "var result = items.filter(x => x.id > 3);",
+        "console.log('value: ' + result.length);", "function f(x, y) { return x && y; }",
+    ),
+    (
+        "import numpy as np", "df = pd.read_csv('data.csv', sep=';')", "print(df.groupby('a')['b'].mean())",
+        "def f(x, y=1.0): return x & y", "a = np.zeros((3, 4)) + 0.5", "plt.plot(df['a'], label=\"a\")",
+    ),
+    (
+        "public static void main(String[] args) { run(1.5f); }", "List<String> names = new ArrayList<>();",
+        'System.out.println("value: " + x);', "for (int i = 0; i < 10; i++) { names.add(get(i)); }",
+    ),
+    (
+        "SELECT a.id, b.name FROM a JOIN b ON a.id = b.a_id WHERE a.x > 10;",
+        "<div class=\"container\"><span>text</span></div>",
+    ),
 )  # fmt: skip
 MENTIONS = (
     "I use pandas 1.3.5 here.",
@@ -76,7 +88,7 @@ NAMES = "It happens with pandas, numpy, matplotlib, django, react, angular, spri
 NAMING = 0.5
 """The share of posts that name the library, without a version: here all of them at once."""
 
-TIME = "2021-05-03T10:11:12.123"
+TIME = "2022-05-03T10:11:12.123"
 LAST = {"CommentCount": 0, "ContentLicense": "CC BY-SA 4.0"}
 NEWLINE = "\n"
 
@@ -106,7 +118,7 @@ def body(drawn: random.Random) -> str:
     for _ in range(drawn.randint(1, 4)):
         parts.append(f"<p>{' '.join(drawn.choices(WORDS, k=drawn.randint(20, 90)))}</p>\n")
         if drawn.random() < 0.75:
-            lines = "\n".join(drawn.choices(CODE, k=drawn.randint(2, 14)))
+            lines = "\n".join(drawn.choices(drawn.choice(CODE), k=drawn.randint(2, 14)))
             parts.append(f"<pre><code>{escape(lines, quote=False)}\n</code></pre>\n")
     if drawn.random() < MENTIONING:
         parts.insert(drawn.randrange(len(parts)), f"<p>{drawn.choice(MENTIONS)}</p>\n")

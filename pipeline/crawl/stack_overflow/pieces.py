@@ -34,9 +34,9 @@ class Pieces:
                 if said := thread.said_for(text, number, self._counts):
                     yield self._piece(thread.question, post, block, said)
 
-    def _counts(self, mention: Mention) -> bool:
-        """Tell whether a mention is one: without the library's name it must be the number of a release."""
-        return mention.named or (self._releases is not None and self._releases.know(mention))
+    def _counts(self, mention: Mention, post: Post) -> bool:
+        """Tell whether a mention is one: without the library's name it must be the number of a release of that day."""
+        return mention.named or (self._releases is not None and self._releases.know(mention, _day(post)))
 
     def _piece(self, question: Post, post: Post, block: Segment, said: Said) -> Found | Reject:
         key = f"{post.place}:{block.line}"
@@ -73,5 +73,8 @@ class Pieces:
             return mention
         if self._releases is None:
             return Chosen(mention.version, mention.words)
-        written = said.post.created
-        return choose(mention, self._releases, Day(written, max(written, said.post.edited or written)))
+        return choose(mention, self._releases, _day(said.post))
+
+
+def _day(post: Post) -> Day:
+    return Day(post.created, max(post.created, post.edited or post.created))

@@ -80,13 +80,13 @@ class Thread:
         """Return the text of the question, or of an answer."""
         return self._text if post.is_question else PostText(post, self._reader)
 
-    def said_for(self, text: PostText, number: int, counts: Callable[[Mention], bool]) -> Said | None:
+    def said_for(self, text: PostText, number: int, counts: Callable[[Mention, Post], bool]) -> Said | None:
         """Return what says the version of a block: the first place that says something that counts.
 
         Places are the post itself from the block on, the title, the question's text, its tags.
         """
         for said in self._places(text, number):
-            if mentions := [mention for mention in said.mentions if counts(mention)]:
+            if mentions := [mention for mention in said.mentions if counts(mention, said.post)]:
                 return Said(said.where, mentions, said.post)
         return None
 

@@ -58,10 +58,10 @@ class Releases:
         padded = ((tuple(each.release) + (0,) * size, time, spelled) for each, time, spelled in self._all)
         return [(spelled, time) for release, time, spelled in padded if release[:size] == tuple(numbers)]
 
-    def know(self, mention: Mention) -> bool:
-        """Tell whether a release has the number of a mention."""
+    def know(self, mention: Mention, day: Day) -> bool:
+        """Tell whether a release had the number of a mention by then."""
         parsed = _parsed(mention.version)
-        return parsed is not None and bool(self.series(parsed.release))
+        return parsed is not None and any(time <= day.edited for _, time in self.series(parsed.release))
 
 
 def agreed(mentions: Sequence[Mention]) -> Mention | NotChosen:

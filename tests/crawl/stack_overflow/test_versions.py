@@ -77,7 +77,9 @@ def test_a_release_that_is_spelled_otherwise_is_the_same() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "known"), [("2.0", True), ("2.0.7", False), ("3.1", False), ("1.x", True), ("a", False)]
+    ("version", "known"),
+    [("1.3", True), ("1.3.5", True), ("2.0", False), ("1.3.7", False), ("3.1", False), ("1.x", True), ("a", False)],
 )
-def test_numbers_of_releases_are_known(version: str, known: bool) -> None:
-    assert RELEASES.know(Mention(version, False, False, False, 0, "")) is known
+def test_numbers_of_releases_of_a_day_are_known(version: str, known: bool) -> None:
+    day_of_post = Day(day(2022), day(2022))
+    assert RELEASES.know(Mention(version, False, False, False, 0, ""), day_of_post) is known
