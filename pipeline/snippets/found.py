@@ -11,19 +11,19 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Reject, Row, content_id
+from pipeline.snippets.blocks import Blocks, style_of, with_plain_line_ends
 from pipeline.snippets.comments import without_comments
 from pipeline.snippets.duplicates import Known, Library
 from pipeline.snippets.names import free_names
-from pipeline.snippets.pieces import Piece, pieces_of_block, pieces_of_file
+from pipeline.snippets.pieces import Piece, pieces_of_file
 from pipeline.snippets.preamble import preamble_of
 from pipeline.snippets.redact import redact
 from pipeline.snippets.refuse import FILES, Refusal, block_problem, read_python, refusal_of, size_problem
 from pipeline.snippets.rules import SnippetRules
 from pipeline.snippets.shown import paths_shown
-from pipeline.terms import Language, RejectReason, SnippetSource, SnippetStyle, VersionEvidence
+from pipeline.terms import Language, RejectReason, SnippetSource, VersionEvidence
 from pipeline.usage import Api
 
-_BLOCKS = {SnippetSource.STACK_OVERFLOW: SnippetStyle.POST, SnippetSource.DOCUMENTATION: SnippetStyle.PAGE}
 _EVIDENCE = list(VersionEvidence)
 _COPIED = (
     *("library", "version", "language", "source", "version_evidence", "stated", "origin", "place", "url", "title"),
@@ -59,17 +59,19 @@ class FoundCode:
         is known by the strongest evidence, then the newest version, the accepted answer, the most votes, the newest
         code, and the first place.
         """
-        for row in sorted(found, key=_preference):
-            yield from self._of_row(row | {column: self._clean(row[column]) for column in ("stated", "title")})
+        rows = sorted(found, key=_preference)
+        blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
+        for row in rows:
+            yield from self._of_row(row | {column: self._clean(row[column]) for column in ("stated", "title")}, blocks)
 
     def _clean(self, text: str | None) -> str | None:
         """Return words about a piece without secrets: a requirement may be an address with a password."""
         return redact(text, self._rules.found.redactions, is_python=False).text if text else text
 
-    def _of_row(self, row: Row) -> Iterator[Row | Reject]:
+    def _of_row(self, row: Row, blocks: Blocks) -> Iterator[Row | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.found):
             yield _reject(row, 0, refusal)
-        elif row["language"] != Language.PYTHON:
+        elif not _is_python(row):
             yield self._of_other_language(row)
         elif (api := self._apis.get(row["version"])) is None:
             detail = f"{row['library']} {row['version']} ({row['stated']})"
@@ -77,11 +79,11 @@ class FoundCode:
         elif row["source"] in FILES:
             yield from self._of_file(row, api)
         else:
-            yield from self._of_block(row, api)
+            yield from self._of_block(row, api, blocks)
 
     def _of_file(self, row: Row, api: Api) -> Iterator[Row | Reject]:
         """Cut a file; parts that use nothing are no candidates, and a file without candidates is a reject."""
-        text = _with_plain_line_ends(row["text"])
+        text = with_plain_line_ends(row["text"])
         results: list[Row | Reject] = []
         if any(root in text for root in api.roots):
             tree = read_python(text)
@@ -104,27 +106,32 @@ class FoundCode:
         clean = replace(piece, preamble=preamble.text, code=code.text)
         return self._of_piece(row, clean, api, preamble.count + code.count)
 
-    def _of_block(self, row: Row, api: Api) -> Iterator[Row | Reject]:
-        """Read a block of a post or page; secrets go first, since what is behind prompts stands in outputs too."""
-        rules = self._rules.found
-        text = _with_plain_line_ends(row["text"])
-        cleaned = redact(text, rules.redactions, is_python=">>>" not in text)
-        if cleaned.left:
-            yield _reject(row, 0, (RejectReason.SECRET, cleaned.left))
+    def _of_block(self, row: Row, api: Api, blocks: Blocks) -> Iterator[Row | Reject]:
+        block = blocks.read(row)
+        if block.left:
+            yield _reject(row, 0, (RejectReason.SECRET, block.left))
             return
-        for number, piece in enumerate(pieces_of_block(cleaned.text, _BLOCKS[row["source"]], rules.max_lines)):
-            if refusal := block_problem(piece.code, self._rules) or size_problem(piece.code, rules):
+        for number, piece in enumerate(block.pieces):
+            if refusal := block_problem(piece.code, self._rules) or size_problem(piece.code, self._rules.found):
                 yield _reject(row, piece.line, refusal)
                 continue
-            whole = replace(piece, preamble=self._preamble_of_block(piece.code, row, api))
-            result = self._of_piece(row, whole, api, 0 if number else cleaned.count)
+            whole = replace(piece, preamble=self._preamble_of_block(row, piece, api, blocks))
+            result = self._of_piece(row, whole, api, 0 if number else block.redacted)
             nothing = RejectReason.NO_USE, f"nothing in the block uses {row['library']}"
             yield result if result is not None else _reject(row, piece.line, nothing)
 
-    def _preamble_of_block(self, code: str, row: Row, api: Api) -> str:
-        """Return what everybody would put in front of a block; a bare name of the library may be anything there."""
-        names = [] if "__future__" in code else free_names(code)
-        return preamble_of(names, lambda name: name if name in api.roots else None, self._rules, row["library"])
+    def _preamble_of_block(self, row: Row, piece: Piece, api: Api, blocks: Blocks) -> str:
+        """Return what everybody would put in front of a block, then what it needs of the blocks before it.
+
+        Only the library's own name is taken for what it says: a bare name of it may be anything in a post.
+        """
+        if "__future__" in piece.code:
+            return ""
+        library = row["library"]
+        known = {*api.roots, *self._rules.conventions, *self._rules.of_library(library)}
+        before = blocks.before(row, piece, known)
+        names = free_names(before + piece.code)
+        return preamble_of(names, lambda name: name if name in api.roots else None, self._rules, library) + before
 
     def _of_piece(self, row: Row, piece: Piece, api: Api, redacted: int) -> Row | Reject | None:
         paths = paths_shown({"preamble": piece.preamble, "code": piece.code}, api)
@@ -136,7 +143,7 @@ class FoundCode:
     def _of_other_language(self, row: Row) -> Row | Reject:
         """Keep a block in another language whole: there is no surface to find uses in."""
         rules = self._rules.found
-        cleaned = redact(_with_plain_line_ends(row["text"]), rules.redactions, is_python=False)
+        cleaned = redact(with_plain_line_ends(row["text"]), rules.redactions, is_python=False)
         code = cleaned.text.rstrip() + "\n"
         lines = sum(bool(line.strip()) for line in code.split("\n"))
         if lines < rules.min_lines_of_other_languages:
@@ -145,7 +152,7 @@ class FoundCode:
             return _reject(row, 0, refusal)
         if cleaned.left:
             return _reject(row, 0, (RejectReason.SECRET, cleaned.left))
-        piece = Piece(_BLOCKS.get(row["source"], SnippetStyle.POST), "", code, 0)
+        piece = Piece(style_of(row), "", code, 0)
         return self._kept(row, piece, frozenset(), cleaned.count, 0)
 
     def _kept(self, row: Row, piece: Piece, paths: frozenset[str], redacted: int, removed: int) -> Row | Reject:
@@ -207,8 +214,8 @@ def _without_comments(piece: Piece, names: Collection[str]) -> tuple[Piece, int]
     return replace(piece, preamble=preamble, code=code, checks=tuple(checks)), count
 
 
-def _with_plain_line_ends(text: str) -> str:
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+def _is_python(row: Row) -> bool:
+    return bool(row["language"] == Language.PYTHON)
 
 
 def _purl(row: Row) -> str | None:

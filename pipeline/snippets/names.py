@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import symtable
 import warnings
 from collections.abc import Iterator
@@ -32,6 +33,12 @@ def parse(code: str) -> list[ast.stmt] | None:
 def bound_by(statement: ast.stmt) -> set[str]:
     """Return the names that a statement binds in the scope where it stands."""
     return {symbol.get_name() for symbol in _table(statement).get_symbols() if _binds(symbol)}
+
+
+@functools.lru_cache(4096)
+def bound_names(code: str) -> frozenset[str]:
+    """Return the names that the statements of a program bind; none where it does not parse."""
+    return frozenset(name for statement in parse(code) or () for name in bound_by(statement))
 
 
 def needed_by(statement: ast.stmt) -> set[str]:

@@ -1,4 +1,4 @@
-"""Pieces of found code that may become snippets: the parts of a file that may use a library, and blocks of posts."""
+"""Pieces of files that may become snippets: the parts that may use a library, with what they need of the file."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from dataclasses import dataclass
 
 from pipeline.lake import Row
 from pipeline.snippets.cut import Part, parts_of
-from pipeline.snippets.extract import extract
 from pipeline.snippets.found_rules import FoundRules
 from pipeline.snippets.needs import Module, stars_text, statements_text
 from pipeline.terms import SnippetStyle
 
-_PROMPT = re.compile(r"^\s*>>>", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"\bself\.(\w+)")
 
 
@@ -55,13 +53,6 @@ def pieces_of_file(text: str, tree: ast.Module, roots: Collection[str], rules: F
         initialiser = _initialiser_for(code, part, module)
         if module.mentions(code) or (initialiser and module.mentions(initialiser)):
             yield Piece(part.style, _preamble(code, part, initialiser, module, rules), code, part.lines[0] - 1)
-
-
-def pieces_of_block(text: str, style: SnippetStyle, split_over: int) -> list[Piece]:
-    """Return the programs of a block of Python of a post or page: what stands behind its prompts, or else all of it."""
-    if _PROMPT.search(text):
-        return [Piece(found.style, "", found.code, found.line, found.checks) for found in extract(text, split_over)]
-    return [Piece(style, "", text if text.endswith("\n") else f"{text}\n", 0)]
 
 
 def _initialiser_for(code: str, part: Part, module: Module) -> str:

@@ -160,6 +160,10 @@ BLOCKS: Mapping[str, tuple[str, list[tuple[str, str, int]]]] = {
     "with imports": ("from lib import make\r\nmake()", [("from lib import make\nmake()\n", "post", 7)]),
     "prompts": ("Try\n>>> x = lib.make()\n>>> x\n3\n", [("import lib\nx = lib.make()\nx\n", "doctest", 8)]),
     "conventions": ("lib.make(np.e)", [("import numpy as np\nimport lib\nlib.make(np.e)\n", "post", 7)]),
+    "IPython": (
+        "In [1]: x = lib.make()\n   ...: y = [\n   ...:     x]\n\nIn [2]: %timeit x\nOut[2]: 3\n",
+        [("import lib\nx = lib.make()\ny = [\n    x]\n", "post", 7)],
+    ),
     "names that may be anything": ("lib.make(helper, find)", [("import lib\nlib.make(helper, find)\n", "post", 7)]),
 }
 
@@ -169,6 +173,31 @@ def test_blocks_are_read_as_their_readers_do(name: str) -> None:
     text, expected = BLOCKS[name]
     rows = snippets(run(found(text, source=POST)))
     assert [(source_of(row), row["style"], row["line"]) for row in rows] == expected
+
+
+def test_a_block_takes_along_what_it_needs_of_the_blocks_before_it() -> None:
+    blocks = [
+        "import numpy as np\ndata = np.ones(3)",
+        "other = 3",
+        "x = lib.make(data)",
+        "x.plain(np.e)",
+        "x.other_of()",
+    ]
+    rows = [found(f"{text}\n", source=PAGE, line=10 * at) for at, text in enumerate(blocks, 1)]
+    elsewhere = found("x = lib.find(1)", source=PAGE, place="https://lib.example/other.html", line=39)
+    made = {row["line"]: row for row in snippets(run(*rows, elsewhere)) if row["place"] == rows[0]["place"]}
+    assert made[30]["preamble"] == f"import lib\n{blocks[0]}\n"
+    assert made[40]["preamble"] == f"import lib\n{blocks[0]}\n{blocks[2]}\n"
+    assert made[50]["preamble"] == made[40]["preamble"]
+    short = {row["line"]: row["preamble"] for row in snippets(run(*rows, max_preamble_lines=2))}
+    nearest = f"import lib\n{blocks[2]}\n"
+    assert short == {30: f"import lib\n{blocks[0]}\n", 40: f"import numpy as np\n{nearest}", 50: nearest}
+
+
+def test_a_block_with_a_secret_is_not_taken_along() -> None:
+    secret = "x = lib.make('-----BEGIN PRIVATE KEY-----'\n  'MIIEowIBAAKCAQEAx0123456789abcdef')\n"
+    made = run(found(secret, source=PAGE), found("y = lib.find(x)\n", source=PAGE, line=20))
+    assert only(made)["preamble"] == "import lib\n"
 
 
 def test_what_prompts_show_is_kept_and_cleaned_alike() -> None:
