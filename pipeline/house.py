@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
 from pipeline.code_sources import CodeSources
-from pipeline.crawl import ArtifactStore, Fetcher, Period, Wanted, gather_stage, releases_stage, sites_stage
+from pipeline.crawl import ArtifactStore, Fetcher, Period, Wanted, gather_stage, releases_stage
+from pipeline.crawl.documentation.sites import sites_stage
 from pipeline.curation import CurationRules
 from pipeline.environments import (
     NOT_INSPECTED,
@@ -166,6 +167,9 @@ class House:
     def read_sites(self, library: str, releases: list[Row], known: list[Row]) -> Output:
         """Run the sites stage for a library, beside what its sites said before."""
         sites = self.code_sources.sites()
+        if sites is None:
+            # That they were left out is said by the gather stage.
+            return Output({"site_documents": known}, len(known), len(known))
         return sites_stage(library, releases, known, sites, self.code_period)
 
 

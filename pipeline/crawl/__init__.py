@@ -2,7 +2,7 @@
 
 from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.found import CodeSource, Found
-from pipeline.crawl.gather import gather_stage, sites_stage
+from pipeline.crawl.gather import gather_stage
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules, is_allowed
@@ -33,5 +33,4 @@ __all__ = [
     "is_allowed",
     "project",
     "releases_stage",
-    "sites_stage",
 ]

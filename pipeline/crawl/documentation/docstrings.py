@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Collection, Iterator
 
 import griffe
@@ -13,6 +14,11 @@ from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import Directive, name_parameters, read_directives, tell_arrivals
 
 _STYLES: list[griffe.Parser] = [griffe.Parser.numpy, griffe.Parser.google, griffe.Parser.sphinx]
+# griffe does not take sections without items for signs of numpydoc, nor a field in the last line for one of Sphinx.
+_MARKS = (
+    (re.compile(r"^(?:Parameters|Returns|Examples?|Notes|See Also|References)[ \t]*\n-{3,}[ \t]*$", re.M), _STYLES[0]),
+    (re.compile(r"^:(?:param|type|returns?|rtype|raises?)\b[^:\n]*:", re.M), _STYLES[2]),
+)
 _OPTIONS = {"warnings": False}
 _Kind = griffe.DocstringSectionKind
 _PARAMETERS = {_Kind.parameters, _Kind.other_parameters}
@@ -28,7 +34,7 @@ def read_docstring(docstring: str) -> Content:
 
     The style is the one whose marks it has; a docstring without any is all description.
     """
-    style = griffe.infer_docstring_style(griffe.Docstring(docstring, lineno=1), style_order=_STYLES)[0]
+    style = _style(docstring)
     examples = code_blocks(docstring)
     if style is None:
         return Content(prose(docstring), examples=examples)
@@ -40,6 +46,12 @@ def read_docstring(docstring: str) -> Content:
         tuple(_result(one) for section in sections if section.kind in _RESULTS for one in section.value),
         examples,
     )
+
+
+def _style(docstring: str) -> griffe.Parser | None:
+    """Return the style that griffe tells, or that of the first mark that it does not look for."""
+    told = griffe.infer_docstring_style(griffe.Docstring(docstring, lineno=1), style_order=_STYLES)[0]
+    return told or next((style for pattern, style in _MARKS if pattern.search(docstring)), None)
 
 
 def stated_versions(docstring: str, parameters: Collection[str], rules: DirectiveRules) -> tuple[Directive, ...]:

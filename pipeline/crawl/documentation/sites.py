@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pipeline.crawl.documentation.source import Documentation
+from pipeline.crawl.gather import stopped
 from pipeline.crawl.http import Unreachable
 from pipeline.crawl.releases import Period
 from pipeline.lake import Output, Reject, Row
@@ -29,7 +30,7 @@ def sites_stage(
             else:
                 rows[document["path"], document["first_version"]] = document
     except Unreachable as error:
-        why = f"stopped answering: {error}. What it had given until then was taken; run again for the rest."
+        notes.append(stopped(SnippetSource.DOCUMENTATION, error))
     if why is not None:
         notes.append(Reject(SnippetSource.DOCUMENTATION, RejectReason.SOURCE_LEFT_OUT, why))
     written = [rows[key] for key in sorted(rows)]

@@ -14,6 +14,9 @@ from pipeline.crawl.http import BrokenOff, Fetcher
 from pipeline.crawl.pins import is_pin_file
 from pipeline.lake import replacing
 
+KEPT = 1
+"""To be raised whenever `is_read` tells more files: what was kept before lacks them."""
+
 TRIES = 3
 EPOCH = (1980, 1, 1, 0, 0, 0)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -67,7 +69,7 @@ class Client:
     """GitHub's REST API at one address.
 
     Errors of every call: NotFound for what is gone (404, 410, 451, blocked), Empty, Unreachable, BadAnswer,
-    RateLimited.
+    RateLimited, OSError where the cache cannot be used.
     """
 
     def __init__(self, url: str, token: str | None, session: requests.Session, timeout_s: float) -> None:
@@ -192,6 +194,10 @@ def _errors(what: str) -> Iterator[None]:
         raise _refused(what, error) from None
     except requests.RequestException as error:
         raise Unreachable(f"{what}: {type(error).__name__}: {error}") from None
+    except sqlite3.Error as error:
+        words = f"{what}: the cache of GitHub's answers cannot be used: {error}. It may be removed."
+        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+        raise OSError(errno.ENOSPC if full else errno.EIO, words) from None
     except (BadAttributeException, LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
         # PyGithub believes the shape of an answer, and stumbles over another one in any of these ways.
         raise BadAnswer(f"{what}: an answer of another shape: {type(error).__name__}: {error}") from None

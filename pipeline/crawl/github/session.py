@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sqlite3
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 from requests_cache import CachedSession
+from requests_cache.backends.sqlite import SQLiteCache
 from urllib3 import BaseHTTPResponse, HTTPResponse
 from urllib3.util import Retry
 
@@ -22,6 +24,9 @@ from pipeline.crawl.http import BadAnswer, Fetcher
 
 TRIES = 4
 """How often one request is sent again after it was refused because of a limit."""
+
+WAIT_MS = 60_000
+"""How long a writer to the cache waits for others."""
 
 # The cache is one token's own, and would take an answer that varies with the token for another one each time.
 _DROPPED = frozenset({"vary", "content-encoding", "content-length", "transfer-encoding"})
@@ -35,11 +40,8 @@ def open_session(cache: Path, turns: Turns, rules: AskRules) -> CachedSession:
 
     Errors of a request: those of requests, and RateLimited, BadAnswer, BrokenOff.
     """
-    cache.parent.mkdir(parents=True, exist_ok=True)
     session = CachedSession(
-        str(cache),
-        backend="sqlite",
-        serializer="json",
+        backend=_opened(cache),
         expire_after=timedelta(hours=rules.fresh_hours),
         allowable_codes=(200, 301),
         filter_fn=_worth_keeping,
@@ -48,6 +50,22 @@ def open_session(cache: Path, turns: Turns, rules: AskRules) -> CachedSession:
     for scheme in ("http://", "https://"):
         session.mount(scheme, adapter)
     return session
+
+
+def _opened(cache: Path) -> SQLiteCache:
+    """Open the cache, or a new one in the place of what is none; other processes may use it at the same time."""
+    cache.parent.mkdir(parents=True, exist_ok=True)
+    for _ in range(2):
+        try:
+            opened = SQLiteCache(str(cache), serializer="json", wal=True, busy_timeout=WAIT_MS)
+            len(opened.responses)
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:
+            cache.unlink()
+        else:
+            return opened
+    raise AssertionError("a new database is one")
 
 
 def archive_fetcher(timeout_s: float, turns: Turns, rules: AskRules) -> Fetcher:
@@ -137,8 +155,10 @@ def _check_json(url: str, headers: Mapping[str, str], body: bytes) -> None:
 
 
 def _worth_keeping(answer: requests.Response) -> bool:
-    """Keep no search that GitHub broke off for lack of time: asked again it may be complete."""
+    """Keep no state of limits, and no search that GitHub broke off: asked again it may be complete."""
     if answer.status_code != requests.codes.ok:
         return True
+    if answer.url.endswith("/rate_limit"):
+        return False
     said = answer.json()
     return not (isinstance(said, dict) and said.get("incomplete_results"))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 
+from pipeline.crawl.archives import BadArchive
 from pipeline.crawl.found import Found
-from pipeline.crawl.github.archive import files_of, keep_archive
+from pipeline.crawl.github.archive import KEPT, files_of, keep_archive
 from pipeline.crawl.github.client import Client, Commit, Repository
 from pipeline.crawl.github.limits import RateLimited, Turns
 from pipeline.crawl.github.outcomes import Outcomes
@@ -94,16 +96,17 @@ class GitHub:
     def _files(self, name: str, commit: Commit) -> dict[str, bytes]:
         """Return the files of a commit, which never change, and so are fetched once."""
         take = self.rules.take
-        path = self.cache / "archives" / name / f"{commit.sha}.zip"
-        if not path.exists():
-            keep_archive(
-                partial(self.client.archive_url, name, commit.sha),
-                path,
-                self._archives,
-                take.archive_limits,
-                max_bytes=take.max_archive_bytes,
-                max_s=self.rules.ask.max_archive_s,
-            )
+        path = self.cache / f"archives-{KEPT}" / name / f"{commit.sha}.zip"
+        with suppress(FileNotFoundError, BadArchive):
+            return files_of(path, take.archive_limits)
+        keep_archive(
+            partial(self.client.archive_url, name, commit.sha),
+            path,
+            self._archives,
+            take.archive_limits,
+            max_bytes=take.max_archive_bytes,
+            max_s=self.rules.ask.max_archive_s,
+        )
         return files_of(path, take.archive_limits)
 
     @cached_property

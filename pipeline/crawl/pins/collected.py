@@ -9,6 +9,7 @@ from pipeline.crawl.pins.requirement import both
 from pipeline.crawl.pins.static import Bindings, Bound, text_of
 
 _PASSES_ON = frozenset({"list", "tuple", "set", "sorted", "dict", "copy", "deepcopy", "OrderedDict", "unique"})
+_PUTS_TOGETHER = frozenset({"sum", "chain", "from_iterable", "union"})
 _OF_TEXT = frozenset({"split", "splitlines", "strip", "copy"})
 
 
@@ -63,17 +64,24 @@ def items(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> Ite
 def _parts(node: ast.expr, bindings: Bindings, seen: set[str]) -> Sequence[Bound] | None:
     """Return what an expression is put together from; None for one that is looked at as it is."""
     if isinstance(node, ast.Name):
-        found: Sequence[Bound] | None = bindings.names.get(node.id)
-    elif not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        inner = _inner(node, bindings)
-        return None if inner is None else [Bound(one, None) for one in inner]
-    elif isinstance(node.slice, ast.Slice):
-        whole = not any(ast.iter_child_nodes(node.slice))
-        found = [Bound(node.value, None)] if whole else None
-    else:
-        wanted = text_of(node.slice, bindings)
-        found = [value for key, value in entries(Bound(node.value, None), bindings) if key == wanted] or None
-    return _once(ast.unparse(node), found, seen)
+        return _once(node.id, bindings.names.get(node.id), seen)
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return _once(ast.unparse(node), _subscribed(node, node.value, bindings), seen)
+    if isinstance(node, ast.Call) and called(node) == "values" and isinstance(node.func, ast.Attribute):
+        values = [value for _, value in entries(Bound(node.func.value, None), bindings)]
+        return _once(ast.unparse(node), values or None, seen)
+    if isinstance(node, ast.Call) and not node.args and called(node) in bindings.functions:
+        return _once(f"{called(node)}()", bindings.returned(called(node)), seen)
+    inner = _inner(node, bindings)
+    return None if inner is None else [Bound(one, None) for one in inner]
+
+
+def _subscribed(node: ast.Subscript, of: ast.Name, bindings: Bindings) -> Sequence[Bound] | None:
+    """Return what stands in a dict under a key, or the whole of a list for `x[:]`."""
+    if isinstance(node.slice, ast.Slice):
+        return None if any(ast.iter_child_nodes(node.slice)) else [Bound(of, None)]
+    wanted = text_of(node.slice, bindings)
+    return [value for key, value in entries(Bound(of, None), bindings) if key == wanted] or None
 
 
 def _once(name: str, found: Sequence[Bound] | None, seen: set[str]) -> Sequence[Bound] | None:
@@ -93,7 +101,9 @@ def _inner(node: ast.expr, bindings: Bindings) -> Sequence[ast.expr] | None:
     if isinstance(node, ast.BoolOp):
         return node.values
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return [node.left, node.right] if text_of(node, bindings) is None else None
+        # where one side is a string the whole is one, which nobody can tell
+        sides = [node.left, node.right]
+        return sides if all(text_of(side, bindings) is None for side in sides) else None
     if isinstance(node, ast.ListComp | ast.GeneratorExp) and _repeats(node):
         return [node.generators[0].iter]
     return _handed_on(node, bindings) if isinstance(node, ast.Call) else None
@@ -109,9 +119,11 @@ def _repeats(node: ast.ListComp | ast.GeneratorExp) -> bool:
 
 
 def _handed_on(call: ast.Call, bindings: Bindings) -> Sequence[ast.expr] | None:
-    """Return what a call hands on as it is: `list(x)`, `"…".split()`."""
+    """Return what a call hands on as it is: `list(x)`, `sum(xs, [])`, `"…".split()`."""
     if called(call) in _PASSES_ON and len(call.args) == 1:
         return [call.args[0]]
+    if called(call) in _PUTS_TOGETHER:
+        return call.args
     text = text_of(call.func.value, bindings) if isinstance(call.func, ast.Attribute) else None
     if text is None or called(call) not in _OF_TEXT:
         return None

@@ -99,6 +99,8 @@ def _reader(path: str) -> Reader | None:
         return _READERS[name]
     if name == "requires.txt" and folders[-1].endswith(".egg-info"):
         return metadata.read_requires
+    if name.endswith((".rst.txt", ".md.txt")):
+        return None  # sources of documentation, as Sphinx shows them
     if _REQUIREMENTS.fullmatch(name) or (not SHELVES.isdisjoint(folders) and name.endswith((".txt", ".in", ".pip"))):
         return partial(requirements_txt.read, group=group_of(path))
     if _ENVIRONMENT.fullmatch(name):

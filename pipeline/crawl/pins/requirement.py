@@ -43,15 +43,17 @@ def _parsed(text: str) -> Requirement:
     try:
         return Requirement(text)
     except InvalidRequirement:
-        mended = _COMMA.sub("", _DOT_STAR.sub(r"\1", text))
-        if mended == text:
-            raise
-        return Requirement(mended)
+        return Requirement(_mended(text))
 
 
 def normal(marker: str | None) -> str | None:
     """Return a marker as packaging writes it, None for an empty one. Errors: InvalidMarker, a ValueError."""
     return str(Marker(marker)) if marker and marker.strip() else None
+
+
+def _mended(text: str) -> str:
+    """Return a requirement or specifier without what was allowed once."""
+    return _COMMA.sub("", _DOT_STAR.sub(r"\1", text))
 
 
 def both(marker: str | None, condition: str | None) -> str | None:
@@ -66,6 +68,7 @@ def specified(
 ) -> Stated | Reject:
     """State a requirement whose specifier is that of PEP 440, or alternatives of it."""
     try:
+        specifier = _mended(specifier)
         version = exact(specifier)
     except InvalidSpecifier as error:
         return refused(file, line, f"{name[:_SHOWN]}: {error}"[: 2 * _SHOWN])

@@ -26,7 +26,7 @@ class Bound:
 class Bindings:
     """The bindings of a script: names, items that are set in dicts, functions; and what names stand for, once known.
 
-    Scopes are not kept apart: in a script that calls `setup` a name says the same thing everywhere.
+    What a function binds for itself is kept apart from what others bind under that name.
     """
 
     names: defaultdict[str, list[Bound]] = field(default_factory=lambda: defaultdict(list))
@@ -34,10 +34,16 @@ class Bindings:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     texts: dict[str, str | None] = field(default_factory=dict)
 
+    def returned(self, function: str) -> list[Bound]:
+        """Return what a function returns, wherever it does."""
+        found = (one.value for one in ast.walk(self.functions[function]) if isinstance(one, ast.Return))
+        return [Bound(value, None) for value in found if value]
+
 
 def bindings_of(tree: ast.Module) -> Bindings:
-    """Collect what a script binds: assignments, `+=`, `append`, `extend`, `update`, items that are set, open files."""
+    """Collect what a script binds: assignments, `+=`, `append`, `update`, items that are set, open files, loops."""
     found = Bindings()
+    _Locals().visit(tree)
     for statement, condition, always in _statements(tree.body, None, True):
         if isinstance(statement, ast.FunctionDef):
             found.functions[statement.name] = statement
@@ -47,12 +53,28 @@ def bindings_of(tree: ast.Module) -> Bindings:
     return found
 
 
+class _Locals(ast.NodeTransformer):
+    """Gives the names that a function binds for itself the function's name too: `needs` becomes `read.needs`."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:  # noqa: N802, D102 - as ast names it
+        self.generic_visit(node)
+        names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
+        shared = {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
+        local = {one.id for one in names if isinstance(one.ctx, ast.Store)} - shared
+        for one in names:
+            if one.id in local and "." not in one.id:
+                one.id = f"{node.name}.{one.id}"
+        return node
+
+
 def _targets(statement: ast.stmt) -> Iterator[tuple[ast.expr, ast.expr]]:
     """Yield what a statement binds or changes, and with what."""
     if isinstance(statement, ast.Assign):
         yield from ((target, statement.value) for target in statement.targets)
     elif isinstance(statement, ast.AnnAssign | ast.AugAssign) and statement.value:
         yield statement.target, statement.value
+    elif isinstance(statement, ast.For):
+        yield statement.target, statement.iter
     elif isinstance(statement, ast.With):
         yield from ((one.optional_vars, one.context_expr) for one in statement.items if one.optional_vars)
     elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):

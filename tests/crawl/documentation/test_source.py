@@ -283,7 +283,7 @@ def test_a_site_that_stops_answering_is_left(tmp_path: Path, pages: Pages) -> No
     plug = source(tmp_path, {"address": f"{pages.url}/en/1.0", "version": "1.0"})
     output = sites_stage("bag", RELEASES, [], plug, Period())
     assert [row["path"] for row in output.tables["site_documents"]] == ["bag.f0", "bag.f2"]
-    assert [note.reason for note in output.notes] == [RejectReason.SOURCE_LEFT_OUT]
+    assert [note.reason for note in output.notes] == [RejectReason.SOURCE_UNREACHABLE]
     pages.faults.clear()
     again = sites_stage("bag", RELEASES, [], plug, Period())
     assert len(again.tables["site_documents"]) == 9
