@@ -23,7 +23,7 @@ _REASONS: Mapping[type[Exception], RejectReason] = {
     Outside: RejectReason.OUT_OF_SCOPE,
     BadAnswer: RejectReason.BAD_ANSWER,
     BadInventory: RejectReason.BAD_ANSWER,
-    Unreachable: RejectReason.SOURCE_LEFT_OUT,
+    Unreachable: RejectReason.SOURCE_UNREACHABLE,
 }
 FAILURES = tuple(_REASONS)
 """What may be wrong with a page or an inventory."""

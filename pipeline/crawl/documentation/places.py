@@ -59,7 +59,7 @@ class Places:
             yield found
             if isinstance(found, Taken):
                 seen.add(found.release["version"])
-            silent = silent + 1 if isinstance(found, Refused) and found.reason == RejectReason.SOURCE_LEFT_OUT else 0
+            silent = silent + 1 if isinstance(found, Refused) and found.reason == RejectReason.SOURCE_UNREACHABLE else 0
             if silent >= self.rules.limits.unreachable_in_a_row:
                 raise Unreachable(f"{library}: {silent} documentation sites in a row")
 

@@ -44,7 +44,7 @@ class SiteReader:
                     yield _DECODER.decode(known[name])
                     continue
                 read = self._page(site, name, listed.entries.get(name, ()))
-                if read.unread is None or read.unread.reason != RejectReason.SOURCE_LEFT_OUT:
+                if read.unread is None or read.unread.reason != RejectReason.SOURCE_UNREACHABLE:
                     silent = 0
                     file.write(b"\n" + msgspec.json.encode(read))
                 elif (silent := silent + 1) >= self.rules.limits.unreachable_in_a_row:

@@ -14,7 +14,7 @@ from pipeline.crawl.documentation.read_the_docs import ReadTheDocs
 from pipeline.crawl.documentation.reading import SiteReader
 from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.found import Found
-from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
+from pipeline.crawl.http import Fetcher
 from pipeline.crawl.releases import Period
 from pipeline.lake import Reject, Row
 from pipeline.surface import DirectiveRules
@@ -64,13 +64,8 @@ class Documentation:
         if any(site.read_the_docs is None for site in self.rules.sites):
             return None
         api = self.places.read_the_docs
-        try:
-            api.fetcher.get(api.api).close()
-        except Unreachable as error:
-            return f"{error}. Read the Docs is out of reach from here; run again where it is not"
-        except (NotFound, BadAnswer):
-            return None
-        return None
+        why = api.fetcher.no_way_to(api.api)
+        return f"{why}. Run again where Read the Docs can be reached." if why else None
 
     def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
         """Yield the blocks of code of each site that is of a release in the period, or why a site or page has none.

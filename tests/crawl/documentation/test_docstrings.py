@@ -103,6 +103,8 @@ STYLES = [
         (Described("", "list", description="the things"),),
         ("bag.take(1)",),
     )),
+    ("Do.\n\nSee Also\n--------\ng : Other.\n\nExamples\n--------\n>>> f()\n1\n", Content("Do.", examples=(">>> f()\n1",))),
+    ("Do.\n\n:returns: one", Content("Do.", returns=(Described("", description="one"),))),
     ("Only prose,\non two lines.", Content("Only prose, on two lines.")),
     ("", Content()),
 ]  # fmt: skip

@@ -56,8 +56,8 @@ def test_versions_over_several_pages(pages: Pages, cache: Path) -> None:
     assert found[1].urls.documentation == "https://bag.example/en/v1.0/"
 
 
-def test_an_absolute_address_of_the_next_page(pages: Pages, cache: Path) -> None:
-    pages.put_json(FIRST, listing(version("v2.0"), following=f"{pages.url}/more"))
+def test_an_absolute_address_of_the_next_page_is_asked_of_the_same_host(pages: Pages, cache: Path) -> None:
+    pages.put_json(FIRST, listing(version("v2.0"), following="https://elsewhere.example/more"))
     pages.put_json("/more", listing(version("v1.0")))
     assert [one.slug for one in api(pages, cache).versions("bag")] == ["v1.0", "v2.0"]
 
@@ -75,7 +75,6 @@ BAD: list[tuple[Any, str]] = [
     (b"[]", "not a list of versions"),
     (b'{"results": [{"slug": 7}]}', "not a list of versions"),
     (b'{"results": [{"slug": "v1"}]}', "not a list of versions"),
-    (b'{"results": [], "next": "https://elsewhere.example/x"}', "another host"),
     (b'{"results": [], "next": "?active=true&built=true&limit=100"}', "pages without end"),
 ]  # fmt: skip
 

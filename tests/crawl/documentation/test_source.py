@@ -226,8 +226,8 @@ def test_pages_that_are_missing_broken_huge_or_elsewhere(tmp_path: Path, pages: 
         "bag.huge": RejectReason.TOO_LARGE,
         "bag.endless": RejectReason.TOO_LARGE,
         "bag.away": RejectReason.OUT_OF_SCOPE,
-        "bag.loop": RejectReason.SOURCE_LEFT_OUT,
-        "bag.silent": RejectReason.SOURCE_LEFT_OUT,
+        "bag.loop": RejectReason.SOURCE_UNREACHABLE,
+        "bag.silent": RejectReason.SOURCE_UNREACHABLE,
         "bag.forbidden": RejectReason.BAD_ANSWER,
         "bag.outside": RejectReason.OUT_OF_SCOPE,
         "bag.absolute": RejectReason.OUT_OF_SCOPE,
@@ -293,7 +293,7 @@ def test_a_site_that_stops_answering_is_left(tmp_path: Path, pages: Pages) -> No
 def test_hosts_out_of_reach(tmp_path: Path) -> None:
     away = "http://127.0.0.1:9"
     plug = source(tmp_path, {"read_the_docs": "bag"}, api=f"{away}/api/v3")
-    assert "out of reach" in (plug.left_out() or "")
+    assert "no way to" in (plug.left_out() or "")
     output = sites_stage("bag", RELEASES, [], plug, Period())
     assert (output.seen, [note.reason for note in output.notes]) == (0, [RejectReason.SOURCE_LEFT_OUT])
     several = source(tmp_path, {"address": f"{away}/{{version}}/"})
