@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from pipeline.crawl.pins.requirement import both
-from pipeline.crawl.pins.static import Bindings, Bound, text_of
+from pipeline.crawl.pins.static import PASSES_ON, Bindings, Bound, called, text_of
 
-_PASSES_ON = frozenset({"list", "tuple", "set", "sorted", "dict", "copy", "deepcopy", "OrderedDict", "unique"})
 _PUTS_TOGETHER = frozenset({"sum", "chain", "from_iterable", "union"})
 _OF_TEXT = frozenset({"split", "splitlines", "strip", "copy"})
 
@@ -30,7 +29,7 @@ def entries(bound: Bound, bindings: Bindings, seen: set[str] | None = None) -> I
                 yield from entries(inner, bindings, seen)
     elif isinstance(node, ast.Call):
         yield from ((keyword.arg, Bound(keyword.value, bound.condition)) for keyword in node.keywords if keyword.arg)
-        for argument in node.args if called(node) in _PASSES_ON else ():
+        for argument in node.args if called(node) in PASSES_ON else ():
             yield from entries(Bound(argument, bound.condition), bindings, seen)
     elif isinstance(node, ast.Name) and node.id not in seen:
         seen.add(node.id)
@@ -100,7 +99,7 @@ def _inner(node: ast.expr, bindings: Bindings) -> Sequence[ast.expr] | None:
         return [node.body, node.orelse]
     if isinstance(node, ast.BoolOp):
         return node.values
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.BitOr):
         # where one side is a string the whole is one, which nobody can tell
         sides = [node.left, node.right]
         return sides if all(text_of(side, bindings) is None for side in sides) else None
@@ -120,7 +119,7 @@ def _repeats(node: ast.ListComp | ast.GeneratorExp) -> bool:
 
 def _handed_on(call: ast.Call, bindings: Bindings) -> Sequence[ast.expr] | None:
     """Return what a call hands on as it is: `list(x)`, `sum(xs, [])`, `"…".split()`."""
-    if called(call) in _PASSES_ON and len(call.args) == 1:
+    if called(call) in PASSES_ON and len(call.args) == 1:
         return [call.args[0]]
     if called(call) in _PUTS_TOGETHER:
         return call.args
@@ -129,8 +128,3 @@ def _handed_on(call: ast.Call, bindings: Bindings) -> Sequence[ast.expr] | None:
         return None
     words = text.split() if called(call) == "split" and not call.args else text.split("\n")
     return [ast.copy_location(ast.Constant(word), call) for word in words]
-
-
-def called(call: ast.Call) -> str:
-    """Return the last name of what is called."""
-    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))

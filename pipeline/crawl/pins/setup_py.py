@@ -8,12 +8,12 @@ import warnings
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
 
-from pipeline.crawl.pins.collected import called, entries, items
+from pipeline.crawl.pins.collected import entries, items
 from pipeline.crawl.pins.metadata import extra_of
 from pipeline.crawl.pins.requirement import both, requirement, specified
 from pipeline.crawl.pins.requirements_txt import logical_lines
 from pipeline.crawl.pins.stated import PYTHON, Include, Said, refused
-from pipeline.crawl.pins.static import Bindings, Bound, bindings_of, text_of
+from pipeline.crawl.pins.static import Bindings, Bound, bindings_of, called, text_of
 from pipeline.surface.python2 import modernise
 
 _FILES = (".txt", ".in", ".pip")

@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from pipeline.crawl.pins.conditions import marker_of
 from pipeline.crawl.pins.requirement import both
 
+PASSES_ON = frozenset({"list", "tuple", "set", "sorted", "dict", "copy", "deepcopy", "OrderedDict", "unique"})
+"""Calls that hand on what stands in their argument."""
+
 _LONGEST = 10_000
 """No requirements that are put together of strings are longer than this, in characters."""
 
@@ -56,7 +59,7 @@ def bindings_of(tree: ast.Module) -> Bindings:
 class _Locals(ast.NodeTransformer):
     """Gives the names that a function binds for itself the function's name too: `needs` becomes `read.needs`."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:  # noqa: N802, D102 - as ast names it
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.FunctionDef:
         self.generic_visit(node)
         names = [one for one in ast.walk(node) if isinstance(one, ast.Name)]
         shared = {name for one in ast.walk(node) if isinstance(one, ast.Global) for name in one.names}
@@ -111,12 +114,30 @@ def _statements(
 
 def _bind(found: Bindings, target: ast.expr, bound: Bound, replaces: bool) -> None:
     if isinstance(target, ast.Name):
-        if replaces and not any(isinstance(one, ast.Name) and one.id == target.id for one in ast.walk(bound.value)):
+        if replaces and not _repeated(target.id, bound.value):
             found.names[target.id].clear()
             found.items.pop(target.id, None)
         found.names[target.id].append(bound)
     elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         found.items[target.value.id].append((target.slice, bound))
+
+
+def _repeated(name: str, value: ast.expr) -> bool:
+    """Whether a new value has the old one in it as it was: `x + [y]`, `sorted(x)`; what else is made of it is new."""
+    if isinstance(value, ast.BinOp):
+        return _repeated(name, value.left) or _repeated(name, value.right)
+    if isinstance(value, ast.Call) and called(value) in PASSES_ON:
+        return any(_repeated(name, argument) for argument in value.args)
+    if isinstance(value, ast.List | ast.Tuple | ast.Set):
+        return any(_repeated(name, element) for element in value.elts)
+    if isinstance(value, ast.Starred):
+        return _repeated(name, value.value)
+    return isinstance(value, ast.Name) and value.id == name
+
+
+def called(call: ast.Call) -> str:
+    """Return the last name of what is called."""
+    return str(getattr(call.func, "attr", None) or getattr(call.func, "id", ""))
 
 
 def text_of(node: ast.expr, bindings: Bindings) -> str | None:

@@ -112,6 +112,79 @@ SCRIPTS: list[tuple[str, str, dict[str, str], list[str]]] = [
         ["attrs>=1", "six"],
     ),
     (
+        # optuna 3.0.5
+        "a function that returns a list",
+        """
+        def get_install_requires():
+            requirements = ["alembic>=1.5", "numpy"]
+            return requirements
+        def get_tests_require():
+            requirements = ["pytest"]
+            return requirements
+        setup(install_requires=get_install_requires())
+        """,
+        {},
+        ["alembic>=1.5", "numpy"],
+    ),
+    (
+        # autogluon.core 0.5.2
+        "a list that is made anew of itself",
+        """
+        install_requires = ["numpy", "pandas"]
+        install_requires = ag.get_dependency_version_ranges(install_requires)
+        extra = ["six", "attrs"]
+        extra = sorted(set(extra) | {"mock"})
+        setup(install_requires=install_requires, extras_require={"more": extra})
+        """,
+        {},
+        [
+            "! setup.py:3: install_requires is computed, and nothing is run:"
+            " ag.get_dependency_version_ranges(install_requires)",
+            "attrs [more]",
+            "mock [more]",
+            "six [more]",
+        ],
+    ),
+    (
+        # statsmodels 0.14.0
+        "a file that is gone through line by line",
+        """
+        REQ = []
+        with open("requirements.txt") as req:
+            for line in req.readlines():
+                REQ.append(line.split("#")[0].strip())
+        for one in ("six", "attrs"):
+            REQ.append(one)
+        setup(install_requires=REQ)
+        """,
+        {"requirements.txt": "numpy>=1.18"},
+        ["attrs", "numpy>=1.18", "six"],
+    ),
+    (
+        "all extras together",
+        """
+        extras = {"a": ["x"], "b": ["y"]}
+        extras["all"] = sum(extras.values(), [])
+        extras["more"] = list(itertools.chain(*extras.values()))
+        setup(extras_require=extras)
+        """,
+        {},
+        ["x [a]", "x [all]", "x [more]", "y [all]", "y [b]", "y [more]"],
+    ),
+    (
+        # buildbot 1.0.0
+        "a name with a bound that nobody can tell",
+        """
+        setup(install_requires=["Twisted " + twisted_ver(), "numpy>=" + astropy.__minimum_numpy_version__])
+        """,
+        {},
+        [
+            "! setup.py:2: install_requires is computed, and nothing is run: 'Twisted ' + twisted_ver()",
+            "! setup.py:2: install_requires is computed, and nothing is run:"
+            " 'numpy>=' + astropy.__minimum_numpy_version__",
+        ],
+    ),
+    (
         "strings that are put together",
         """
         NUMPY, MINIMUM = "numpy", "1.2"
