@@ -65,7 +65,7 @@ class Blocks:
             longer = sum(program.count("\n") for program in [*chosen, code]) > self._rules.found.max_preamble_lines
             if bound_names(code) & needed and not longer:
                 chosen.append(code)
-                needed |= set(free_names(code)) - set(known)
+                needed = (needed - bound_names(code)) | (set(free_names(code)) - set(known))
         return "".join(reversed(chosen))
 
     def _earlier(self, row: Row, piece: Piece) -> Iterator[str]:

@@ -83,9 +83,13 @@ def size_problem(code: str, rules: FoundRules) -> Refusal | None:
 
 
 def is_python2(text: str) -> bool:
-    """Say whether a text that is no Python 3 is Python 2."""
+    """Say whether a text is Python 2, and no Python 3."""
+    return not _parses(text) and _parses(modernise(text))
+
+
+def _parses(text: str) -> bool:
     try:
-        parse_file(modernise(text))
+        parse_file(text)
     except (SyntaxError, UnicodeError):
         return False
     return True

@@ -129,6 +129,7 @@ REFUSED = {
     "unparsed_source": (found("import lib\nlib.make(\n"), "line 2: '(' was never closed"),
     "unparsed_source of bytes": (found("import lib\0\n"), "source code string cannot contain null bytes"),
     "broken_example": (found("lib.make(...\n", source=POST), "line 1: '(' was never closed"),
+    "broken_example outside a function": (found("return lib.make()", source=POST), "line 1: 'return' outside function"),
     "too_short": (found("import lib", source=PAGE), "0 statements beside imports"),
     "no_use": (found("import other\nother.make()\n"), "nothing in the file uses lib"),
     "no_use of what is imported": (found("import lib\n\ndef f():\n    return 1\n"), "nothing in the file uses lib"),
@@ -178,7 +179,7 @@ def test_blocks_are_read_as_their_readers_do(name: str) -> None:
 def test_a_block_takes_along_what_it_needs_of_the_blocks_before_it() -> None:
     blocks = [
         "import numpy as np\ndata = np.ones(3)",
-        "other = 3",
+        "x = 3",
         "x = lib.make(data)",
         "x.plain(np.e)",
         "x.other_of()",
