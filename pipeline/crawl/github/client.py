@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
 
+import msgspec
 import requests
 from github import Auth, BadAttributeException, GithubException
 from github.Commit import Commit as GithubCommit
@@ -24,6 +25,7 @@ from github.Repository import Repository as GithubRepository
 from github.Repository import RepositorySearchResult
 from github.Requester import Requester
 from github.Tag import Tag
+from msgspec import Meta
 
 from pipeline.crawl.github.connection import requester
 from pipeline.crawl.github.windows import SHOWN, Results
@@ -31,10 +33,13 @@ from pipeline.crawl.http import BadAnswer, NotFound, Unreachable
 
 PER_PAGE = 100
 _NAME = re.compile(r"(?!\.\.?/)[\w.-]+/(?!\.\.?$)[\w.-]+")
-_SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _GONE = (404, 410, 451)
 _Listed = TypeVar("_Listed", bound=GithubObject)
 _Made = TypeVar("_Made")
+
+
+Time = Annotated[datetime, Meta(tz=True)]
+Number = Annotated[int, Meta(ge=0, lt=1 << 53)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +47,32 @@ class Repository:
     """A repository as GitHub describes it now; `size_kib` counts its history, `licence` is an SPDX id."""
 
     name: str
-    url: str
+    url: Annotated[str, Meta(pattern="^https?://[!-~]+$")]
     branch: str
     licence: str | None
-    stars: int
-    size_kib: int
+    stars: Number
+    size_kib: Number
     fork: bool
     private: bool
-    created: datetime
-    pushed: datetime
+    created: Time
+    pushed: Time
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
     """A commit, and when it was made."""
 
-    sha: str
-    time: datetime
+    sha: Annotated[str, Meta(pattern="^[0-9a-f]{40}([0-9a-f]{24})?$")]
+    time: Time
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release by its tag; it is as old as its commit, and final where it is neither a draft nor a pre-release."""
+
+    tag: str
+    time: Time
+    final: bool
 
 
 class Empty(NotFound):
@@ -123,18 +137,17 @@ class Client:
             commits = PaginatedList(GithubCommit, self._asker, f"/repos/{name}/commits", asked)
             return next(map(_commit, commits), None)
 
-    def releases(self, name: str) -> list[tuple[str, datetime]]:
-        """Return tags and times of the newest releases, at most a page of them; drafts and pre-releases left out."""
+    def releases(self, name: str) -> list[Release]:
+        """Return the newest releases, at most a page of them."""
         with _errors(name):
             found = PaginatedList(GitRelease, self._asker, f"/repos/{name}/releases", None)
-            final = [one for one in islice(found, PER_PAGE) if not one.draft and not one.prerelease]
-            return [(one.tag_name, one.created_at) for one in final]
+            return [_release(one) for one in islice(found, PER_PAGE)]
 
     def tags(self, name: str) -> list[str]:
         """Return the names of tags, at most a page of them, in GitHub's order."""
         with _errors(name):
             found = PaginatedList(Tag, self._asker, f"/repos/{name}/tags", None)
-            return [one.name for one in islice(found, PER_PAGE)]
+            return msgspec.convert([one.name for one in islice(found, PER_PAGE)], list[str])
 
     def archive_url(self, name: str, sha: str) -> str:
         """Return where the tarball of a commit is fetched from, which needs no token if the repository is public."""
@@ -153,29 +166,36 @@ def _made(query: str, items: Iterator[_Listed], made: Callable[[_Listed], _Made]
         yield row
 
 
+# What GitHub leaves out is None for PyGithub, whatever it says of its types: so every row is checked against its own.
+
+
 def _repository(said: GithubRepository) -> Repository:
     # The name first: PyGithub would ask for what is missing in a description.
     name = _name(said.full_name)
     spdx = said.license.spdx_id if said.license else None
-    return Repository(
-        name=name,
-        url=said.html_url,
-        branch=said.default_branch,
+    row = {
+        "name": name,
+        "url": said.html_url,
+        "branch": said.default_branch,
         # GitHub says NOASSERTION of a licence that it cannot tell.
-        licence=None if spdx in (None, "NOASSERTION") else spdx,
-        stars=said.stargazers_count,
-        size_kib=said.size,
-        fork=said.fork,
-        private=said.private,
-        created=said.created_at,
-        pushed=said.pushed_at or said.created_at,
-    )
+        "licence": None if spdx == "NOASSERTION" else spdx,
+        "stars": said.stargazers_count,
+        "size_kib": said.size,
+        "fork": said.fork,
+        "private": said.private,
+        "created": said.created_at,
+        "pushed": said.pushed_at or said.created_at,
+    }
+    return msgspec.convert(row, Repository)
 
 
 def _commit(said: GithubCommit) -> Commit:
-    if not _SHA.fullmatch(said.sha):
-        raise ValueError(f"{said.sha!r} is no commit")
-    return Commit(said.sha, said.commit.committer.date)
+    return msgspec.convert({"sha": said.sha, "time": said.commit.committer.date}, Commit)
+
+
+def _release(said: GitRelease) -> Release:
+    final = not said.draft and not said.prerelease
+    return msgspec.convert({"tag": said.tag_name, "time": said.created_at, "final": final}, Release)
 
 
 def _name(name: str) -> str:
@@ -198,7 +218,15 @@ def _errors(what: str) -> Iterator[None]:
         words = f"{what}: the cache of GitHub's answers cannot be used: {error}. It may be removed."
         full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
         raise OSError(errno.ENOSPC if full else errno.EIO, words) from None
-    except (BadAttributeException, LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
+    except (
+        BadAttributeException,
+        msgspec.ValidationError,
+        LookupError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        AssertionError,
+    ) as error:
         # PyGithub believes the shape of an answer, and stumbles over another one in any of these ways.
         raise BadAnswer(f"{what}: an answer of another shape: {type(error).__name__}: {error}") from None
 

@@ -33,8 +33,8 @@ def commits(client: Client, repository: Repository, period: Period, rules: TakeR
 
 def _tagged(client: Client, name: str, period: Period) -> list[Commit]:
     """Return the commits of releases or, without any, of tags that lie in the period, the last first."""
-    releases = client.releases(name)
-    tags = [tag for tag, time in releases if period.covers(time)] if releases else client.tags(name)
+    releases = [release for release in client.releases(name) if release.final]
+    tags = [one.tag for one in releases if period.covers(one.time)] if releases else client.tags(name)
     found = [client.tagged_commit(name, tag) for tag in tags[:LOOKED_AT]]
     return sorted((one for one in found if period.covers(one.time)), key=lambda one: (one.time, one.sha), reverse=True)
 

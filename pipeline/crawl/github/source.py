@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from functools import cached_property, partial
 from pathlib import Path
 
+from filelock import FileLock
+
 from pipeline.crawl.archives import BadArchive
 from pipeline.crawl.found import Found
 from pipeline.crawl.github.archive import KEPT, files_of, keep_archive
@@ -95,8 +97,13 @@ class GitHub:
 
     def _files(self, name: str, commit: Commit) -> dict[str, bytes]:
         """Return the files of a commit, which never change, and so are fetched once."""
-        take = self.rules.take
         path = self.cache / f"archives-{KEPT}" / name / f"{commit.sha}.zip"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.parent / "lock"):
+            return self._kept(path, name, commit)
+
+    def _kept(self, path: Path, name: str, commit: Commit) -> dict[str, bytes]:
+        take = self.rules.take
         with suppress(FileNotFoundError, BadArchive):
             return files_of(path, take.archive_limits)
         keep_archive(

@@ -77,7 +77,7 @@ API: list[tuple[Twist, RejectReason, str]] = [
     (shaped({}), RejectReason.BAD_ANSWER, "another shape"),
     (shaped([1, None, "x"]), RejectReason.BAD_ANSWER, "another shape"),
     (shaped("words"), RejectReason.BAD_ANSWER, "another shape"),
-    (shaped([{"sha": "../../etc", "commit": {"committer": {"date": "2021-05-01T00:00:00Z"}}}]), RejectReason.BAD_ANSWER, "no commit"),
+    (shaped([{"sha": "../../etc", "commit": {"committer": {"date": "2021-05-01T00:00:00Z"}}}]), RejectReason.BAD_ANSWER, "another shape"),
     (shaped([{"sha": "a" * 40, "commit": {"committer": {"date": "yesterday"}}}]), RejectReason.BAD_ANSWER, "another shape"),
     (shaped([{"sha": 5, "commit": None}]), RejectReason.BAD_ANSWER, "another shape"),
     (always(said(404, {"message": "Not Found"})), RejectReason.VANISHED, "status 404: Not Found"),
@@ -268,6 +268,8 @@ def test_what_cannot_be_asked_is_left_out_in_words(
 
 def test_what_can_be_asked_is_not_left_out(hub: Hub, github: Made) -> None:
     assert github().left_out() is None
+    hub.twists = {"/rate_limit": always(said(401, {"message": "Bad credentials"}))}
+    assert "Bad credentials" in (github().left_out() or "")
 
 
 def test_json_too_deep_to_read(hub: Hub, github: Made, releases: list[Row]) -> None:
