@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from pipeline.crawl.pins.requirement import both
-from pipeline.crawl.pins.static import PASSES_ON, Bindings, Bound, called, text_of
+from pipeline.crawl.pins.static import PASSES_ON, Bindings, Bound, called
+from pipeline.crawl.pins.strings import text_of
 
 _PUTS_TOGETHER = frozenset({"sum", "chain", "from_iterable", "union"})
 _OF_TEXT = frozenset({"split", "splitlines", "strip", "copy"})

@@ -15,6 +15,7 @@ _NAME = re.compile(r"(?:[\w./:-]+::)?(?P<name>[\w.-]+)(?P<rest>(?:[\s=<>!~*\[].*
 _INSIDE = re.compile(r"""\bversion\s*=\s*(?:'([^']*)'|"([^"]*)"|([^\s,\]]*))""")
 _SPACES = re.compile(r"(?<=[<>=!~,|])\s+|\s+(?=[,|])")
 _BUILT = re.compile(r"(?P<version>={0,2}[^=\s<>!~|,]+)[=\s]\s*(?P<build>[^=\s]+)")
+_LONGEST = 1000
 _NAMES = {
     "matplotlib-base": "matplotlib",
     "pytables": "tables",
@@ -67,7 +68,7 @@ def _list(node: yaml.Node | None, key: str) -> list[yaml.Node]:
 
 def match_spec(text: str, file: str, line: int, group: str | None) -> Said:
     """Read a package as Conda specifies it: `conda-forge::pandas=1.3`, `pandas 1.3.5 py38_0`, `pandas>=1,<2|3.*`."""
-    found = _NAME.fullmatch(text.split(" #")[0].strip())
+    found = _NAME.fullmatch(text.split(" #")[0].strip()) if len(text) <= _LONGEST else None
     if found is None:
         return refused(file, line, f"{text[:200]!r}: no match specification of Conda")
     version, _, brackets = found["rest"].partition("[")

@@ -15,6 +15,7 @@ from pipeline.lake import Reject
 
 _COMMENT = re.compile(r"(?:^|\s)#.*$")
 _FACTORS = re.compile(r"[\w.!{},\s-]+:(?=\s|$|[A-Za-z0-9-])(?!//)")
+_LONGEST = 10_000
 _ROOT = re.compile(r"\{(?:toxinidir|tox_root)\}[/\\]?")
 
 
@@ -39,6 +40,9 @@ def read_setup(file: str, text: str) -> Iterator[Said]:
 
 
 def _parse(file: str, text: str) -> ConfigParser | Reject:
+    longest = max(map(len, text.split("\n")))
+    if longest > _LONGEST:
+        return refused(file, 1, f"not INI: a line of {longest} characters")
     parser = ConfigParser(strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]  # extras keep their case
     try:

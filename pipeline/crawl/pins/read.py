@@ -21,6 +21,7 @@ from pipeline.terms import RejectReason
 MAX_BYTES = 16 << 20
 """A file that is longer is a reject TOO_LARGE: the longest lock files of large projects have a few megabytes."""
 
+_LONGEST_NAME = 255
 _WORDS = r"(?:(?P<before>[\w.-]+?)[-_.])?(?:{})(?:[-_.](?P<after>[\w.-]+?))?\.(?:{})"
 _REQUIREMENTS = re.compile("(?i)" + _WORDS.format("requirements?|requires|reqs?|constraints?", "txt|in|pip"))
 _ENVIRONMENT = re.compile("(?i)" + _WORDS.format("environment|env|conda", "ya?ml"))
@@ -93,8 +94,8 @@ def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
 
 def _reader(path: str) -> Reader | None:
     name, folders = basename(path), dirname(path).split("/")
-    if "{{" in path:
-        return None  # a template, for projects that are not there yet
+    if "{{" in path or len(name) > _LONGEST_NAME:
+        return None  # a template, for projects that are not there yet; or nothing that a file system has
     if name in _READERS:
         return _READERS[name]
     if name == "requires.txt" and folders[-1].endswith(".egg-info"):

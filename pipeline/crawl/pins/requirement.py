@@ -20,6 +20,7 @@ _DOT_STAR = re.compile(r"((?:<=?|>=?|~=)\s*v?\d[\w.!+-]*?)\.\*")
 _COMMA = re.compile(r",\s*(?=,|;|$)")
 # What no version has: Python refuses to read such a number.
 _NUMBER = re.compile(r"\d{100}")
+_LONGEST = 10_000
 _SHOWN = 200
 
 
@@ -38,8 +39,8 @@ def requirement(
 
 
 def _parsed(text: str) -> Requirement:
-    if _NUMBER.search(text):
-        raise InvalidRequirement("a number of more than a hundred digits")
+    if len(text) > _LONGEST or _NUMBER.search(text):
+        raise InvalidRequirement(f"longer than {_LONGEST} characters, or with a number of more than a hundred digits")
     try:
         return Requirement(text)
     except InvalidRequirement:

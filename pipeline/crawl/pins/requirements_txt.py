@@ -20,7 +20,7 @@ _OPTION = re.compile(
     r"|no-deps|no-build-isolation|use-mirrors|mirrors|upgrade|no-cache-dir|proxy|timeout|retries))(?:[\s=/.h].*)?"
 )
 # Options behind a requirement: hashes, and what is handed on to its build.
-_BEHIND = re.compile(r"\s+--?[A-Za-z][\w-]*(?:[=\s].*)?$")
+_BEHIND = re.compile(r"\s--?[A-Za-z][\w-]*(?:[=\s].*)?$")
 _ADDRESS = re.compile(r"(?i)[a-z][a-z0-9+.-]*:/|file:|git@")
 _REPOSITORY = re.compile(r"(?i)(?:git|hg|svn|bzr)\+|git@|git:")
 _PATH = re.compile(r"\.{0,2}[/\\]|\.{1,2}(?:\[|$)|~|[A-Za-z]:[/\\]|[^\s;]*\.(?:whl|zip|tar\.gz|tar\.bz2|tgz)$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from posixpath import dirname, normpath
 
 from pipeline.crawl.pins.stated import Stated
@@ -13,6 +14,7 @@ SHELVES = frozenset({"requirements", "requirement", "reqs", "constraints"})
 _INFO = (".egg-info", ".dist-info")
 
 
+@lru_cache(maxsize=1 << 14)
 def scope(path: str) -> tuple[str, ...]:
     """Return the folder that a file of requirements stands for, as its parts."""
     parts = _parts(dirname(path))

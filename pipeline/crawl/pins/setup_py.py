@@ -6,6 +6,7 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator
+from itertools import islice
 from posixpath import dirname, join, normpath
 
 from pipeline.crawl.pins.collected import entries, items
@@ -13,13 +14,16 @@ from pipeline.crawl.pins.metadata import extra_of
 from pipeline.crawl.pins.requirement import both, requirement, specified
 from pipeline.crawl.pins.requirements_txt import logical_lines
 from pipeline.crawl.pins.stated import PYTHON, Include, Said, refused
-from pipeline.crawl.pins.static import Bindings, Bound, bindings_of, called, text_of
+from pipeline.crawl.pins.static import Bindings, Bound, bindings_of, called
+from pipeline.crawl.pins.strings import text_of
 from pipeline.surface.python2 import modernise
 
 _FILES = (".txt", ".in", ".pip")
 _PLACE = re.compile(r"\{\w*\}|%s|%\(\w+\)s")
 _WORD = re.compile(r"\w[\w.-]*")
 _SHOWN = 120
+_MOST = 1000
+"""So many requirements are read of one list; no real one comes near."""
 
 
 def read(file: str, text: str) -> Iterator[Said]:
@@ -70,7 +74,7 @@ def _keyword(file: str, key: str, bound: Bound, bindings: Bindings) -> Iterator[
 def _listed(
     file: str, key: str, bound: Bound, bindings: Bindings, group: str | None, marker: str | None
 ) -> Iterator[Said]:
-    for item in items(bound, bindings):
+    for item in islice(items(bound, bindings), _MOST):
         line = item.value.lineno
         text = text_of(item.value, bindings)
         if text is not None:

@@ -149,6 +149,11 @@ DEEP = 100_000
         ("environment.yml", "dependencies: " + "[" * 10_000 + "]" * 10_000),
         ("requirements.txt", "x; " + "(" * DEEP + "os_name == 'x'" + ")" * DEEP),
         ("requirements.txt", "x==" + "1" * DEEP),
+        ("requirements.txt", "x" + " " * 10 * DEEP + "y"),
+        ("requirements.txt", "x --" + "-a" * DEEP + "!"),
+        ("setup.cfg", "[options]\nx" + " " * DEEP + "y"),
+        ("environment.yml", "dependencies: ['x" + " " * DEEP + "y']"),
+        ("setup.py", "setup(install_requires=[" + "f(x)," * 20_000 + "])"),
         ("poetry.lock", '[[package]]\nname = "x"\nversion = "' + "1" * DEEP + '"'),
     ],
 )
