@@ -17,6 +17,10 @@ from pipeline.crawl.stack_overflow.rules import AskingRules
 THROTTLED = 502
 """The error_id of throttle_violation; its message says for how many seconds."""
 
+MARGIN_S = 2.0
+"""What is waited beyond `backoff`: those who came back at once were throttled
+(https://meta.stackexchange.com/questions/377674)."""
+
 _PASSING = frozenset({500, 503})
 _SECONDS = re.compile(r"(\d+) seconds?")
 _PASSING_WAIT_S = 1.0
@@ -94,7 +98,7 @@ class StackExchange:
                 " Run again later to go on from here."
             )
         if self._backoff_s:
-            self._sleep(self._backoff_s)
+            self._sleep(self._backoff_s + MARGIN_S)
             self._backoff_s = 0.0
 
     def _get(self, place: str, method: str, parameters: Mapping[str, str | int]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from pipeline.crawl.stack_overflow.mentions import MentionReader
 from pipeline.crawl.stack_overflow.pieces import Pieces
 from pipeline.crawl.stack_overflow.rules import StackOverflowRules
 from pipeline.crawl.stack_overflow.store import PostStore, open_store
+from pipeline.crawl.stack_overflow.threads import is_about
 from pipeline.crawl.stack_overflow.versions import Releases
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason, SnippetSource
@@ -111,7 +112,9 @@ class StackOverflow:
         yield from store.refused(reader.library)
         pieces = Pieces(self._rules, reader, known)
         for number in store.questions(reader.library):
-            if question := store.post(number):
+            question = store.post(number)
+            # What was brought in under earlier rules may be about something else now.
+            if question and is_about(question, reader, self._rules.title_tags):
                 posts = [post for post in (question, *store.answers(number)) if period.covers(post.created)]
                 yield from pieces.of_thread(question, posts)
 

@@ -25,8 +25,9 @@ CREATE TABLE IF NOT EXISTS posts (
     size INTEGER NOT NULL, zstd BLOB NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS of_question ON posts (question);
-CREATE TABLE IF NOT EXISTS threads (library TEXT, question INTEGER, PRIMARY KEY (library, question))
+CREATE TABLE IF NOT EXISTS threads (library TEXT, question INTEGER, PRIMARY KEY (question, library))
     STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS of_library ON threads (library, question);
 CREATE TABLE IF NOT EXISTS refused (library TEXT, key TEXT, reason TEXT, detail TEXT, PRIMARY KEY (library, key))
     STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS authors (id INTEGER PRIMARY KEY, name TEXT NOT NULL) STRICT;

@@ -10,6 +10,7 @@ import pytest
 
 from pipeline.crawl import Fetcher, Found, Period, Unreachable
 from pipeline.crawl.stack_overflow import StackOverflow, stack_overflow_rules
+from pipeline.crawl.stack_overflow.api import MARGIN_S
 from pipeline.lake import Reject
 from pipeline.rules import RULES
 from pipeline.terms import RejectReason
@@ -106,7 +107,7 @@ def test_backoff_is_waited_for(site: Site, tmp_path: Path) -> None:
     site.twists = {"questions": [None, with_fields(backoff=10), None, with_fields(backoff=3)]}
     asking = Asking(site, tmp_path)
     assert asking.find() == (EVERY, [])
-    assert asking.slept == [10, 3]
+    assert asking.slept == [10 + MARGIN_S, 3 + MARGIN_S]
 
 
 def test_a_backoff_that_is_too_long_ends_the_reading_and_the_next_run_goes_on(site: Site, tmp_path: Path) -> None:
@@ -156,14 +157,15 @@ def test_a_short_throttle_is_waited_for(site: Site, tmp_path: Path) -> None:
     site.twists = {"questions": [lambda _: throttled]}
     asking = Asking(site, tmp_path)
     assert asking.find() == (EVERY, [])
-    assert asking.slept == [7]
+    assert asking.slept == [7 + MARGIN_S]
 
 
-def test_a_long_throttle_is_not(site: Site, tmp_path: Path) -> None:
+@pytest.mark.parametrize("status", [400, 503])
+def test_a_long_throttle_is_not(site: Site, tmp_path: Path, status: int) -> None:
     throttled = refusal(
         502, "throttle_violation", "too many requests from this IP, more requests available in 81234 seconds"
     )
-    site.twists = {"questions": [None, lambda _: throttled]}
+    site.twists = {"questions": [None, *[lambda _: replace(throttled, status=status)] * 3]}
     asking = Asking(site, tmp_path)
     places, rejects = asking.find()
     assert places == ["1", "2"]
@@ -181,7 +183,7 @@ def test_a_throttle_that_does_not_end_is_given_up(site: Site, tmp_path: Path) ->
     places, rejects = asking.find()
     assert places == []
     assert [r.reason for r in rejects] == [RejectReason.RATE_LIMITED]
-    assert asking.slept == [7] * (RULE.asking.max_tries - 1)
+    assert asking.slept == [7 + MARGIN_S] * (RULE.asking.max_tries - 1)
 
 
 def test_a_passing_error_is_tried_again(site: Site, tmp_path: Path) -> None:
