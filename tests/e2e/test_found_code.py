@@ -70,8 +70,8 @@ def tables() -> dict[str, list[Row]]:
             foreign={},
         )
     )
-    drafted = (known[name] for name in ("completions", "migrations", "snippets", "documents"))
-    take(drafting_stage(*drafted, rules=RULES.drafting))
+    completions, migrations = known["completions"], known["migrations"]
+    take(drafting_stage(completions, migrations, known["snippets"], known["documents"], RULES.drafting))
     take(
         flags_stage(
             **of("completions", "migrations", "drafts", "releases", "changes", "snippets"),
