@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import yaml
 
@@ -16,27 +16,13 @@ _INSIDE = re.compile(r"""\bversion\s*=\s*(?:'([^']*)'|"([^"]*)"|([^\s,\]]*))""")
 _SPACES = re.compile(r"(?<=[<>=!~,|])\s+|\s+(?=[,|])")
 _BUILT = re.compile(r"(?P<version>={0,2}[^=\s<>!~|,]+)[=\s]\s*(?P<build>[^=\s]+)")
 _LONGEST = 1000
-_NAMES = {
-    "matplotlib-base": "matplotlib",
-    "pytables": "tables",
-    "pytorch": "torch",
-    "pytorch-cpu": "torch",
-    "pytorch-gpu": "torch",
-    "py-opencv": "opencv-python",
-    "opencv": "opencv-python",
-    "tensorflow-base": "tensorflow",
-    "msgpack-python": "msgpack",
-    "dask-core": "dask",
-    "seaborn-base": "seaborn",
-    "graphviz-python": "graphviz",
-    "python-graphviz": "graphviz",
-    "ruamel_yaml": "ruamel-yaml",
-}
-"""Conda's name of a package to the name of the distribution on PyPI, where they differ."""
 
 
-def read(file: str, text: str, group: str | None = None) -> Iterator[Said]:
-    """Yield what the `dependencies` of an environment state, those of pip too; other YAML says nothing."""
+def read(file: str, text: str, group: str | None, names: Mapping[str, str]) -> Iterator[Said]:
+    """Yield what the `dependencies` of an environment state, those of pip too; other YAML says nothing.
+
+    `names` are Conda's names of packages to those of the package index, where they differ.
+    """
     try:
         document = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
@@ -49,7 +35,7 @@ def read(file: str, text: str, group: str | None = None) -> Iterator[Said]:
     for item in _list(document, "dependencies"):
         line = item.start_mark.line + 1
         if isinstance(item, yaml.ScalarNode):
-            yield match_spec(item.value, file, line, group)
+            yield match_spec(item.value, file, line, group, names)
         else:
             for one in _list(item, "pip"):
                 if isinstance(one, yaml.ScalarNode):
@@ -66,7 +52,7 @@ def _list(node: yaml.Node | None, key: str) -> list[yaml.Node]:
     return []
 
 
-def match_spec(text: str, file: str, line: int, group: str | None) -> Said:
+def match_spec(text: str, file: str, line: int, group: str | None, names: Mapping[str, str]) -> Said:
     """Read a package as Conda specifies it: `conda-forge::pandas=1.3`, `pandas 1.3.5 py38_0`, `pandas>=1,<2|3.*`."""
     found = _NAME.fullmatch(text.split(" #")[0].strip()) if len(text) <= _LONGEST else None
     if found is None:
@@ -77,7 +63,7 @@ def match_spec(text: str, file: str, line: int, group: str | None) -> Said:
     built = _BUILT.fullmatch(version)
     name = found["name"].lower()
     specifier = pep440(built["version"] if built else version, built is not None)
-    return specified(_NAMES.get(name, name), specifier, file, line, None, group)
+    return specified(names.get(name, name), specifier, file, line, None, group)
 
 
 def pep440(version: str, built: bool) -> str:

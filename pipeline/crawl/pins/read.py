@@ -12,6 +12,7 @@ from posixpath import basename, dirname, join
 from packaging.pylock import is_valid_pylock_path
 
 from pipeline.crawl.pins import conda, ini, locks, metadata, pipfile, pyproject, requirements_txt, setup_py
+from pipeline.crawl.pins.rules import PinRules, pin_rules
 from pipeline.crawl.pins.scopes import SHELVES
 from pipeline.crawl.pins.stated import Pins, Reader, Said, Stated, refused
 from pipeline.crawl.pins.text import decoded
@@ -25,7 +26,6 @@ _LONGEST_NAME = 255
 _WORDS = r"(?:(?P<before>[\w.-]+?)[-_.])?(?:{})(?:[-_.](?P<after>[\w.-]+?))?\.(?:{})"
 _REQUIREMENTS = re.compile("(?i)" + _WORDS.format("requirements?|requires|reqs?|constraints?", "txt|in|pip"))
 _ENVIRONMENT = re.compile("(?i)" + _WORDS.format("environment|env|conda", "ya?ml"))
-_MAIN = frozenset({"", "base", "common", "main", "core", "prod", "production", "install", "default", "run", "runtime"})
 _READERS: dict[str, Reader] = {
     "pyproject.toml": pyproject.read,
     "setup.py": setup_py.read,
@@ -43,18 +43,20 @@ _READERS: dict[str, Reader] = {
 
 def is_pin_file(path: str) -> bool:
     """Whether a file may state versions, by its name; the others need not be taken from an archive."""
-    return _reader(path) is not None
+    return _reader(path, pin_rules()) is not None
 
 
-def read_pins(files: Mapping[str, bytes]) -> Pins:
+def read_pins(files: Mapping[str, bytes], rules: PinRules | None = None) -> Pins:
     """Return what the files of a project (path to content) state about versions, and what of it cannot be read.
 
-    Never fails: a file that is no text is a reject UNREADABLE, one that is too long TOO_LARGE, and what no parser likes
-    a BAD_REQUIREMENT whose key is `file:line`. Nothing is run, nothing is fetched.
+    `rules` are by default those of the settings. Never fails: a file that is no text is a reject UNREADABLE, one that is
+    too long TOO_LARGE, and what no parser likes a BAD_REQUIREMENT whose key is `file:line`. Nothing is run, nothing is
+    fetched.
     """
+    rules = rules or pin_rules()
     stated: dict[Stated, None] = {}
     rejects: dict[Reject, None] = {}
-    todo = deque((path, reader) for path in sorted(files) if (reader := _reader(path)))
+    todo = deque((path, reader) for path in sorted(files) if (reader := _reader(path, rules)))
     included: set[tuple[str, str | None]] = set()
     while todo:
         path, reader = todo.popleft()
@@ -92,7 +94,8 @@ def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
         yield refused(path, 1, "nested too deeply")
 
 
-def _reader(path: str) -> Reader | None:
+def _reader(path: str, rules: PinRules) -> Reader | None:
+    """Return the reader of a file, by its name; None for one that states nothing."""
     name, folders = basename(path), dirname(path).split("/")
     if "{{" in path or len(name) > _LONGEST_NAME:
         return None  # a template, for projects that are not there yet; or nothing that a file system has
@@ -103,19 +106,19 @@ def _reader(path: str) -> Reader | None:
     if name.endswith((".rst.txt", ".md.txt")):
         return None  # sources of documentation, as Sphinx shows them
     if _REQUIREMENTS.fullmatch(name) or (not SHELVES.isdisjoint(folders) and name.endswith((".txt", ".in", ".pip"))):
-        return partial(requirements_txt.read, group=group_of(path))
+        return partial(requirements_txt.read, group=group_of(path, rules))
     if _ENVIRONMENT.fullmatch(name):
-        return partial(conda.read, group=group_of(path))
+        return partial(conda.read, group=group_of(path, rules), names=rules.conda_names)
     return locks.read_pylock if is_valid_pylock_path(Path(path)) else None
 
 
-def group_of(path: str) -> str | None:
+def group_of(path: str, rules: PinRules) -> str | None:
     """Return for what a requirements file is by its name: `requirements-dev.txt` for `dev`, None for the project."""
     name = basename(path)
     found = _REQUIREMENTS.fullmatch(name) or _ENVIRONMENT.fullmatch(name)
     words = [found["before"], found["after"]] if found else [name.rsplit(".", 1)[0]]
     group = "-".join(word for word in words if word).lower()
-    return None if group in _MAIN else group
+    return None if not group or group in rules.project else group
 
 
 def _order(one: Stated) -> tuple[str, int, str, str, str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
@@ -13,16 +12,11 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl.pins.matrix import Narrow, Published, allows, bounds, by_matrix, published_in
 from pipeline.crawl.pins.pythons import admitted, holds
+from pipeline.crawl.pins.rules import PinRules, pin_rules
 from pipeline.crawl.pins.scopes import in_scope, nearest, scope
 from pipeline.crawl.pins.stated import PYTHON, Stated
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason, StatementKind, VersionEvidence
-
-# Environments that try the oldest releases that still work, and those of other tools than the project's own code.
-_ASIDE = re.compile(
-    r"(?i)(?<![a-z])(?:min|minimum|minimal|low|lower|lowest|old|oldest|pinned|legacy"
-    r"|docs?|documentation|rtd|sphinx|mkdocs|lint|linting|style|format|typing|types|mypy|pre-commit|build|release)(?![a-z])"
-)
 
 
 class KnownVersion(NamedTuple):
@@ -42,6 +36,7 @@ def version_of(
     file: str | None = None,
     published: Sequence[Published] | None = None,
     narrow: Narrow | None = None,
+    rules: PinRules | None = None,
 ) -> KnownVersion | Reject:
     """Return the release of a library that the code of a project is for, or why nobody can tell.
 
@@ -50,7 +45,8 @@ def version_of(
     and that the project admits. `published` is what the index has (`published_of`); without it the lake's `releases`
     are taken for all there are, so that of a lake with gaps the answer is wrong. `file` is the path of the code: what
     is stated in the nearest folder above it goes before what is stated further up; without it what stands highest
-    counts. `narrow` has the matrix resolved together with the other requirements of the project.
+    counts. `narrow` has the matrix resolved together with the other requirements of the project. `rules` are by default
+    those of the settings.
 
     The key of a reject is the library. Errors: those of `narrow`.
     """
@@ -65,7 +61,7 @@ def version_of(
     pythons = admitted((one.specifier for one in interpreters), as_of)
     if not pythons:
         return _unknown(name, f"the project admits no Python that existed on {as_of:%Y-%m-%d}")
-    pinned = _by_pin(asked, pythons)
+    pinned = _by_pin(asked, pythons, rules or pin_rules())
     if pinned:
         return _covered(name, pinned, releases)
     known = published if published is not None else published_in(releases)
@@ -75,7 +71,7 @@ def version_of(
     return _covered(name, KnownVersion(chosen.version, chosen.evidence, chosen.words), releases)
 
 
-def _by_pin(asked: Sequence[Stated], pythons: Sequence[str]) -> KnownVersion | None:
+def _by_pin(asked: Sequence[Stated], pythons: Sequence[str], rules: PinRules) -> KnownVersion | None:
     """Return what a lock names, else what is pinned by the project itself, else by all of its groups alike."""
     main = nearest(one for one in asked if one.group is None and one.kind is not StatementKind.LOCK)
     locks = [one for one in asked if one.kind is StatementKind.LOCK]
@@ -84,7 +80,7 @@ def _by_pin(asked: Sequence[Stated], pythons: Sequence[str]) -> KnownVersion | N
         ([one for one in locks if one.group is None], VersionEvidence.LOCK),
         ([one for one in locks if one.group is not None], VersionEvidence.LOCK),
         ([one for one in pins if one in main], VersionEvidence.EXACT_PIN),
-        ([one for one in pins if one.group is not None and not _is_aside(one, main)], VersionEvidence.EXACT_PIN),
+        ([one for one in pins if one.group is not None and not _is_aside(one, main, rules)], VersionEvidence.EXACT_PIN),
     ):
         found = _agreed(nearest(statements), main, pythons)
         if found and found.version:
@@ -92,7 +88,7 @@ def _by_pin(asked: Sequence[Stated], pythons: Sequence[str]) -> KnownVersion | N
     return None
 
 
-def _is_aside(pin: Stated, main: Sequence[Stated]) -> bool:
+def _is_aside(pin: Stated, main: Sequence[Stated], rules: PinRules) -> bool:
     """Whether the pin of a group says nothing of the project's code, which has a requirement of its own.
 
     A group that pins the lower bound of the project's range tries the oldest release, where the code is written for
@@ -105,7 +101,7 @@ def _is_aside(pin: Stated, main: Sequence[Stated]) -> bool:
         for one in SpecifierSet(alternative)
         if one.operator in (">=", "~=")
     }
-    return bool(main) and (Version(pin.version or "0") in lower or bool(_ASIDE.search(pin.group or "")))
+    return bool(main) and (Version(pin.version or "0") in lower or rules.aside.matches(pin.group or ""))
 
 
 def _agreed(statements: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str]) -> Stated | None:
