@@ -160,17 +160,15 @@ class House:
         foreign = self.rules.stack_overflow.foreign
         return {library: LibraryNames(words.imports, words.api) for library, words in foreign.items()}
 
-    def gather(self, library: str, releases: list[Row], known: list[Row]) -> Output:
+    def gather(self, lake: Lake, library: str, progress: Any) -> Output:
         """Run the gather stage for a library, beside what was found before."""
-        return gather_stage(library, releases, known, self.code_sources.wanted(), self.code_period)
+        releases, known = lake.read("releases", library), lake.read("found", library)
+        return gather_stage(library, releases, known, self.code_sources.wanted(), self.code_period, progress)
 
-    def read_sites(self, library: str, releases: list[Row], known: list[Row]) -> Output:
+    def read_sites(self, lake: Lake, library: str, progress: Any) -> Output:
         """Run the sites stage for a library, beside what its sites said before."""
-        sites = self.code_sources.sites()
-        if sites is None:
-            # That they were left out is said by the gather stage.
-            return Output({"site_documents": known}, len(known), len(known))
-        return sites_stage(library, releases, known, sites, self.code_period)
+        releases, known = lake.read("releases", library), lake.read("site_documents", library)
+        return sites_stage(library, releases, known, self.code_sources.sites(), self.code_period, progress)
 
 
 def _since(lake: Lake, table: str, library: str) -> dict[str, str]:

@@ -54,15 +54,9 @@ def _collection(house: House) -> Iterator[Stage]:
     def crawl(lake: Lake, library: str, _: Any) -> Output:
         return house.crawl(library, lake.read("releases", library))
 
-    def gather(lake: Lake, library: str, _: Any) -> Output:
-        return house.gather(library, lake.read("releases", library), lake.read("found", library))
-
-    def sites(lake: Lake, library: str, _: Any) -> Output:
-        return house.read_sites(library, lake.read("releases", library), lake.read("site_documents", library))
-
     yield Stage("crawl", 1, (), ("releases",), lambda: None, crawl)
-    yield Stage("gather", 1, (), ("found",), lambda: None, gather)
-    yield Stage("sites", 1, (), ("site_documents",), lambda: None, sites)
+    yield Stage("gather", 1, (), ("found",), lambda: None, house.gather)
+    yield Stage("sites", 1, (), ("site_documents",), lambda: None, house.read_sites)
 
 
 def _analysis(house: House) -> Iterator[Stage]:

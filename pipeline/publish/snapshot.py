@@ -24,6 +24,7 @@ TABLES: dict[str, str] = {
     "migrations": "published_migrations",
     "block_completions": "published_block_completions",
     "changes": "published_changes",
+    "api_documents": "api_documents",
     "directives": "directives",
     "documents": "documents",
     "environments": "environments",

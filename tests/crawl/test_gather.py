@@ -90,3 +90,17 @@ def test_a_profile_narrows_the_period_of_a_refresh() -> None:
     assert Period(None, late).within(date(2021, 5, 1), date(2025, 1, 1)) == Period(
         datetime(2021, 5, 1, tzinfo=UTC), late
     )
+
+
+def test_what_a_silent_source_refused_before_stays() -> None:
+    day, later = Period(None, datetime(2021, 2, 1, tzinfo=UTC)), Period(datetime(2021, 2, 1, tzinfo=UTC), None)
+    other = Reject("user 2.0", RejectReason.YANKED, "withdrawn")
+    first = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [REJECT])], day)
+    assert list(first.rejects) == [REJECT]
+    progress = first.progress
+    second = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [other])], later, progress)
+    assert list(second.rejects) == [REJECT, other], "of another period"
+    silent = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [], why="no token")], later, second.progress)
+    assert list(silent.rejects) == [REJECT, other]
+    again = gather_stage("demo", [], [], [Source(SnippetSource.GITHUB, [PIECE])], day, second.progress)
+    assert list(again.rejects) == [other], "of that period it says something else now"
