@@ -49,9 +49,9 @@ def is_pin_file(path: str) -> bool:
 def read_pins(files: Mapping[str, bytes], rules: PinRules | None = None) -> Pins:
     """Return what the files of a project (path to content) state about versions, and what of it cannot be read.
 
-    `rules` are by default those of the settings. Never fails: a file that is no text is a reject UNREADABLE, one that is
-    too long TOO_LARGE, and what no parser likes a BAD_REQUIREMENT whose key is `file:line`. Nothing is run, nothing is
-    fetched.
+    `rules` are by default those of the settings. Never fails: a file that is no text is a reject UNREADABLE, one that
+    is too long TOO_LARGE, and what no parser likes a BAD_REQUIREMENT whose key is `file:line`. Nothing is run, nothing
+    is fetched.
     """
     rules = rules or pin_rules()
     stated: dict[Stated, None] = {}
