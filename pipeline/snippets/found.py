@@ -227,7 +227,7 @@ def _purl(row: Row) -> str | None:
 
 
 def _place(row: Row, line: int) -> str:
-    return f"{row['place']} {row['file']}:{row['line'] + line}"
+    return f"{row['place']}{' ' if row['file'] else ''}{row['file']}:{row['line'] + line}"
 
 
 def _reject(row: Row, line: int, refusal: Refusal) -> Reject:

@@ -147,7 +147,7 @@ def test_what_is_refused_says_where_and_why(name: str) -> None:
     made = run(row)
     (reject,) = made.rejects
     assert (str(reject.reason), snippets(made)) == (name.partition(" ")[0], [])
-    assert reject.key.startswith(f"{row['place']} {row['file']}:")
+    assert reject.key.startswith(f"{row['place']} {row['file']}".strip() + ":")
     assert reject.detail.startswith(f"for lib {row['version']}: ")
     assert detail in reject.detail
 
