@@ -74,8 +74,7 @@ class FoundCode:
         elif not _is_python(row):
             yield self._of_other_language(row)
         elif (api := self._apis.get(row["version"])) is None:
-            detail = f"{row['library']} {row['version']} ({row['stated']})"
-            yield _reject(row, 0, (RejectReason.VERSION_NOT_COVERED, detail))
+            yield _reject(row, 0, (RejectReason.VERSION_NOT_COVERED, f"known from {row['stated']}"))
         elif row["source"] in FILES:
             yield from self._of_file(row, api)
         else:
