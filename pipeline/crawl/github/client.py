@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 from urllib.parse import quote
@@ -28,6 +27,7 @@ from github.Tag import Tag
 from msgspec import Meta
 
 from pipeline.crawl.github.connection import requester
+from pipeline.crawl.github.session import unusable
 from pipeline.crawl.github.windows import SHOWN, Results
 from pipeline.crawl.http import BadAnswer, NotFound, Unreachable
 
@@ -36,7 +36,6 @@ _NAME = re.compile(r"(?!\.\.?/)[\w.-]+/(?!\.\.?$)[\w.-]+")
 _GONE = (404, 410, 451)
 _Listed = TypeVar("_Listed", bound=GithubObject)
 _Made = TypeVar("_Made")
-
 
 Time = Annotated[datetime, Meta(tz=True)]
 Number = Annotated[int, Meta(ge=0, lt=1 << 53)]
@@ -132,7 +131,9 @@ class Client:
         """Return the last commit of a branch before a time; None where it has none."""
         asked: dict[str, Any] = {"sha": branch, "per_page": 1}
         if until:
-            asked["until"] = until.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            # GitHub counts in seconds, and the last one too.
+            last = until.astimezone(UTC) - timedelta(microseconds=1)
+            asked["until"] = last.strftime("%Y-%m-%dT%H:%M:%SZ")
         with _errors(name):
             commits = PaginatedList(GithubCommit, self._asker, f"/repos/{name}/commits", asked)
             return next(map(_commit, commits), None)
@@ -215,18 +216,8 @@ def _errors(what: str) -> Iterator[None]:
     except requests.RequestException as error:
         raise Unreachable(f"{what}: {type(error).__name__}: {error}") from None
     except sqlite3.Error as error:
-        words = f"{what}: the cache of GitHub's answers cannot be used: {error}. It may be removed."
-        full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
-        raise OSError(errno.ENOSPC if full else errno.EIO, words) from None
-    except (
-        BadAttributeException,
-        msgspec.ValidationError,
-        LookupError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        AssertionError,
-    ) as error:
+        raise unusable(error) from None
+    except (BadAttributeException, LookupError, TypeError, ValueError, AttributeError, AssertionError) as error:
         # PyGithub believes the shape of an answer, and stumbles over another one in any of these ways.
         raise BadAnswer(f"{what}: an answer of another shape: {type(error).__name__}: {error}") from None
 

@@ -12,6 +12,8 @@ from pipeline import __version__
 from pipeline.crawl.http import BadAnswer, Unreachable
 
 ACCEPT = "application/vnd.github.v3+json"
+"""What GitHub's own recordings were asked with; it stands for JSON of the version below."""
+
 API_VERSION = "2022-11-28"
 MAX_MOVES = 3
 _MOVED = (301, 307, 308)

@@ -69,7 +69,7 @@ class Search:
 
     def _all(self, query: str, window: Window, ask: Callable[[str], Results[_Item]], wanted: int) -> Iterator[_Item]:
         """Yield what a search finds, in as many parts as it needs; what is not seen of it is a reject."""
-        words = query.format(library=self.library)
+        words = query.replace("{library}", self.library)
         with self.outcomes.rejecting(f"github:{words} {window}", self.rejects):
             for part, results in parts(window, lambda one: ask(f"{words} {one}"), wanted):
                 yield from islice(results.items, wanted)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import sqlite3
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import requests
+from github.Requester import Requester
 from requests.adapters import HTTPAdapter
 from requests_cache import CachedSession
 from requests_cache.backends.sqlite import SQLiteCache
@@ -38,7 +40,7 @@ def open_session(cache: Path, turns: Turns, rules: AskRules) -> CachedSession:
     An answer younger than `rules.fresh_hours` is not asked for again, an older one only conditionally (If-None-Match,
     RFC 9110 §13), which counts against no limit. Only whole JSON is kept.
 
-    Errors of a request: those of requests, and RateLimited, BadAnswer, BrokenOff.
+    Errors: OSError where the cache cannot be used; of a request those of requests, RateLimited, BadAnswer, BrokenOff.
     """
     session = CachedSession(
         backend=_opened(cache),
@@ -46,6 +48,8 @@ def open_session(cache: Path, turns: Turns, rules: AskRules) -> CachedSession:
         allowable_codes=(200, 301),
         filter_fn=_worth_keeping,
     )
+    # Otherwise requests would put what it finds in .netrc in the place of the token.
+    session.auth = Requester.noopAuth
     adapter = _Whole(turns, rules)
     for scheme in ("http://", "https://"):
         session.mount(scheme, adapter)
@@ -59,13 +63,20 @@ def _opened(cache: Path) -> SQLiteCache:
         try:
             opened = SQLiteCache(str(cache), serializer="json", wal=True, busy_timeout=WAIT_MS)
             len(opened.responses)
-        except sqlite3.OperationalError:
-            raise
+        except sqlite3.OperationalError as error:
+            raise unusable(error) from None
         except sqlite3.DatabaseError:
             cache.unlink()
         else:
             return opened
     raise AssertionError("a new database is one")
+
+
+def unusable(error: sqlite3.Error) -> OSError:
+    """Return the error to raise where the cache fails: the disk is full, or it is not a cache that we made."""
+    full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    words = f"the cache of GitHub's answers cannot be used: {error}. It may be removed, and is made again."
+    return OSError(errno.ENOSPC if full else errno.EIO, words)
 
 
 def archive_fetcher(timeout_s: float, turns: Turns, rules: AskRules) -> Fetcher:

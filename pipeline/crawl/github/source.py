@@ -80,12 +80,9 @@ class GitHub:
         repositories = search.repositories()
         yield from search.rejects
         for repository in repositories:
-            made: list[Found | Reject] = []
             rejects: list[Reject] = []
             with outcomes.rejecting(f"github:{repository.name}", rejects):
-                for piece in self._pieces(repository, target, period):
-                    made.append(piece)  # noqa: PERF402 - what there is when an error comes counts
-            yield from made
+                yield from self._pieces(repository, target, period)
             yield from rejects
 
     def _pieces(self, repository: Repository, target: Target, period: Period) -> Iterator[Found | Reject]:

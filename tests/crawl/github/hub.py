@@ -234,7 +234,7 @@ class Hub:
         rows = []
         for repo in self.repos.values():
             for path, text in repo.commits[-1].files.items() if repo.commits else ():
-                if path.endswith(wanted) and query.split()[0] in str(text) and low <= len(text) <= high:
+                if path.endswith(wanted) and query.split()[0].strip('"') in str(text) and low <= len(text) <= high:
                     minimal = {key: self.described(repo)[key] for key in ("full_name", "url", "private", "fork")}
                     rows.append({"name": wanted, "path": path, "sha": "0" * 40, "repository": minimal})
         return rows
@@ -301,7 +301,7 @@ def _holds(repo: Repo, key: str, colon: str, value: str) -> bool:
         "fork": lambda: not repo.fork,
         "is": lambda: not repo.private,
     }
-    return holds[key]() if key in holds else bool(colon) or key in repo.name
+    return holds[key]() if key in holds else bool(colon) or key.strip('"') in repo.name
 
 
 class _Server(ThreadingHTTPServer):

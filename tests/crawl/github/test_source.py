@@ -213,6 +213,15 @@ def test_nothing_in_the_period_is_a_reject(hub: Hub, github: Made, releases: lis
     )
 
 
+def test_the_end_of_the_period_is_not_in_it(hub: Hub, github: Made, releases: list[Row]) -> None:
+    repo = hub.add("ada/app", topics=("demo",))
+    inside = repo.commit("2021-12-31T23:59:59Z", PINNED)
+    repo.commit("2022-01-01T00:00:00Z", PINNED)
+    found, rejects = taken(github(), releases)
+    assert [one.place for one in found] == [f"ada/app@{inside.sha}"]
+    assert rejects == []
+
+
 def test_rows_do_not_depend_on_the_order_in_which_github_lists(hub: Hub, github: Made, releases: list[Row]) -> None:
     for name in ("zoe/app", "Ada/app", "bob/app"):
         user(hub, name, {"b.py": USE, "a.py": USE})
