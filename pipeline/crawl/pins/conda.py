@@ -11,7 +11,7 @@ from pipeline.crawl.pins.requirement import specified
 from pipeline.crawl.pins.requirements_txt import read_line
 from pipeline.crawl.pins.stated import Said, refused
 
-_NAME = re.compile(r"(?:[\w./:-]+::)?(?P<name>[\w.-]+)(?P<rest>(?:[\s=<>!~*\[].*)?)")
+_NAME = re.compile(r"(?:[\w./:-]+::?)?(?P<name>[\w.-]+)(?P<rest>(?:[\s=<>!~*\[].*)?)")
 _INSIDE = re.compile(r"""\bversion\s*=\s*(?:'([^']*)'|"([^"]*)"|([^\s,\]]*))""")
 _SPACES = re.compile(r"(?<=[<>=!~,|])\s+|\s+(?=[,|])")
 _BUILT = re.compile(r"(?P<version>={0,2}[^=\s<>!~|,]+)[=\s]\s*(?P<build>[^=\s]+)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pipeline.crawl.pins.requirement import requirement
+from pipeline.crawl.pins.requirement import requirement, specified
 from pipeline.crawl.pins.requirements_txt import logical_lines
 from pipeline.crawl.pins.stated import PYTHON, Said
 
@@ -22,7 +22,7 @@ def read(file: str, text: str) -> Iterator[Said]:
             extra = _EXTRA.search(value)
             yield requirement(value.strip(), file, number, extra[1] if extra else None)
         elif field.lower() == "requires-python":
-            yield requirement(f"{PYTHON}{value.strip()}", file, number)
+            yield specified(PYTHON, value.strip(), file, number)
 
 
 def read_requires(file: str, text: str) -> Iterator[Said]:

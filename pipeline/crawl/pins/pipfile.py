@@ -43,7 +43,9 @@ def _asked(file: str, line: int, name: str, asked: Any, group: str | None) -> Sa
         marker = both(text, marker)
     address = next((str(entry[key]) for key in _ADDRESSES if key in entry), None)
     version = str(entry.get("version", "*"))
-    wanted = "" if version.strip() in ("*", "") else version
+    wanted = "" if version.strip() in ("*", "") else version.strip()
+    if wanted[:1].isalnum():
+        return refused(file, line, f"{name[:200]} {version[:200]!r}: a version without an operator")
     stated = requirement(f"{name}{wanted}" + (f"; {marker}" if marker else ""), file, line, group)
     if address is not None and isinstance(stated, Stated):
         return addressed(name, address, file, line, stated.marker, group)

@@ -7,6 +7,7 @@ from textwrap import dedent
 import pytest
 
 from pipeline.crawl.pins import Stated, read_pins
+from pipeline.terms import RejectReason
 
 REQUIREMENTS = r"""
     # what we need
@@ -405,6 +406,39 @@ REJECTS = {
     "environment.yml": ["15: 'more.txt' is taken in"],
     "tox.ini": ["8: 'more.txt' is taken in"],
 }
+
+
+BAD = {
+    "requirements.txt": ("numpy\nfoo bar\n-x\n>=1\nnumpy==\n", [2, 3, 4, 5]),
+    "Pipfile": ('[packages]\ntorch = "1.9"\nnumpy = "^1.21"\nx = 3\n[requires]\npython_version = "x"\n', [2, 3, 4, 6]),
+    "Pipfile.lock": ('{"default": {\n"a": {"version": "==x"},\n"b": 3}}\n', [2, 3]),
+    "l/Pipfile.lock": ('{"default": {\n"a": {"version" "==x"}}}', [2]),
+    "poetry/pyproject.toml": ('[tool.poetry.dependencies]\na = "latest"\nb = 3\nc = ">1,<1"\n', [2, 3, 4]),
+    "pyproject.toml": ("[project]\ndependencies = [\n'a ~ 1',\n]\n", [3]),
+    "x/pyproject.toml": ("[project\n", [1]),
+    "setup.cfg": ("[options]\npython_requires = 3\ninstall_requires =\n  a b\n", [2, 4]),
+    "x/setup.cfg": ("a = 1\n", [1]),
+    "tox.ini": ("[testenv]\ndeps =\n  a\n  x: b c\n", [4]),
+    "poetry.lock": (
+        '[[package]]\nname = "a"\n[[package]]\nversion = "1"\n[[package]]\nname = "b"\nversion = "x"\n',
+        [1, 3, 5],
+    ),
+    "uv.lock": ('[[package]]\nname = "a"\nversion = "1"\nresolution-markers = ["x y"]\n', [1]),
+    "pylock.toml": ('lock-version = "1.0"\ncreated-by = "x"\n[[packages]]\nversion = "1"\n', [1]),
+    "environment.yml": ("dependencies:\n- a ==x.y\n- {b: c}\n- pip: [[1]]\n", [2, 4]),
+    "x/environment.yml": ("dependencies:\n- [a\n", [3]),
+    "PKG-INFO": ("Name: x\nRequires-Dist: a (1.0)\nRequires-Python: 3.8\n", [2, 3]),
+    "x.egg-info/requires.txt": ("a\n[b:x y]\nc\n", [3]),
+}
+
+
+@pytest.mark.parametrize("path", BAD)
+def test_lines_that_no_parser_likes(path: str) -> None:
+    text, lines = BAD[path]
+    rejects = read_pins({path: text.encode()}).rejects
+    assert sorted((reject.key, reject.reason) for reject in rejects) == [
+        (f"{path}:{line}", RejectReason.BAD_REQUIREMENT) for line in lines
+    ]
 
 
 def shown(one: Stated) -> str:
