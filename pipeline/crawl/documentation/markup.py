@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from copy import copy
 
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString
@@ -21,33 +22,47 @@ PROMPTS = (">>> ", "In [")
 """How interactive code begins, of Python and of IPython."""
 
 # Links to a heading or to the source, and numbers of lines, are no part of a text.
-_ORNAMENTS = (
-    "a.headerlink, a.viewcode-link, .viewcode-link, .linenos, td.linenos, button.copybtn, details.mkdocstrings-source"
-)
+_ORNAMENTS = "a.headerlink, .viewcode-link, .linenos, button.copybtn, details.mkdocstrings-source"
 _LANGUAGE = re.compile(r"(?:highlight|language)-([\w+#-]+)")
 _NO_LANGUAGE = frozenset({"default"})
 _FOREIGN = "data-foreign"
 _STATEMENTS = frozenset(DirectiveKind)
 _LISTS = ("ul", "ol")
 _PARENTS = 4
+_MAX_DEPTH = 120
 _MAIN = (b'role="main"', b"<main", b"<article", b'class="body"')
 _PRE = re.compile(rb"<pre[\s>]", re.IGNORECASE)
+
+
+class NoPage(Exception):
+    """What should be a page is no HTML, or nested so deeply that no person wrote it."""
 
 
 def main_part(content: bytes) -> Tag:
     """Return the part of a page that has the text, without ornaments; the whole page where nothing marks it.
 
-    Where markup is broken lxml takes of it what it can, as browsers do.
+    Where markup is broken lxml takes of it what it can, as browsers do. Errors: NoPage.
     """
     strainer = SoupStrainer(attrs={"role": "main"})
     soup: Tag = BeautifulSoup(content, "lxml", parse_only=strainer)
     if soup.find(True) is None:
         whole = BeautifulSoup(content, "lxml")
         soup = whole.find("main") or whole.find("article") or whole.find("div", class_="body") or whole.body or whole
+    if soup.find(True) is None:
+        raise NoPage(f"no HTML, {len(content)} bytes")
+    _check_depth(soup)
     _number(soup, content)
     for ornament in soup.select(_ORNAMENTS):
         ornament.extract()
     return soup
+
+
+def _check_depth(main: Tag) -> None:
+    depths = {id(main): 0}
+    for tag in main.find_all(True):
+        depths[id(tag)] = depth = depths[id(tag.parent)] + 1
+        if depth > _MAX_DEPTH:
+            raise NoPage(f"nested more than {_MAX_DEPTH} deep")
 
 
 def _number(main: Tag, content: bytes) -> None:
@@ -66,7 +81,8 @@ def folded(tag: Tag) -> str:
 
 
 def marked(tag: Tag) -> str:
-    """Return the text of an element on one line, names in it marked as such: the element is changed by that."""
+    """Return the text of an element on one line, names in it marked as reStructuredText does."""
+    tag = copy(tag)
     for name, mark in (("code", "``"), ("cite", "`"), ("em", "*")):
         for part in tag.find_all(name):
             part.insert(0, mark)
@@ -126,10 +142,14 @@ def _definitions(tag: Tag) -> Iterator[str]:
 
 def pairs(tag: Tag) -> Iterator[tuple[Tag, Tag | None]]:
     """Yield the terms of a definition list, each with its definition; terms that share one have the same."""
-    found = [child for child in children(tag) if child.name in {"dt", "dd"}]
-    for number, child in enumerate(found):
-        if child.name == "dt":
-            yield child, next((other for other in found[number + 1 :] if other.name == "dd"), None)
+    found: list[tuple[Tag, Tag | None]] = []
+    following: Tag | None = None
+    for child in reversed(children(tag)):
+        if child.name == "dd":
+            following = child
+        elif child.name == "dt":
+            found.append((child, following))
+    yield from reversed(found)
 
 
 def is_statement(tag: Tag) -> bool:

@@ -16,6 +16,7 @@ from pipeline.crawl.documentation.markup import (
     HEADINGS,
     LINE,
     PROMPTS,
+    NoPage,
     code_of,
     folded,
     is_example,
@@ -93,10 +94,10 @@ def read_page(
 
     Code in other languages than these is none. `url` gives the address of an anchor.
     """
-    main = main_part(content)
-    if main.find(True) is None:
-        unread = Refused(page, RejectReason.UNREADABLE, f"{page}: no HTML, {len(content)} bytes")
-        return PageRead(page, unread=unread)
+    try:
+        main = main_part(content)
+    except NoPage as error:
+        return PageRead(page, unread=Refused(page, RejectReason.UNREADABLE, f"{page}: {error}"))
     set_apart(main, languages)
     by_id = {str(tag["id"]): tag for tag in main.find_all(id=True)}
     read = mkdocs.read_object if mkdocs.is_written_by_mkdocstrings(main) else sphinx.read_object

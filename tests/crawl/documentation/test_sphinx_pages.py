@@ -210,3 +210,14 @@ def test_broken_markup_gives_what_can_be_taken_of_it(at: int, cut: int, garbage:
     page = NEW.replace("FIELDS", NUMPYDOC).encode()
     found = read(page[:at] + garbage + page[at + cut :])
     assert len(found.documents) + len(found.refused) == 1 or found.unread is not None
+
+
+@pytest.mark.parametrize("nested", ["<div>", "<ul><li>", "<blockquote>", "<dl><dt>x</dt><dd>", "<b>"])
+@pytest.mark.parametrize(("times", "readable"), [(50, True), (3000, False)])
+def test_a_page_nested_beyond_reason_is_refused(nested: str, times: int, readable: bool) -> None:
+    page = (
+        f'<main><dl><dt id="bag.f"><b class="descname">f</b></dt><dd><p>It.</p>{nested * times}<p>x</p><pre>f(1)</pre>'
+    )
+    found = read(page)
+    assert len(found.documents) == int(readable)
+    assert found.unread is None if readable else (found.unread and found.unread.reason is RejectReason.UNREADABLE)
