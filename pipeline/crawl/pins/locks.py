@@ -18,30 +18,31 @@ _OWN = ("virtual", "editable", "directory")
 _IN_GROUP = re.compile(r"""["']([\w.-]+)["']\s+in\s+(?:extras|dependency_groups)""")
 _ADDRESSES = ("git", "url", "path", "file")
 
-Package_ = Callable[[str, int, dict[str, Any]], Iterator[Said]]
+ReadPackage = Callable[[str, int, dict[str, Any]], Iterator[Said]]
+"""(path, line, package) to what a lock says of it."""
 
 
 def read_poetry(file: str, text: str) -> Iterator[Said]:
     """Yield what a poetry.lock names; its groups stand with each package, in old ones its category."""
-    yield from _packages(file, text, "package", _of_poetry)
+    yield from _packages(file, text, _of_poetry)
 
 
 def read_uv(file: str, text: str) -> Iterator[Said]:
     """Yield what a uv.lock names, without what of it is the project itself."""
-    yield from _packages(file, text, "package", _of_uv)
-    yield from _packages(file, text, "distribution", _of_uv)
+    yield from _packages(file, text, _of_uv)
 
 
 def read_pdm(file: str, text: str) -> Iterator[Said]:
     """Yield what a pdm.lock names."""
-    yield from _packages(file, text, "package", _of_pdm)
+    yield from _packages(file, text, _of_pdm)
 
 
-def _packages(file: str, text: str, key: str, read: Package_) -> Iterator[Said]:
+def _packages(file: str, text: str, read: ReadPackage) -> Iterator[Said]:
     document = parse(file, text)
     if isinstance(document, Reject):
         yield document
         return
+    key = "distribution" if "distribution" in document.top else "package"  # the first is that of early uv
     packages = items(document.top.get(key))
     for line, package in zip(_lines(document, key, len(packages)), packages, strict=True):
         if isinstance(package, dict) and isinstance(package.get("name"), str):
@@ -83,8 +84,7 @@ def _of_uv(file: str, line: int, package: dict[str, Any]) -> Iterator[Said]:
     source = table(package, "source")
     if not any(key in source for key in _OWN):
         address = next((str(source[key]) for key in _ADDRESSES if key in source), None)
-        conditions = texts(package.get("resolution-markers")) if "resolution-markers" in package else []
-        marker = " or ".join(f"({one})" for one in conditions) or None
+        marker = " or ".join(f"({one})" for one in texts(package.get("resolution-markers"))) or None
         yield _entry(file, line, package, address, marker, None)
 
 
