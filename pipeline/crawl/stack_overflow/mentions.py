@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from pipeline.crawl.stack_overflow.rules import Example, LibraryWords, MentionPattern, StackOverflowRules
@@ -41,31 +42,50 @@ class _Searched:
 
 
 class MentionReader:
-    """Finds the versions of one library in texts, by the rules."""
+    """Finds the versions of one library in texts, by the rules; patterns are compiled when a text first needs them."""
 
     def __init__(self, rules: StackOverflowRules, library: str) -> None:
-        words = rules.words_of(library)
-        language = rules.language_of(library)
         self.library = library
-        self.words = words
-        packages = rules.packages.get(language, ()) if words.packages else ()
-        filled = _Placeholders(rules, words)
-        self._named = [filled.searched(p, named=True) for p in (*words.mentions, *packages, *rules.named)]
+        self.words = rules.words_of(library)
+        self._rules = rules
+        self._filled = _Placeholders(rules, self.words)
+        self.name = self._filled.name
         # Without releases nothing shows whether a bare number is the library's.
-        unnamed = () if library in rules.foreign else rules.unnamed
-        self._unnamed = [filled.searched(p, named=False) for p in unnamed]
-        self._continued = re.compile(filled.fill(rules.continued), re.IGNORECASE)
-        self._tag = re.compile(filled.fill(rules.tag), re.IGNORECASE)
-        self._spellings = _spellings([*words.names, *filled.artifacts])
-        self._spellings |= {f"{alias}.__version__".lower() for alias in words.aliases}
-        self._cues = rules.unnamed_cues if unnamed else frozenset()
-        self.name = filled.name
-        self._in_title = re.compile(filled.name, re.IGNORECASE)
-        known = {w for other in (*rules.libraries, *rules.foreign) for w in (other, *rules.words_of(other).names)}
-        others = sorted((known | set(rules.others)) - {library, *words.names})
-        self._others = re.compile(rf"(?<![\w.-])(?:{_any(others)})(?![\w-])", re.IGNORECASE)
-        self._not_unnamed = re.compile(rules.not_unnamed)
-        self._number = re.compile(r"\d" if words.whole_numbers else r"\d\.[\dx*]", re.IGNORECASE)
+        self._has_unnamed = library not in rules.foreign
+        self._cues = rules.unnamed_cues if self._has_unnamed else frozenset()
+        self._spellings = _spellings([*self.words.names, *self._filled.artifacts])
+        self._spellings |= {f"{alias}.__version__".lower() for alias in self.words.aliases}
+        self._number = re.compile(r"\d" if self.words.whole_numbers else r"\d\.[\dx*]", re.IGNORECASE)
+
+    @cached_property
+    def _named(self) -> list[_Searched]:
+        packages = self._rules.packages.get(self._rules.language_of(self.library), ()) if self.words.packages else ()
+        patterns = (*self.words.mentions, *packages, *self._rules.named)
+        return [self._filled.searched(pattern, named=True) for pattern in patterns]
+
+    @cached_property
+    def _unnamed(self) -> list[_Searched]:
+        patterns = self._rules.unnamed if self._has_unnamed else ()
+        return [self._filled.searched(pattern, named=False) for pattern in patterns]
+
+    @cached_property
+    def _continued(self) -> re.Pattern[str]:
+        return self._filled.compiled(self._rules.continued)
+
+    @cached_property
+    def _not_after(self) -> re.Pattern[str]:
+        return self._filled.compiled(self._rules.not_after)
+
+    @cached_property
+    def _in_title(self) -> re.Pattern[str]:
+        return self._filled.compiled(self.name)
+
+    @cached_property
+    def _others(self) -> re.Pattern[str]:
+        known = {*self._rules.libraries, *self._rules.foreign}
+        names = {name for library in known for name in (library, *self._rules.words_of(library).names)}
+        others = (names | set(self._rules.others)) - {self.library, *self.words.names}
+        return self._filled.compiled(rf"(?<![\w.-])(?:{_any(sorted(others))})(?![\w-])")
 
     def read(self, text: str, *, unnamed: bool = True) -> list[Mention]:
         """Return the mentions of a text in their order; of several patterns that read one place the first counts."""
@@ -90,7 +110,8 @@ class MentionReader:
 
     def read_tags(self, tags: Iterable[str]) -> list[Mention]:
         """Return the versions that tags name: angular-8."""
-        matches = [(tag, self._tag.fullmatch(tag)) for tag in tags]
+        pattern = self._filled.compiled(self._rules.tag)
+        matches = [(tag, pattern.fullmatch(tag)) for tag in tags if self._number.search(tag)]
         return [Mention(m["version"], False, False, True, 0, tag) for tag, m in matches if m]
 
     def is_named(self, title: str) -> bool:
@@ -99,6 +120,8 @@ class MentionReader:
 
     def _search(self, searched: _Searched, text: str, found: dict[int, Mention]) -> None:
         for match in searched.pattern.finditer(text):
+            if self._not_after.match(text, match.end("version")):
+                continue
             if not searched.named and not self._is_ours(match, text):
                 continue
             for version, start, end in self._versions(match, text):
@@ -112,10 +135,12 @@ class MentionReader:
         while following:
             yield following["version"], following.start("version"), following.end()
             following = self._continued.match(text, following.end())
+            if following and self._not_after.match(text, following.end()):
+                return
 
     def _is_ours(self, match: re.Match[str], text: str) -> bool:
         """Tell whether a version that stands without a name may be the library's: nothing else is spoken of."""
-        if self._not_unnamed.fullmatch(match["version"]):
+        if re.fullmatch(self._rules.not_unnamed, match["version"]):
             return False
         first = max(0, match.start() - _MAX_SENTENCE)
         begin = max((m.end() for m in _SENTENCE.finditer(text, first, match.start())), default=first)
@@ -137,15 +162,15 @@ class _Placeholders:
             "PACKAGE": f"(?:{_any(words.packages)})",
             "ARTIFACT": f"(?:{_any(self.artifacts)})",
             "TAG": f"(?:{_any(words.tags)})",
-            "VERSION": f"(?P<version>{number}){rules.not_after}",
+            "VERSION": f"(?P<version>{number})",
         }
 
-    def fill(self, pattern: str) -> str:
-        return re.sub("|".join(self._values), lambda found: self._values[found[0]], pattern)
+    def compiled(self, pattern: str) -> re.Pattern[str]:
+        filled = re.sub("|".join(self._values), lambda found: self._values[found[0]], pattern)
+        return re.compile(filled, re.IGNORECASE | re.MULTILINE)
 
     def searched(self, pattern: MentionPattern, *, named: bool) -> _Searched:
-        compiled = re.compile(self.fill(pattern.pattern), re.IGNORECASE | re.MULTILINE)
-        return _Searched(compiled, pattern.exact, pattern.unclear, named)
+        return _Searched(self.compiled(pattern.pattern), pattern.exact, pattern.unclear, named)
 
 
 def _any(names: Sequence[str]) -> str:
