@@ -46,13 +46,6 @@ class VersionEvidence(Term):
     TEXT = "text", "the text around the code names the version"
 
 
-class StatementKind(Term):
-    LOCK = "lock", "a lock file names the release"
-    EXACT_PIN = "exact_pin", "a requirement that one release alone can meet"
-    RANGE = "range", "a requirement that several releases can meet"
-    ADDRESS = "address", "a repository, file or folder in place of a release of the index"
-
-
 class Language(Term):
     PYTHON = "python", "Python"
     JAVA = "java", "Java"

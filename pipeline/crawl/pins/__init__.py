@@ -3,7 +3,7 @@
 from pipeline.crawl.pins.matrix import Narrow, Published, published_of
 from pipeline.crawl.pins.read import is_pin_file, read_pins
 from pipeline.crawl.pins.rules import PinRules, pin_rules
-from pipeline.crawl.pins.stated import PYTHON, Pins, Stated
+from pipeline.crawl.pins.stated import PYTHON, Pins, Stated, StatementKind
 from pipeline.crawl.pins.version import KnownVersion, version_of
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Pins",
     "Published",
     "Stated",
+    "StatementKind",
     "is_pin_file",
     "pin_rules",
     "published_of",

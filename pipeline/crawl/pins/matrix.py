@@ -12,10 +12,10 @@ from packaging.version import Version
 from pipeline.crawl.index import Project
 from pipeline.crawl.pins.pythons import admits, holds
 from pipeline.crawl.pins.scopes import nearest, scope
-from pipeline.crawl.pins.stated import PYTHON, Stated
+from pipeline.crawl.pins.stated import PYTHON, Stated, StatementKind
 from pipeline.crawl.releases import finals_of
 from pipeline.lake import Row
-from pipeline.terms import StatementKind, VersionEvidence
+from pipeline.terms import VersionEvidence
 
 Narrow = Callable[[str, Sequence[str], str, datetime], str | None]
 """(library, all requirements of the project, Python X.Y, as of) to the release that a resolver takes; None if none."""

@@ -11,9 +11,8 @@ from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from pipeline.crawl.pins.stated import Stated, refused
+from pipeline.crawl.pins.stated import Stated, StatementKind, refused
 from pipeline.lake import Reject
-from pipeline.terms import StatementKind
 
 # Until packaging 22 this was allowed: `>=1.0.*` for `>=1.0`, and a comma too many.
 _DOT_STAR = re.compile(r"((?:<=?|>=?|~=)\s*v?\d[\w.!+-]*?)\.\*")

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from pipeline.lake import Reject
-from pipeline.terms import RejectReason, StatementKind
+from pipeline.terms import RejectReason
 
 PYTHON = "python"
 """The name under which a project states the interpreters that it runs on, as Poetry and Conda write it."""
+
+
+class StatementKind(Enum):
+    """How much a statement says: a lock or a pin names one release, a range allows several, an address none."""
+
+    LOCK = auto()
+    EXACT_PIN = auto()
+    RANGE = auto()
+    ADDRESS = auto()
 
 
 @dataclass(frozen=True, slots=True)

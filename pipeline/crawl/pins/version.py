@@ -14,9 +14,9 @@ from pipeline.crawl.pins.matrix import Narrow, Published, allows, bounds, by_mat
 from pipeline.crawl.pins.pythons import admitted, holds
 from pipeline.crawl.pins.rules import PinRules, pin_rules
 from pipeline.crawl.pins.scopes import in_scope, nearest, scope
-from pipeline.crawl.pins.stated import PYTHON, Stated
+from pipeline.crawl.pins.stated import PYTHON, Stated, StatementKind
 from pipeline.lake import Reject, Row
-from pipeline.terms import RejectReason, StatementKind, VersionEvidence
+from pipeline.terms import RejectReason, VersionEvidence
 
 
 class KnownVersion(NamedTuple):

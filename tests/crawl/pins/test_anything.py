@@ -13,7 +13,8 @@ from packaging.specifiers import SpecifierSet
 
 from pipeline.crawl.pins import is_pin_file, read_pins, version_of
 from pipeline.crawl.pins.read import MAX_BYTES
-from pipeline.terms import RejectReason, StatementKind
+from pipeline.crawl.pins.stated import StatementKind
+from pipeline.terms import RejectReason
 from tests.crawl.pins.test_formats import CASES
 
 FILES = sorted({path.rsplit("/", 1)[-1] for path in CASES} | {"requirements/dev.txt", "x.egg-info/requires.txt"})

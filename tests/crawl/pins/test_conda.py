@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pipeline.crawl.pins.conda import match_spec
-from pipeline.crawl.pins.stated import Stated
+from pipeline.crawl.pins.stated import Stated, StatementKind
 from pipeline.lake import Reject
-from pipeline.terms import RejectReason, StatementKind
+from pipeline.terms import RejectReason
 
 RANGE, PIN = StatementKind.RANGE, StatementKind.EXACT_PIN
 
