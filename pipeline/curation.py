@@ -9,6 +9,7 @@ from pipeline.crawl import CrawlRules, LicenceRules
 from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.downstream import DependentRules
 from pipeline.crawl.github import GitHubRules
+from pipeline.crawl.pins import PinRules, pin_rules
 from pipeline.crawl.python_files import PythonFileRules
 from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
 from pipeline.drafting import DraftingRules
@@ -41,6 +42,7 @@ class CurationRules:
     licences: LicenceRules
     dependents: DependentRules
     python_files: PythonFileRules
+    pins: PinRules
     github: GitHubRules
     documentation: DocumentationRules
     stack_overflow: StackOverflowRules
@@ -86,6 +88,7 @@ class CurationRules:
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
             dependents=load(folder / "dependents.yaml", DependentRules),
+            pins=pin_rules(folder),
             python_files=load(folder / "python_files.yaml", PythonFileRules),
             github=load(folder / "github.yaml", GitHubRules),
             documentation=load(folder / "documentation.yaml", DocumentationRules),
