@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import typing
 from collections.abc import Callable
 
@@ -26,10 +27,16 @@ Find = Callable[[str], Value]
 
 def read_annotation(text: str, find: Find) -> Value:
     """Return what an annotation says about a value: UNKNOWN where it says several things, or does not parse."""
+    parsed = _parsed(text.strip())
+    return UNKNOWN if parsed is None else _read(parsed, find)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _parsed(text: str) -> ast.expr | None:
     try:
-        return _read(ast.parse(text.strip(), mode="eval").body, find)
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return UNKNOWN
+        return None
 
 
 def read_signature(text: str, find: Find) -> tuple[list[Value], Value]:

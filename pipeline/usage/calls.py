@@ -24,6 +24,7 @@ from pipeline.usage.values import (
     Value,
 )
 
+_CALL = Place(UsageForm.CALL)
 _IMPORTERS = frozenset({"importlib.import_module", "pytest.importorskip", "builtins.__import__"})
 _COPIES = frozenset({"copy.copy", "copy.deepcopy", "typing.cast", "typing_extensions.cast"})
 _PASSED_ON = frozenset({"contextlib.closing", "contextlib.nullcontext"})
@@ -35,14 +36,23 @@ def call(state: State, node: Node, place: Place) -> Value:
     children = arguments.children if arguments else []
     if arguments is not None and arguments.type == "generator_expression":
         children = [arguments]
-    names = [child.children[0].text for child in children if child.type == "keyword_argument" and child.children]
+    names = tuple(child.children[0].text for child in children if child.type == "keyword_argument" and child.children)
     form = UsageForm.DECORATOR if place.form is UsageForm.DECORATOR else UsageForm.CALL
-    called = state.value(function, Place(form, tuple(names)))
+    called = state.value(function, Place(form, names) if names or form is not UsageForm.CALL else _CALL)
     values = [state.value(child) for child in children]
+    if called is UNKNOWN:
+        return UNKNOWN
+    if isinstance(called, Foreign | LocalFunction | LocalClass):
+        return _of_source(state, called, children, values)
+    return result_of_value(state, called)
+
+
+def _of_source(state: State, called: Value, children: Sequence[Node], values: Sequence[Value]) -> Value:
+    """Return what a call of something that is not the library's gives, which may be given what is."""
     positional = [value for child, value in zip(children, values, strict=True) if child.type != "keyword_argument"]
     if isinstance(called, Foreign):
         return _foreign(state, called, children, positional)
-    if isinstance(called, LocalFunction | LocalClass) and not any("splat" in child.type for child in children):
+    if not any("splat" in child.type for child in children):
         given = zip(children, values, strict=True)
         named = {child.children[0].text: v for child, v in given if child.type == "keyword_argument"}
         hear_call(state, called, positional, named)

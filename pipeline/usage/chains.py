@@ -14,7 +14,7 @@ from pipeline.usage.uses import PLAIN, Place, Unresolved, Use
 from pipeline.usage.values import UNKNOWN, Foreign, Instance, LocalClass, LocalObject, Reference, Value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Link:
     """A link of the chain that resolved: its public path, the token of its name, and where it ends."""
 
@@ -82,7 +82,7 @@ class _Walk:
         named = base.type == "identifier" and not self.api.is_module(path)
         if named and not (value.assigned and self.api.is_variable(path)):
             self.link = Link(path, base, base.end, value.access)
-        return Reference(path, value.access, value.assigned)
+        return value if path == value.path else Reference(path, value.access, value.assigned)
 
     def held(self, value: Value) -> Value:
         """Return what an attribute of the library holds, where that is known."""
@@ -144,7 +144,7 @@ class _Walk:
         if link is None or not self.state.recording:
             return
         token = link.token
-        line = self.state.line_of(token.start)
+        line = self.state.source.line_of(token.start)
         self.state.uses.append(
             Use(
                 link.path,
@@ -164,4 +164,4 @@ class _Walk:
         if self.state.recording:
             text = "".join(self.state.source.text(self.start).split())
             chain = text if len(text) <= 80 else f"{text[:79]}…"
-            self.state.unresolved.append(Unresolved(chain, path, self.state.line_of(token.start), token.start))
+            self.state.unresolved.append(Unresolved(chain, path, self.state.source.line_of(token.start), token.start))

@@ -69,7 +69,9 @@ def run_body(state: State, info: FunctionInfo) -> None:
     shared, outer = frozenset(names.declared_global), frozenset(names.declared_nonlocal)
     local = frozenset(names.bound | info.parameters.keys()) - shared - outer
     where = info.where
-    state.scope = Scope(ScopeKind.FUNCTION, where, local, shared, outer, where.volatile, info.owner or where.owner)
+    state.scope = Scope(
+        ScopeKind.FUNCTION, where, local, shared, outer, where.volatile, info.owner or where.owner, body.binders
+    )
     for name, value in _arguments(state, info):
         state.scope.bind(name, value)
     state.ended = False

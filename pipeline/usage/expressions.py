@@ -132,7 +132,7 @@ def _lambda(state: State, node: Node, _: Place) -> Value:
     body = node.get("body")
     if body is None:
         return UNKNOWN
-    names = names_of(body)
+    names = names_of(body.binders)
     names.gives = True
     info = state.functions[node.start] = FunctionInfo(node, state.scope, found, names, 0)
     if state.recording:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from pipeline.usage.api import Api
@@ -33,7 +35,7 @@ def scan(source: str, api: Api) -> Scan:
     object that such a chain made.
     """
     data = source.encode("utf-8", "surrogatepass")
-    if not any(root.encode() in data for root in api.roots):
+    if not _may_use(data, api.roots):
         return Scan((), ())
     state = State(api, Source(data), EXPRESSIONS, STATEMENTS, {})
     volatile = rebound_elsewhere(state) or NOT_VOLATILE
@@ -48,6 +50,15 @@ def scan(source: str, api: Api) -> Scan:
         tuple(sorted(set(state.unresolved), key=lambda chain: (chain.start_byte, chain.chain))),
         state.too_deep,
     )
+
+
+_IMPORT = rb"\b(?:from|import)\b(?:\\\r?\n|[^\n])*\b(?:%s)\b|['\"](?:%s)\b"
+
+
+def _may_use(data: bytes, roots: Collection[str]) -> bool:
+    """Tell whether a source may import a library at all, by a statement or by its name in a string."""
+    names = "|".join(re.escape(root) for root in sorted(roots)).encode()
+    return bool(roots) and re.search(_IMPORT % (names, names), data) is not None
 
 
 def _known(names: dict[str, Value]) -> dict[str, Value]:

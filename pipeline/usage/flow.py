@@ -9,7 +9,7 @@ from pipeline.terms import UsageForm
 from pipeline.usage.bindings import parameters, stated_by, typed_by_comment
 from pipeline.usage.branches import BRANCHES
 from pipeline.usage.definitions import result_of_value, run_body, value_of_definition
-from pipeline.usage.scopes import Scope, ScopeKind, Volatile, dotted_path, imported, names_of, target_names
+from pipeline.usage.scopes import Scope, ScopeKind, Volatile, dotted_path, imported, target_names
 from pipeline.usage.state import ClassInfo, FunctionInfo, Perform, State
 from pipeline.usage.syntax import DEFINITIONS, Node, walk
 from pipeline.usage.uses import Place
@@ -29,7 +29,7 @@ _FIXTURE = frozenset({"fixture", "yield_fixture"})
 
 def run(state: State, volatile: Volatile) -> None:
     """Walk a whole source; the bodies of functions wait until the code around them is done."""
-    state.scope = Scope(ScopeKind.MODULE, volatile=volatile)
+    state.scope = Scope(ScopeKind.MODULE, volatile=volatile, binders=state.source.root.binders)
     _block(state, state.source.root)
     while state.waiting:
         state.waiting.popleft()()
@@ -110,7 +110,7 @@ def _function(state: State, node: Node, decorators: Iterable[str] = ()) -> None:
     stated = commented if stated is UNKNOWN else stated
     body, where = node.get("body"), state.scope
     owner = where.owner if where.kind is ScopeKind.CLASS else 0
-    names = state.names_of(body) if body else names_of(node)
+    names = state.names_of(body or node)
     info = state.functions.get(node.start)
     if info is None or info.where is not where:
         info = FunctionInfo(
@@ -138,11 +138,12 @@ def _class(state: State, node: Node) -> None:
         if argument.type != "keyword_argument" and isinstance(value, Reference | LocalClass):
             bases.append(value)
     outer = state.scope
-    inner = Scope(ScopeKind.CLASS, outer, volatile=outer.volatile, owner=node.start)
+    body = node.get("body")
+    binders = body.binders if body else []
+    inner = Scope(ScopeKind.CLASS, outer, volatile=outer.volatile, owner=node.start, binders=binders)
     info = state.classes[node.start] = ClassInfo(inner, bases)
     state.scope = inner
-    if body := node.get("body"):
-        state.perform(body)
+    state.perform(body)
     state.scope = outer
     if name := node.get("name"):
         outer.bind(name.text, LocalClass(node.start))
@@ -189,7 +190,7 @@ def rebound_elsewhere(state: State) -> Volatile | None:
         return None
     by_global: set[str] = set()
     by_nonlocal: set[str] = set()
-    for node in walk(state.source.root, into_scopes=True):
+    for node in walk(state.source.root):
         body = node.get("body") if node.type in DEFINITIONS else None
         if body is not None:
             told = state.names_of(body)

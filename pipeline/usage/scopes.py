@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
-from pipeline.usage.syntax import DEFINITIONS, Node, walk
+from pipeline.usage.syntax import Node
 from pipeline.usage.values import UNKNOWN, Foreign, Value, join
 
 COMPREHENSIONS = frozenset(
@@ -61,6 +61,7 @@ class Scope:
     declared_nonlocal: frozenset[str] = frozenset()
     volatile: Volatile = NOT_VOLATILE
     owner: int = 0
+    binders: list[Node] = field(default_factory=list)
     now: dict[str, Value] = field(default_factory=dict)
     ever: dict[str, Value] = field(default_factory=dict)
 
@@ -118,16 +119,12 @@ class Names:
     yields: bool = False
 
 
-def names_of(body: Node) -> Names:
-    """Return what the statements below a node bind and declare in its own scope."""
+def names_of(binders: Iterable[Node]) -> Names:
+    """Return what nodes that bind names of a scope bind and declare."""
     names = Names()
-    for node in walk(body):
+    for node in binders:
         kind = node.type
-        if kind in _BINDERS:
-            names.bound.update(_bound_by(node))
-            left = node.get("left")
-            names.sets_attributes |= left is not None and kind != "for_statement" and left.type != "identifier"
-        elif kind == "global_statement":
+        if kind == "global_statement":
             names.declared_global.update(child.text for child in node.children)
         elif kind == "nonlocal_statement":
             names.declared_nonlocal.update(child.text for child in node.children)
@@ -135,18 +132,20 @@ def names_of(body: Node) -> Names:
             names.gives = names.yields = True
         elif kind == "return_statement":
             names.gives |= bool(node.children)
+        elif kind in {"assignment", "augmented_assignment"}:
+            left = node.get("left")
+            names.bound.update(target_names(left))
+            names.sets_attributes |= left is not None and left.type != "identifier"
+        else:
+            names.bound.update(_bound_by(node))
+            # The target of `with … as self.x` and `for self.x in …`.
+            names.sets_attributes |= kind in {"as_pattern", "for_statement"}
     return names
-
-
-_BINDERS = DEFINITIONS | {
-    *("assignment", "augmented_assignment", "for_statement", "named_expression", "as_pattern", "delete_statement"),
-    *("case_pattern", "import_statement", "import_from_statement"),
-}
 
 
 def _bound_by(node: Node) -> Iterator[str]:
     match node.type:
-        case "assignment" | "augmented_assignment" | "for_statement":
+        case "for_statement":
             yield from target_names(node.get("left"))
         case "named_expression" | "function_definition" | "class_definition":
             yield from target_names(node.get("name"))

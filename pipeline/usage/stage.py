@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from pipeline.lake import Output, Reject, Row, content_id, holding_at
+from pipeline.lake import Output, Reject, Row, content_id, holding_at, without_collector
 from pipeline.terms import Language, RejectReason
 from pipeline.usage.api import Api
 from pipeline.usage.find import MAX_DEPTH, scan
@@ -24,14 +25,18 @@ def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Seque
     usages: list[Row] = []
     rejects: list[Reject] = []
     notes: list[Reject] = []
-    for release in releases:
-        own = [row for row in snippets if row["version"] == release["version"] and row["language"] == Language.PYTHON]
-        for snippet, api in _with_api(own, release, symbols, rules):
-            found = scan(source_of(snippet), api)
-            usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]
-            rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
-            if found.too_deep:
-                notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
+    of_version: dict[str, list[Row]] = defaultdict(list)
+    for row in snippets:
+        if row["language"] == Language.PYTHON:
+            of_version[row["version"]].append(row)
+    with without_collector():
+        for release in releases:
+            for snippet, api in _with_api(of_version[release["version"]], release, symbols, rules):
+                found = scan(source_of(snippet), api)
+                usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]
+                rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
+                if found.too_deep:
+                    notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
     return Output({"usages": usages}, len(usages) + len(rejects), len(usages), rejects, notes)
 
 

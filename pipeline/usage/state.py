@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -88,21 +88,21 @@ class State:
         self.fixtures: dict[str, Value] = {}
         self.starred: set[str] = set()
         self._names: dict[int, Names] = {}
-        self.lines = [at for at, byte in enumerate(source.data) if byte == 10]
-
-    def line_of(self, position: int) -> int:
-        """Return the line that a byte stands on, from 1."""
-        return bisect_right(self.lines, position - 1) + 1
 
     def names_of(self, body: Node) -> Names:
         """Return what the statements below a node bind and declare in its own scope; each is walked once."""
         if id(body) not in self._names:
-            self._names[id(body)] = names_of(body)
+            self._names[id(body)] = names_of(body.binders)
         return self._names[id(body)]
 
     def bound_in(self, node: Node) -> set[str]:
-        """Return the names that the statements below a node bind."""
-        return self.names_of(node).bound
+        """Return the names that the statements below a node bind in the scope of the moment."""
+        scope = self.scope
+        while scope.kind is ScopeKind.COMPREHENSION and scope.parent:
+            scope = scope.parent
+        first = bisect_left(scope.binders, node.start, key=lambda binder: binder.start)
+        last = bisect_left(scope.binders, node.end, key=lambda binder: binder.start)
+        return names_of(scope.binders[first:last]).bound
 
     def value(self, node: Node | None, place: Place = PLAIN) -> Value:
         """Evaluate an expression; `place` tells how it stands in the code around it."""

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import functools
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 import tree_sitter
 import tree_sitter_python
 
 DEFINITIONS = frozenset({"function_definition", "class_definition"})
+SCOPES = DEFINITIONS | {"lambda"}
+BINDERS = DEFINITIONS | {
+    *("assignment", "augmented_assignment", "for_statement", "named_expression", "as_pattern", "delete_statement"),
+    *("case_pattern", "import_statement", "import_from_statement", "global_statement", "nonlocal_statement"),
+    *("yield", "return_statement"),
+}
+"""What binds or declares a name of its scope, or gives what a call of the scope gives."""
 _LEAVES = frozenset(
     {"identifier", "integer", "float", "string_start", "string_content", "string_end", "escape_sequence"}
 )
@@ -17,17 +25,21 @@ _TYPE_COMMENT = re.compile(rb"#[ \t]*type:[ \t]*(?!ignore\b)([^#\n]+)")
 
 
 class Node:
-    """A node of the tree: `field` is what it is to its parent, `text` the name of an identifier; bytes count."""
+    """A node of the tree: `field` is what it is to its parent, `text` the name of an identifier; bytes count.
 
-    __slots__ = ("children", "end", "field", "start", "text", "type")
+    `binders` are the nodes in the body of a scope that may bind names of this scope, in order.
+    """
 
-    def __init__(self, type_: str, start: int, end: int, field: str | None) -> None:
+    __slots__ = ("binders", "children", "end", "field", "start", "text", "type")
+
+    def __init__(self, type_: str, start: int, end: int, field: str | None, children: list[Node]) -> None:
         self.type = type_
         self.start = start
         self.end = end
         self.field = field
         self.text = ""
-        self.children: list[Node] = []
+        self.children = children
+        self.binders = _NONE
 
     def get(self, field: str) -> Node | None:
         """Return the child in a field, the first if there are several."""
@@ -41,15 +53,29 @@ class Node:
         return [child for child in self.children if child.field == field]
 
 
+_NONE: list[Node] = []
+
+
 class Source:
     """A source and its tree."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.root = _read(data)
-        self.type_comments = {
-            found.start(): found[1].decode("utf-8", "replace").strip() for found in _TYPE_COMMENT.finditer(data)
-        }
+        self.type_comments = (
+            {}
+            if b"type:" not in data
+            else {found.start(): found[1].decode("utf-8", "replace").strip() for found in _TYPE_COMMENT.finditer(data)}
+        )
+
+    @functools.cached_property
+    def newlines(self) -> list[int]:
+        """The bytes at which lines end."""
+        return [found.start() for found in re.finditer(b"\n", self.data)]
+
+    def line_of(self, position: int) -> int:
+        """Return the line that a byte stands on, from 1."""
+        return bisect_left(self.newlines, position) + 1
 
     def text(self, node: Node) -> str:
         """Return what is written at a node."""
@@ -67,44 +93,52 @@ class Source:
         return next((text for at, text in self.type_comments.items() if start <= at < end), None)
 
 
-def walk(node: Node, *, into_scopes: bool = False) -> Iterator[Node]:
-    """Yield a node and what is below it, without the inside of definitions and lambdas unless so asked."""
+def walk(node: Node) -> Iterator[Node]:
+    """Yield a node and all that is below it."""
     stack = [node]
     while stack:
         current = stack.pop()
         yield current
-        if into_scopes or current is node or (current.type not in DEFINITIONS and current.type != "lambda"):
-            stack.extend(reversed(current.children))
+        stack.extend(reversed(current.children))
 
 
-def _read(data: bytes) -> Node:
-    """Parse and copy the tree; the cursor visits a node for a quarter of what a list of children costs."""
+def _read(data: bytes) -> Node:  # noqa: C901 - it runs for each node of each file; a call for each part would double it
+    """Parse and copy the tree; a cursor visits a node for a quarter of what a list of children costs."""
+    root = Node("module", 0, len(data), None, [])
     cursor = _parser().parse(data).walk()
-    root = Node("module", 0, len(data), None)
-    parents = [root]
-    if not cursor.goto_first_child():
+    down, next_, up = cursor.goto_first_child, cursor.goto_next_sibling, cursor.goto_parent
+    binders: list[Node] = []
+    siblings, root.binders = root.children, binders
+    open_nodes = [(root, binders)]
+    if not down():
         return root
     while True:
         raw = cursor.node
         if raw is not None and raw.is_named and (kind := raw.type) != "comment":
-            node = Node(kind, raw.start_byte, raw.end_byte, cursor.field_name)
-            parents[-1].children.append(node)
+            node = Node(kind, raw.start_byte, raw.end_byte, cursor.field_name, _NONE)
+            siblings.append(node)
+            if kind in BINDERS:
+                binders.append(node)
             if kind == "identifier":
                 node.text = data[node.start : node.end].decode("utf-8", "surrogatepass")
-            elif kind not in _LEAVES and not _is_plain(kind, data, node.start) and cursor.goto_first_child():
-                parents.append(node)
+            elif kind not in _LEAVES and not (kind == "string" and _is_plain(data, node.start)) and down():
+                node.children = siblings = []
+                if node.field == "body" and open_nodes[-1][0].type in SCOPES:
+                    node.binders = binders = []
+                open_nodes.append((node, binders))
                 continue
-        while not cursor.goto_next_sibling():
-            if not cursor.goto_parent():
+        while not next_():
+            if not up():
                 return root
-            parents.pop()
-            if not parents:
+            open_nodes.pop()
+            if not open_nodes:
                 return root
+            siblings, binders = open_nodes[-1][0].children, open_nodes[-1][1]
 
 
-def _is_plain(kind: str, data: bytes, start: int) -> bool:
+def _is_plain(data: bytes, start: int) -> bool:
     """Tell whether a string has nothing in it that is evaluated."""
-    return kind == "string" and data[start] in b"'\"rRbBuU" and data[start + 1 : start + 2] not in (b"f", b"F")
+    return data[start] in b"'\"rRbBuU" and data[start + 1 : start + 2] not in (b"f", b"F")
 
 
 @functools.cache
