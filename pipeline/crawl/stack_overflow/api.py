@@ -128,6 +128,8 @@ class StackExchange:
         items, has_more = body.get("items"), body.get("has_more", False)
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             raise BadAnswer(f"{place}: no list of items, but {', '.join(sorted(body)) or 'nothing'}")
+        if has_more and not items:
+            raise BadAnswer(f"{place}: no items, and yet more of them")
         return Answer(items, bool(has_more))
 
 

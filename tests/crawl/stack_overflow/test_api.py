@@ -221,6 +221,7 @@ BROKEN = {
     "no object": lambda reply: replace(reply, body=b"[1]"),
     "no items": lambda reply: replace(reply, body=b"{}"),
     "items that are none": lambda reply: replace(reply, body=b'{"items": [1]}'),
+    "more of nothing": lambda reply: replace(reply, body=b'{"items": [], "has_more": true}'),
     "nothing": lambda reply: replace(reply, body=b"", gzipped=False),
     "a backoff that is none": with_fields(backoff="soon"),
     "not UTF-8": lambda reply: replace(reply, body=b'{"items": ["\xff"]}'),
