@@ -19,6 +19,10 @@ _MARKS = (
     (re.compile(r"^(?:Parameters|Returns|Examples?|Notes|See Also|References)[ \t]*\n-{3,}[ \t]*$", re.M), _STYLES[0]),
     (re.compile(r"^:(?:param|type|returns?|rtype|raises?)\b[^:\n]*:", re.M), _STYLES[2]),
 )
+# Napoleon reads a section of Google style whose items stand after a blank line, griffe does not.
+_GOOGLE_GAP = re.compile(
+    r"^((?:Args|Arguments|Parameters|Returns|Yields|Raises|Attributes):)[ \t]*\n[ \t]*\n(?=[ \t]+\S)", re.M
+)
 _OPTIONS = {"warnings": False}
 _Kind = griffe.DocstringSectionKind
 _PARAMETERS = {_Kind.parameters, _Kind.other_parameters}
@@ -34,8 +38,9 @@ def read_docstring(docstring: str) -> Content:
 
     The style is the one whose marks it has; a docstring without any is all description.
     """
-    style = _style(docstring)
     examples = code_blocks(docstring)
+    docstring = _GOOGLE_GAP.sub(r"\1\n", docstring)
+    style = _style(docstring)
     if style is None:
         return Content(prose(docstring), examples=examples)
     sections = griffe.Docstring(docstring, lineno=1).parse(style, **_OPTIONS)

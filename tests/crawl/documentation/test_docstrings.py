@@ -105,6 +105,7 @@ STYLES = [
     )),
     ("Do.\n\nSee Also\n--------\ng : Other.\n\nExamples\n--------\n>>> f()\n1\n", Content("Do.", examples=(">>> f()\n1",))),
     ("Do.\n\n:returns: one", Content("Do.", returns=(Described("", description="one"),))),
+    ("Do.\n\nArgs:\n\n   n: One\n     more.\n", Content("Do.", (Described("n", description="One more."),))),
     ("Only prose,\non two lines.", Content("Only prose, on two lines.")),
     ("", Content()),
 ]  # fmt: skip
