@@ -13,10 +13,10 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl import Fetcher, IndexFile, Period, Wanted, project, releases_stage
 from pipeline.crawl.archives import ArchiveLimits, read_members
+from pipeline.house import House
 from pipeline.lake import Row
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
-from pipeline.stages import House
 from pipeline.terms import ArtifactKind
 
 MAX_BYTES = 64 << 20
