@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.lake import Row
 from pipeline.snippets.extract import extract
+from pipeline.snippets.found_rules import Given
 from pipeline.snippets.names import bound_names, free_names
 from pipeline.snippets.pieces import Piece
 from pipeline.snippets.redact import redact
@@ -40,6 +41,7 @@ class Blocks:
     def __init__(self, rows: Iterable[Row], rules: SnippetRules) -> None:
         self._rules = rules
         self._read: dict[str, Block] = {}
+        self._given: dict[str, Given] = defaultdict(dict)
         self._places: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in sorted(rows, key=lambda row: (row["line"], row["id"])):
             self._places[row["place"], row["version"]].append(row)
@@ -49,7 +51,8 @@ class Blocks:
         if row["id"] not in self._read:
             text = with_plain_line_ends(row["text"])
             prompted = _PROMPT.search(text) or _IPYTHON.search(text)
-            cleaned = redact(text, self._rules.found.redactions, is_python=not prompted)
+            given = self._given[row["place"]]
+            cleaned = redact(text, self._rules.found.redactions, is_python=not prompted, given=given)
             pieces = pieces_of_block(cleaned.text, style_of(row), self._rules.found.max_lines)
             self._read[row["id"]] = Block(tuple(pieces), cleaned.count, cleaned.left)
         return self._read[row["id"]]

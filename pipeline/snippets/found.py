@@ -14,6 +14,7 @@ from pipeline.lake import Reject, Row, content_id
 from pipeline.snippets.blocks import Blocks, style_of, with_plain_line_ends
 from pipeline.snippets.comments import without_comments
 from pipeline.snippets.duplicates import Known, Library
+from pipeline.snippets.found_rules import Given
 from pipeline.snippets.names import free_names
 from pipeline.snippets.pieces import Piece, pieces_of_file
 from pipeline.snippets.preamble import preamble_of
@@ -99,7 +100,9 @@ class FoundCode:
         rules = self._rules.found
         if refusal := size_problem(piece.code, rules):
             return _reject(row, piece.line, refusal)
-        preamble, code = (redact(text, rules.redactions, is_python=True) for text in (piece.preamble, piece.code))
+        given: Given = {}
+        texts = piece.preamble, piece.code
+        preamble, code = (redact(text, rules.redactions, is_python=True, given=given) for text in texts)
         if left := preamble.left or code.left:
             return _reject(row, piece.line, (RejectReason.SECRET, left))
         clean = replace(piece, preamble=preamble.text, code=code.text)

@@ -29,12 +29,17 @@ class DuplicateRules(Rule):
         return self
 
 
+Given = dict[str, dict[str, str]]
+"""The placeholders given so far: of each rule, by what they stand for."""
+
+
 class Redaction(Rule):
     """Personal data or a secret, and what is written in its place.
 
-    What the pattern's group `data` matches is replaced, or all of it where there is no such group. `examples` map
-    texts to what becomes of them, `others` stay as they are. Code in which something of the kind is left that runs
-    over several strings is refused where the rule says `or_refuse`.
+    What the pattern's group `data` matches is replaced, or all of it where there is no such group. `{n}` in a
+    placeholder numbers what differs, so that two addresses stay two. `examples` map texts to what becomes of them,
+    `others` stay as they are. Code in which something of the kind is left that runs over several strings is refused
+    where the rule says `or_refuse`.
     """
 
     name: str
@@ -49,6 +54,11 @@ class Redaction(Rule):
         group = "data" if "data" in self.pattern.groupindex else 0
         return [found.span(group) for found in self.pattern.finditer(text) if found.span(group)[0] >= 0]
 
+    def placeholder_for(self, data: str, given: Given) -> str:
+        """Return what stands for a piece of data, the same each time; `given` are the placeholders so far."""
+        of_rule = given.setdefault(self.name, {})
+        return of_rule.setdefault(data, self.placeholder.format(n=len(of_rule) + 1))
+
     @model_validator(mode="after")
     def _examples_hold(self) -> Redaction:
         for text, expected in {**self.examples, **{other: other for other in self.others}}.items():
@@ -57,8 +67,10 @@ class Redaction(Rule):
         return self
 
     def _applied(self, text: str) -> str:
-        for start, end in reversed(self.spans(text)):
-            text = text[:start] + self.placeholder + text[end:]
+        given: Given = {}
+        edits = [(start, end, self.placeholder_for(text[start:end], given)) for start, end in self.spans(text)]
+        for start, end, placeholder in reversed(edits):
+            text = text[:start] + placeholder + text[end:]
         return text
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from pipeline.snippets.found_rules import Redaction
+from pipeline.snippets.found_rules import Given, Redaction
 
 _TEXT = (tokenize.STRING, tokenize.COMMENT)
 
@@ -25,21 +25,24 @@ class Redacted:
     left: str | None = None
 
 
-def redact(text: str, rules: Sequence[Redaction], *, is_python: bool) -> Redacted:
-    """Put placeholders in the place of personal data and secrets.
+def redact(text: str, rules: Sequence[Redaction], *, is_python: bool, given: Given | None = None) -> Redacted:
+    """Put placeholders in the place of personal data and secrets; texts that share `given` have the same for the same.
 
     Of Python only strings and comments are looked at, since code may look like anything; of what does not read as
     Python, and of other languages, the whole text.
     """
     count = 0
+    given = {} if given is None else given
     for rule in rules:
         spans = rule.spans(text)
         if spans and is_python:
             inside = list(text_spans(text))
             spans = [span for span in spans if any(start <= span[0] and span[1] <= end for start, end in inside)]
-        for start, end in reversed(spans):
-            start = _after_escape(text, start)
-            text = text[:start] + rule.placeholder + text[end:]
+        starts = [_after_escape(text, start) for start, _ in spans]
+        data = [text[start:end] for start, (_, end) in zip(starts, spans, strict=True)]
+        placeholders = [rule.placeholder_for(piece, given) for piece in data]
+        for start, (_, end), placeholder in reversed(list(zip(starts, spans, placeholders, strict=True))):
+            text = text[:start] + placeholder + text[end:]
         count += len(spans)
         if rule.or_refuse is not None and rule.or_refuse.search(text):
             return Redacted(text, count, rule.name)

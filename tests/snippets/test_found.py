@@ -204,25 +204,37 @@ def test_a_block_with_a_secret_is_not_taken_along() -> None:
 def test_what_prompts_show_is_kept_and_cleaned_alike() -> None:
     row = only(run(found(">>> # make it so\n>>> lib.make('ada@acme.com')  # make\n'ada@acme.com'\n", source=PAGE)))
     assert row["checks"] == [
-        {"statement": "lib.make('user@example.com')\n", "expected": "'user@example.com'\n", "options": []}
+        {"statement": "lib.make('user1@example.com')\n", "expected": "'user1@example.com'\n", "options": []}
     ]
-    assert (row["code"], row["redacted"], row["comments_removed"]) == ("lib.make('user@example.com')\n", 2, 1)
+    assert (row["code"], row["redacted"], row["comments_removed"]) == ("lib.make('user1@example.com')\n", 2, 1)
 
 
 def test_personal_data_is_replaced_in_code_and_in_what_it_needs() -> None:
     text = "import lib\nHOME = '/home/ada/x'\n\ndef f():\n    lib.make(HOME)  # by ada@acme.com\n"
     row = only(run(found(text)))
-    assert source_of(row) == text.replace("/ada/", "/user/").replace("ada@acme.com", "user@example.com").replace(
+    assert source_of(row) == text.replace("/ada/", "/user1/").replace("ada@acme.com", "user1@example.com").replace(
         "\n\n", "\n"
     )
     assert row["redacted"] == 2
+
+
+def test_the_same_data_has_the_same_placeholder_wherever_a_snippet_holds_it() -> None:
+    text = "import lib\nBOSS = 'ada@acme.com'\n\ndef f():\n    lib.make(BOSS, 'bob@acme.com', 'ada@acme.com')\n"
+    row = only(run(found(text)))
+    assert row["preamble"] == "import lib\nBOSS = 'user1@example.com'\n"
+    assert row["code"] == "def f():\n    lib.make(BOSS, 'user2@example.com', 'user1@example.com')\n"
+    first, second = "boss = 'ada@acme.com'\n", "lib.make(boss, 'ada@acme.com', 'bob@acme.com')\n"
+    page = only(run(found(first, source=PAGE, line=3), found(second, source=PAGE)))
+    assert source_of(page).endswith(
+        "boss = 'user1@example.com'\nlib.make(boss, 'user1@example.com', 'user2@example.com')\n"
+    )
 
 
 def test_what_is_said_about_a_piece_has_no_secrets_either() -> None:
     stated = "requirements.txt:3: lib @ git+https://ada:s3cret@acme.com/lib@v2"
     row = only(run(found(USE, stated=stated, title="Why does ada@acme.com fail?")))
     assert row["stated"] == "requirements.txt:3: lib @ git+https://user:password@acme.com/lib@v2"
-    assert row["title"] == "Why does user@example.com fail?"
+    assert row["title"] == "Why does user1@example.com fail?"
 
 
 NASTY = [
@@ -279,7 +291,7 @@ def test_a_block_in_another_language_stays_whole_and_has_no_uses() -> None:
     made = run(found(JAVA, "31.1-jre", source=POST, language=Language.JAVA))
     row = only(made)
     assert (row["language"], row["style"], row["preamble"], row["version"]) == ("java", "post", "", "31.1-jre")
-    assert (row["code"], row["redacted"]) == (JAVA.replace("ada@acme.com", "user@example.com"), 1)
+    assert (row["code"], row["redacted"]) == (JAVA.replace("ada@acme.com", "user1@example.com"), 1)
     rules = load(RULES / "usage.yaml", UsageRules)
     assert usage_stage(RELEASES, [row], SURFACE.tables["symbols"], rules).tables["usages"] == []
 

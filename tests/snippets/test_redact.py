@@ -23,17 +23,17 @@ def python(text: str) -> tuple[str, int]:
 
 
 CASES = {
-    "x = 'ada@acme.com'  # bob@acme.com\n": ("x = 'user@example.com'  # user@example.com\n", 2),
+    "x = 'ada@acme.com'  # bob@acme.com\n": ("x = 'user1@example.com'  # user2@example.com\n", 2),
     "x = a@b.com\n": ("x = a@b.com\n", 0),
-    "x = 'one\\nada@acme.com'\n": ("x = 'one\\nuser@example.com'\n", 1),
-    "x = 'one\\\\nada@acme.com'\n": ("x = 'one\\\\user@example.com'\n", 1),
-    "x = b'ada@acme.com'\n": ("x = b'user@example.com'\n", 1),
-    "x = f'{name}@acme.com ada@acme.com'\n": ("x = f'{name}@acme.com user@example.com'\n", 1),
-    "x = '''\n/home/ada/a\n'''\n": ("x = '''\n/home/user/a\n'''\n", 1),
-    "x = 'é' 'ada@acme.com'\n": ("x = 'é' 'user@example.com'\n", 1),
-    "    x = 'ada@acme.com'\n": ("    x = 'user@example.com'\n", 1),
+    "x = 'one\\nada@acme.com'\n": ("x = 'one\\nuser1@example.com'\n", 1),
+    "x = 'one\\\\nada@acme.com'\n": ("x = 'one\\\\user1@example.com'\n", 1),
+    "x = b'ada@acme.com'\n": ("x = b'user1@example.com'\n", 1),
+    "x = f'{name}@acme.com ada@acme.com'\n": ("x = f'{name}@acme.com user1@example.com'\n", 1),
+    "x = '''\n/home/ada/a\n'''\n": ("x = '''\n/home/user1/a\n'''\n", 1),
+    "x = 'é' 'ada@acme.com'\n": ("x = 'é' 'user1@example.com'\n", 1),
+    "    x = 'ada@acme.com'\n": ("    x = 'user1@example.com'\n", 1),
     "api_key = 'abc123def456'\n": ("api_key = 'not-a-secret'\n", 1),
-    "x = 'broken ada@acme.com\n": ("x = 'broken user@example.com\n", 1),
+    "x = 'broken ada@acme.com\n": ("x = 'broken user1@example.com\n", 1),
     "x = 1\n": ("x = 1\n", 0),
 }
 

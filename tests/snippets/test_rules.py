@@ -18,7 +18,7 @@ from pipeline.usage import UsageRules
         ("max_lines:", "max_line:", "unknown key"),
         ("min_statements: 1", "min_statements: 0", "greater than or equal to 1"),
         ("bands: 32", "bands: 33", "128 permutations cannot be shared out to 33 bands"),
-        ('ada/data.csv": "/home/user/', 'ada/data.csv": "/home/ada/', "becomes '/home/user/data.csv'"),
+        ('ada/data.csv": "/home/user1/', 'ada/data.csv": "/home/ada/', "becomes '/home/user1/data.csv'"),
         ("licence_required: [downstream", "licence_required: [upstream", "Input should be 'docstring'"),
     ],
 )
