@@ -94,6 +94,8 @@ def read_page(
 
     Code in other languages than these is none. `url` gives the address of an anchor.
     """
+    if not entries and b"<pre" not in content:
+        return PageRead(page)
     try:
         main = main_part(content)
     except NoPage as error:

@@ -14,7 +14,7 @@ from pipeline.crawl import Found, Period
 from pipeline.crawl.documentation.sites import sites_stage
 from pipeline.lake import Output, Row, table
 from pipeline.terms import RejectReason
-from tests.crawl.documentation.test_source import source
+from tests.crawl.documentation.made import source
 
 pytestmark = pytest.mark.slow
 

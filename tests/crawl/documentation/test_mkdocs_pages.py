@@ -11,7 +11,7 @@ from mkdocs.config import load_config
 
 from pipeline.crawl.documentation.inventory import Entry
 from pipeline.crawl.documentation.pages import PageRead, read_page
-from tests.crawl.documentation.test_sphinx_pages import LANGUAGES, entry, rules, told
+from tests.crawl.documentation.made import LANGUAGES, entry, rules, told
 
 MODULE = '''
 """Bags of things."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +9,9 @@ import pytest
 
 from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.crawl.documentation.read_the_docs import ReadTheDocs
-from tests.crawl.documentation.site_server import Pages, served
+from tests.crawl.documentation.made import FIRST, listing, version
+from tests.crawl.documentation.site_server import Pages
 from tests.index_server import Reply
-
-FIRST = "/api/v3/projects/bag/versions/?active=true&built=true&limit=100"
-
-
-@pytest.fixture
-def pages() -> Iterator[Pages]:
-    with served() as pages:
-        yield pages
 
 
 @pytest.fixture
@@ -29,18 +21,6 @@ def cache(tmp_path: Path) -> Path:
 
 def api(pages: Pages, cache: Path, token: str | None = None, keep_s: float = 60) -> ReadTheDocs:
     return ReadTheDocs(Fetcher(timeout_s=5, retries=1, backoff_s=0.01), f"{pages.url}/api/v3", cache, keep_s, token)
-
-
-def version(slug: str, **more: Any) -> dict[str, Any]:
-    return {
-        "id": 1, "slug": slug, "verbose_name": slug, "identifier": "3a6b39", "ref": None, "built": True, "active": True,
-        "hidden": False, "type": "tag", "downloads": {}, "_links": {},
-        "urls": {"documentation": f"https://bag.example/en/{slug}/", "vcs": None},
-    } | more  # fmt: skip
-
-
-def listing(*results: dict[str, Any], following: str | None = None) -> dict[str, Any]:
-    return {"count": len(results), "next": following, "previous": None, "results": list(results)}
 
 
 def test_versions_over_several_pages(pages: Pages, cache: Path) -> None:

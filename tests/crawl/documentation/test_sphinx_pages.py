@@ -2,54 +2,12 @@
 
 from __future__ import annotations
 
-import functools
-
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from pipeline.crawl.documentation.inventory import Entry
-from pipeline.crawl.documentation.pages import PageRead, read_page
-from pipeline.lake import Row
-from pipeline.rules import RULES, load
-from pipeline.surface import DirectiveRules
 from pipeline.terms import RejectReason
-
-LANGUAGES = frozenset({"", "python", "pycon", "python3"})
-
-NEW = """<html><body><nav><pre>menu</pre></nav><div role="main">
-<section id="the-api"><h1>The API<a class="headerlink" href="#the-api">¶</a></h1>
-<dl class="py function">
-<dt class="sig sig-object py" id="bag.f">
-<span class="sig-prename descclassname"><span class="pre">bag.</span></span><span class="sig-name descname"><span class="pre">f</span></span><span class="sig-paren">(</span><em class="sig-param"><span class="n"><span class="pre">n</span></span></em>, <em class="sig-param"><span class="o"><span class="pre">*</span></span></em>, <em class="sig-param"><span class="n"><span class="pre">safe</span></span><span class="o"><span class="pre">=</span></span><span class="default_value"><span class="pre">'no'</span></span></em><span class="sig-paren">)</span> <span class="sig-return"><span class="sig-return-icon">&#x2192;</span> <span class="sig-return-typehint"><span class="pre">int</span></span></span><a class="reference internal" href="_modules/bag.html"><span class="viewcode-link"><span class="pre">[source]</span></span></a><a class="headerlink" href="#bag.f">¶</a></dt>
-<dd><p>Take <code class="docutils literal notranslate"><span class="pre">n</span></code> things.</p>
-<p>More.</p>
-<ul class="simple"><li><p>one</p></li><li><p>two</p></li></ul>
-<dl class="field-list simple">
-<dt class="field-odd">Parameters<span class="colon">:</span></dt>
-<dd class="field-odd">FIELDS</dd>
-<dt class="field-even">Returns<span class="colon">:</span></dt><dd class="field-even"><p>The number.</p></dd>
-<dt class="field-odd">Return type<span class="colon">:</span></dt><dd class="field-odd"><p>int</p></dd>
-</dl>
-<div class="admonition seealso"><p class="admonition-title">See also</p><p>Others.</p></div>
-<p class="rubric">Notes</p><p>A note.</p>
-<p class="rubric">Examples</p><p>Words.</p>
-<div class="doctest highlight-default notranslate"><div class="highlight"><pre><span></span><span class="gp">&gt;&gt;&gt; </span><span class="n">f</span><span class="p">(</span><span class="mi">1</span><span class="p">)</span>
-<span class="go">1</span>
-</pre></div></div>
-<div class="highlight-console notranslate"><div class="highlight"><pre>$ bag</pre></div></div>
-<div class="doctest highlight-default notranslate"><div class="highlight"><pre>&gt;&gt;&gt; f(2)</pre></div></div>
-<div class="versionchanged">
-<p><span class="versionmodified changed">Changed in version 2.1: </span>The <code class="docutils literal notranslate"><span class="pre">safe</span></code> parameter is deprecated.</p>
-</div>
-<dl class="py method"><dt class="sig sig-object py" id="bag.f.member"><span class="sig-name descname">member</span></dt><dd><p>Not of f.</p><div class="highlight-python"><div class="highlight"><pre>member()</pre></div></div></dd></dl>
-</dd></dl>
-</section></div></body></html>"""
-
-NUMPYDOC = """<dl>
-<dt><strong>n</strong><span class="classifier">int, optional</span></dt><dd><p>How many.</p>
-<div class="versionadded"><p><span class="versionmodified added">New in version 1.3.</span></p></div></dd>
-<dt><strong>x, y</strong><span class="classifier">{‘a’, ‘b’}, default ‘a’</span></dt><dd><p>Both.</p></dd></dl>"""
+from tests.crawl.documentation.made import NEW, NUMPYDOC, entry, read, told
 
 ITEMS = """<ul class="simple">
 <li><p><strong>n</strong> (<a class="reference external" href="#"><em>int</em></a>) – How many.</p></li>
@@ -66,28 +24,6 @@ OLD = """<html><body><div class="document"><div class="body">
 </tbody></table>
 <div class="deprecated"><p><span class="versionmodified">Deprecated since version 3.0: </span>Use g.</p></div>
 </dd></dl></div></div></body></html>"""
-
-
-@functools.cache
-def rules() -> DirectiveRules:
-    return load(RULES / "directives.yaml", DirectiveRules)
-
-
-def entry(name: str, role: str = "function") -> Entry:
-    return Entry(name, "py", role, "api.html", f"module-{name}" if role == "module" else name, name)
-
-
-def read(page: str | bytes, *entries: Entry) -> PageRead:
-    content = page.encode() if isinstance(page, str) else page
-    return read_page(
-        "api.html", content, entries or [entry("bag.f")], rules(), LANGUAGES, "https://bag.example/#{}".format
-    )
-
-
-def told(row: Row) -> list[tuple[object, ...]]:
-    return [
-        tuple(p[name] for name in ("name", "type", "mandatory", "default", "description")) for p in row["parameters"]
-    ]
 
 
 def test_a_page_of_today() -> None:
