@@ -11,15 +11,22 @@ from pipeline.crawl.pins.stated import Stated
 SHELVES = frozenset({"requirements", "requirement", "reqs", "constraints"})
 """Folders that hold nothing but requirements, for the folder around them."""
 
-_INFO = (".egg-info", ".dist-info")
+_SOURCES = (("src",), ("lib",))
 
 
 @lru_cache(maxsize=1 << 14)
 def scope(path: str) -> tuple[str, ...]:
-    """Return the folder that a file of requirements stands for, as its parts."""
+    """Return the folder that a file of requirements stands for, as its parts.
+
+    What a build wrote down beside the code (`src/x.egg-info`) stands for the whole project.
+    """
     parts = _parts(dirname(path))
-    shelves = (place for place, part in enumerate(parts) if part in SHELVES or part.endswith(_INFO))
-    return parts[: next(shelves, len(parts))]
+    for place, part in enumerate(parts):
+        if part in SHELVES:
+            return parts[:place]
+        if part.endswith((".egg-info", ".dist-info")):
+            return parts[: place - 1] if parts[place - 1 : place] in _SOURCES else parts[:place]
+    return parts
 
 
 def in_scope(stated: Iterable[Stated], file: str | None) -> list[Stated]:

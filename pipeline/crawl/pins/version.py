@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from posixpath import basename
 from typing import NamedTuple
 
 from packaging.specifiers import SpecifierSet
@@ -101,7 +102,8 @@ def _is_aside(pin: Stated, main: Sequence[Stated], rules: PinRules) -> bool:
         for one in SpecifierSet(alternative)
         if one.operator in (">=", "~=")
     }
-    return bool(main) and (Version(pin.version or "0") in lower or rules.aside.matches(pin.group or ""))
+    names = f"{pin.group} {basename(pin.file)}"  # a file says what it is for, whichever group takes it in
+    return bool(main) and (Version(pin.version or "0") in lower or rules.aside.matches(names))
 
 
 def _agreed(statements: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str]) -> Stated | None:

@@ -103,7 +103,11 @@ CASES: list[tuple[str, dict[str, str], datetime, str, VersionEvidence]] = [
     # jinja2 3.1.1: requirements/docs.txt has markupsafe==2.0.1 beside MarkupSafe>=2.0
     (
         "a group for the documentation",
-        {"PKG-INFO": "Requires-Dist: pandas\n", "requirements/docs.txt": "pandas==1.1.5"},
+        {
+            "src/x.egg-info/requires.txt": "pandas",
+            "requirements/docs.txt": "pandas==1.1.5",
+            "requirements/dev.txt": "-r docs.txt",
+        },
         LATER,
         "1.4.0",
         MATRIX,
