@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial, reduce
 
 from pipeline.usage.bindings import assign, matched_by, pattern
 from pipeline.usage.calls import narrowings
@@ -10,34 +11,34 @@ from pipeline.usage.definitions import iterated
 from pipeline.usage.scopes import imported
 from pipeline.usage.state import Perform, State
 from pipeline.usage.syntax import Node
-from pipeline.usage.values import UNKNOWN, Reference, Value, merge
+from pipeline.usage.values import UNKNOWN, Reference, Value, join
 
 Names = dict[str, Value]
 
 
 def branch(state: State, run: Callable[[], object], narrowed: Names | None = None) -> Names | None:
-    """Run one of several branches and return the names at its end, or None where it leaves; the names here stay."""
-    before, ended = state.scope.now, state.ended
-    state.scope.now = {**before, **narrowed} if narrowed else dict(before)
+    """Run one of several branches; return the names it changed, or None where it leaves. Here they stay as they are."""
+    scope, ended = state.scope, state.ended
+    scope.begin()
+    for name, value in (narrowed or {}).items():
+        scope.set(name, value)
     state.ended = False
     run()
-    end = None if state.ended else state.scope.now
-    if end is not None and narrowed:
-        end = {name: before.get(name, UNKNOWN) if value is narrowed.get(name) else value for name, value in end.items()}
-    state.scope.now, state.ended = before, ended
-    return end
+    changed = scope.end()
+    left, state.ended = state.ended, ended
+    if left:
+        return None
+    return {name: value for name, value in changed.items() if not narrowed or value is not narrowed.get(name)}
 
 
 def _join(state: State, ends: list[Names | None]) -> None:
     """Go on with what is known after all branches that come to their end."""
     reached = [end for end in ends if end is not None]
-    if not reached:
-        state.ended = True
-        return
-    joined = reached[0]
-    for end in reached[1:]:
-        joined = merge(joined, end)
-    state.scope.now = dict(joined)
+    state.ended |= not reached
+    now = state.scope.now
+    for name in dict.fromkeys(name for end in reached for name in end):
+        values = [value for end in reached if (value := end.get(name, now.get(name))) is not None]
+        state.scope.set(name, reduce(join, values))
 
 
 def _if(state: State, node: Node) -> None:
@@ -49,25 +50,29 @@ def _if(state: State, node: Node) -> None:
         if clause.type == "elif_clause":
             test = clause.get("condition")
             state.value(test)
-            consequence = clause.get("consequence")
-            ends.append(branch(state, lambda block=consequence: state.perform(block), narrowings(state, test)))  # type: ignore[misc]
+            ends.append(branch(state, partial(state.perform, clause.get("consequence")), narrowings(state, test)))
         else:
             otherwise = narrowings(state, condition, holds=False)
-            ends.append(branch(state, lambda clause=clause: state.perform(clause), otherwise))  # type: ignore[misc]
+            ends.append(branch(state, partial(state.perform, clause), otherwise))
             exhaustive = True
     only = len(ends) == 1 and ends[0] is None
     if only:
         # What the condition rules out has left.
-        state.scope.now = state.scope.now | narrowings(state, condition, holds=False)
+        _narrow(state, narrowings(state, condition, holds=False))
         return
-    _join(state, ends if exhaustive else [*ends, state.scope.now])
+    _join(state, ends if exhaustive else [*ends, {}])
+
+
+def _narrow(state: State, narrowed: Names) -> None:
+    for name, value in narrowed.items():
+        state.scope.set(name, value)
 
 
 def _assert(state: State, node: Node) -> None:
     for child in node.children:
         state.value(child)
     if node.children:
-        state.scope.now.update(narrowings(state, node.children[0]))
+        _narrow(state, narrowings(state, node.children[0]))
 
 
 def _for(state: State, node: Node) -> None:
@@ -81,14 +86,19 @@ def _while(state: State, node: Node) -> None:
 
 def _loop(state: State, node: Node, head: Callable[[], object]) -> None:
     """Run a loop's body once; a name that the body rebinds may hold anything when a round begins."""
-    before = dict(state.scope.now)
+    ended = state.ended
+    changed = branch(state, lambda: _round(state, node, head)) or {}
+    state.ended = ended
+    _join(state, [changed, {}])
+    state.perform(node.get("alternative"))
+
+
+def _round(state: State, node: Node, head: Callable[[], object]) -> None:
     for name in state.bound_in(node) & state.scope.now.keys():
-        state.scope.now[name] = UNKNOWN
+        state.scope.set(name, UNKNOWN)
     head()
     state.perform(node.get("body"))
     state.ended = False
-    state.scope.now = merge(before, state.scope.now)
-    state.perform(node.get("alternative"))
 
 
 def _try(state: State, node: Node) -> None:
@@ -96,27 +106,33 @@ def _try(state: State, node: Node) -> None:
 
     Imports of the library alone succeed or fail as this version has what they import: then one side counts.
     """
-    before = dict(state.scope.now)
     imports = _imports_succeed(state, node)
+    scope, ended = state.scope, state.ended
+    scope.begin()
     state.perform(node.get("body"))
-    after, left = state.scope.now, state.ended
-    state.ended = False
-    state.scope.now = before if imports is False else merge(before, after)
-    handlers = [c for c in node.children if c.type.startswith("except")]
-    ends = [branch(state, lambda clause=clause: _handler(state, clause)) for clause in handlers]  # type: ignore[misc]
-    state.scope.now = after
-    state.ended = left
-    for clause in (c for c in node.children if c.type == "else_clause"):
-        state.perform(clause)
-    last = None if state.ended else state.scope.now
-    state.ended = False
+    after = scope.end()
+    left, state.ended = state.ended, ended
+
+    def handle(clause: Node) -> None:
+        if imports is not False:
+            _join(state, [after, {}])
+        _handler(state, clause)
+
+    ends = [branch(state, partial(handle, clause)) for clause in node.children if clause.type.startswith("except")]
+    last = None if left else branch(state, lambda: _otherwise(state, node, after))
     if imports is True and last is not None:
-        _join(state, [last])
+        ends = []
     elif imports is False and any(end is not None for end in ends):
-        _join(state, ends)
-    else:
-        _join(state, [last, *ends])
+        last = None
+    _join(state, [last, *ends])
     for clause in (c for c in node.children if c.type == "finally_clause"):
+        state.perform(clause)
+
+
+def _otherwise(state: State, node: Node, after: Names) -> None:
+    """Go on where the body of a try ended without an exception."""
+    _narrow(state, after)
+    for clause in (c for c in node.children if c.type == "else_clause"):
         state.perform(clause)
 
 
@@ -171,8 +187,8 @@ def _match(state: State, node: Node) -> None:
     for case in body.children if body else []:
         known = matched_by(state, case)
         narrowed = {name: known} if name and known is not UNKNOWN else None
-        ends.append(branch(state, lambda case=case: _case(state, case), narrowed))  # type: ignore[misc]
-    _join(state, [state.scope.now, *ends])
+        ends.append(branch(state, partial(_case, state, case), narrowed))
+    _join(state, [{}, *ends])
 
 
 def _case(state: State, clause: Node) -> None:

@@ -42,14 +42,27 @@ def _either(state: State, node: Node, _: Place) -> Value:
         right.append(node.children[-1])
         node = node.children[0]
     value = state.value(node)
-    before = state.scope.now
+    known: dict[str, Value] = {}
     for side in reversed(right):
-        if narrowed := narrowings(state, node):
-            state.scope.now = {**state.scope.now, **narrowed}
-        value = join(value, state.value(side))
+        known |= narrowings(state, node)
+        value = join(value, _where(state, known, side))
         node = side
-    state.scope.now = before if len(before) == len(state.scope.now) else state.scope.now
     return value
+
+
+def _where(state: State, known: dict[str, Value], node: Node) -> Value:
+    """Evaluate an expression that is evaluated only where names are what a condition says of them."""
+    if not known:
+        return state.value(node)
+    scope = state.scope
+    scope.begin()
+    for name_, value in known.items():
+        scope.set(name_, value)
+    found = state.value(node)
+    for name_, value in scope.end().items():
+        if value is not known.get(name_):
+            scope.set(name_, value)
+    return found
 
 
 def _conditional(state: State, node: Node, _: Place) -> Value:
@@ -58,13 +71,8 @@ def _conditional(state: State, node: Node, _: Place) -> Value:
         return _inside(state, node, PLAIN)
     one, condition, other = node.children
     state.value(condition)
-    if narrowed := narrowings(state, condition):
-        before, state.scope.now = state.scope.now, {**state.scope.now, **narrowed}
-        value = state.value(one)
-        state.scope.now = before
-    else:
-        value = state.value(one)
-    return join(value, state.value(other))
+    value = _where(state, narrowings(state, condition), one)
+    return join(value, _where(state, narrowings(state, condition, holds=False), other))
 
 
 def _binary(state: State, node: Node, _: Place) -> Value:

@@ -37,19 +37,25 @@ def scan(source: str, api: Api) -> Scan:
     data = source.encode("utf-8", "surrogatepass")
     if not _may_use(data, api.roots):
         return Scan((), ())
-    state = State(api, Source(data), EXPRESSIONS, STATEMENTS, {})
-    volatile = rebound_elsewhere(state) or NOT_VOLATILE
-    run(state, volatile)
-    passed = {key: known for key, heard in state.heard.items() if (known := _known(heard))}
-    if passed or _known(volatile.heard):
-        # What functions do to names of others, and are given by others, is known only now.
-        state = State(api, state.source, EXPRESSIONS, STATEMENTS, passed)
-        run(state, replace(volatile, settled=volatile.heard, heard={}))
+    state = _walked(api, Source(data))
     return Scan(
         tuple(sorted(set(state.uses), key=lambda use: (use.name_start_byte, use.end_byte, use.path))),
         tuple(sorted(set(state.unresolved), key=lambda chain: (chain.start_byte, chain.chain))),
         state.too_deep,
     )
+
+
+def _walked(api: Api, source: Source) -> State:
+    """Walk a source, and once more where the first walk told what had to be known before."""
+    state = State(api, source, EXPRESSIONS, STATEMENTS, {})
+    volatile = rebound_elsewhere(state) or NOT_VOLATILE
+    run(state, volatile)
+    passed = {key: known for key, heard in state.heard.items() if (known := _known(heard))}
+    if passed or _known(volatile.heard):
+        # What functions do to names of others, and are given by others, is known only now.
+        state = State(api, source, EXPRESSIONS, STATEMENTS, passed)
+        run(state, replace(volatile, settled=volatile.heard, heard={}))
+    return state
 
 
 _IMPORT = rb"\b(?:from|import)\b(?:\\\r?\n|[^\n])*\b(?:%s)\b|['\"](?:%s)\b"

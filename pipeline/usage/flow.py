@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 from pipeline.terms import UsageForm
 from pipeline.usage.bindings import parameters, stated_by, typed_by_comment
@@ -30,9 +31,19 @@ _FIXTURE = frozenset({"fixture", "yield_fixture"})
 def run(state: State, volatile: Volatile) -> None:
     """Walk a whole source; the bodies of functions wait until the code around them is done."""
     state.scope = Scope(ScopeKind.MODULE, volatile=volatile, binders=state.source.root.binders)
-    _block(state, state.source.root)
+    for statement in state.source.root.children:
+        _at_any_depth(state, partial(state.perform, statement))
     while state.waiting:
-        state.waiting.popleft()()
+        _at_any_depth(state, state.waiting.popleft())
+
+
+def _at_any_depth(state: State, walk_on: Callable[[], None]) -> None:
+    """Walk on; what nests so deep in a way that is not counted (targets, patterns) ends this part of the walk."""
+    try:
+        walk_on()
+    except RecursionError:
+        state.too_deep = True
+        state.depth = 0
 
 
 def _block(state: State, node: Node) -> None:

@@ -63,6 +63,8 @@ class Scope:
     owner: int = 0
     binders: list[Node] = field(default_factory=list)
     now: dict[str, Value] = field(default_factory=dict)
+    replaced: list[dict[str, Value | None]] = field(default_factory=list)
+    """What `now` had before, for each branch that is being run; None where it had nothing."""
     ever: dict[str, Value] = field(default_factory=dict)
 
     def bind(self, name: str, value: Value) -> None:
@@ -71,8 +73,29 @@ class Scope:
             heard = self.volatile.heard
             heard[name] = join(heard[name], value) if name in heard else value
             value = self.volatile.settled.get(name, UNKNOWN)
-        self.now[name] = value
+        self.set(name, value)
         self.ever[name] = join(self.ever[name], value) if name in self.ever else value
+
+    def set(self, name: str, value: Value) -> None:
+        """Say what a name is for the code that follows, without its being bound to it."""
+        if self.replaced and name not in self.replaced[-1]:
+            self.replaced[-1][name] = self.now.get(name)
+        self.now[name] = value
+
+    def begin(self) -> None:
+        """Begin a branch."""
+        self.replaced.append({})
+
+    def end(self) -> dict[str, Value]:
+        """End the branch begun last: return what it changed, and be as before it; costs what it changed."""
+        changed = {}
+        for name, before in self.replaced.pop().items():
+            changed[name] = self.now[name]
+            if before is None:
+                del self.now[name]
+            else:
+                self.now[name] = before
+        return changed
 
     def _is_volatile(self, name: str) -> bool:
         of_module = self.parent is None or name in self.declared_global
@@ -161,19 +184,18 @@ def _bound_by(node: Node) -> Iterator[str]:
 
 def target_names(target: Node | None) -> Iterator[str]:
     """Yield the plain names of an assignment target or pattern."""
-    if target is None or target.type in {"attribute", "subscript", "call", "string"}:
-        return
-    if target.type == "identifier":
-        yield target.text
-    elif target.type == "dotted_name":
-        if len(target.children) == 1:
-            yield target.children[0].text
-    elif target.type in {"class_pattern", "keyword_pattern"}:
-        for child in target.children[1:]:
-            yield from target_names(child)
-    else:
-        for child in target.children:
-            yield from target_names(child)
+    waiting = [target] if target else []
+    while waiting:
+        node = waiting.pop()
+        if node.type == "identifier":
+            yield node.text
+        elif node.type == "dotted_name":
+            if len(node.children) == 1:
+                yield node.children[0].text
+        elif node.type in {"class_pattern", "keyword_pattern"}:
+            waiting += node.children[:0:-1]
+        elif node.type not in {"attribute", "subscript", "call", "string"}:
+            waiting += node.children[::-1]
 
 
 def imported(node: Node) -> Iterator[tuple[str, str]]:

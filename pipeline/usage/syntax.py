@@ -69,6 +69,10 @@ class Source:
         )
 
     @functools.cached_property
+    def _comments_at(self) -> list[int]:
+        return list(self.type_comments)
+
+    @functools.cached_property
     def newlines(self) -> list[int]:
         """The bytes at which lines end."""
         return [found.start() for found in re.finditer(b"\n", self.data)]
@@ -90,7 +94,9 @@ class Source:
 
     def type_comment_between(self, start: int, end: int) -> str | None:
         """Return the first type comment that starts between two bytes."""
-        return next((text for at, text in self.type_comments.items() if start <= at < end), None)
+        position = bisect_left(self._comments_at, start)
+        at = self._comments_at[position] if position < len(self._comments_at) else end
+        return self.type_comments[at] if at < end else None
 
 
 def walk(node: Node) -> Iterator[Node]:

@@ -119,14 +119,6 @@ def join(one: Value, other: Value) -> Value:
     return other if one is NOTHING else UNKNOWN
 
 
-def merge(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:
-    """Return the names after two branches of which either may have run."""
-    merged = dict(one)
-    for name, value in other.items():
-        merged[name] = join(merged[name], value) if name in merged else value
-    return merged
-
-
 def element_of(value: Value) -> Value:
     """Return what a loop over the value gives."""
     if isinstance(value, Elements):
