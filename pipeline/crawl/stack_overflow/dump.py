@@ -14,8 +14,9 @@ from filelock import FileLock
 
 from pipeline.crawl.stack_overflow import rows
 from pipeline.crawl.stack_overflow.mentions import MentionReader
+from pipeline.crawl.stack_overflow.packed import BUFFER_BYTES, is_packed, names_in, stream
 from pipeline.crawl.stack_overflow.posts import Post
-from pipeline.crawl.stack_overflow.rows import BadRow, RowTooLong
+from pipeline.crawl.stack_overflow.rows import BadRow, RowTooLong, Truncated
 from pipeline.crawl.stack_overflow.rules import StackOverflowRules
 from pipeline.crawl.stack_overflow.store import PostStore, open_store
 from pipeline.crawl.stack_overflow.threads import PostText, Thread, is_about
@@ -30,7 +31,6 @@ POSTS = "Posts.xml"
 USERS = "Users.xml"
 _SAMPLES = 64
 _SAMPLE_BYTES = 1 << 16
-_BUFFER_BYTES = 1 << 20
 
 
 class Numbers:
@@ -67,10 +67,11 @@ def dump_fingerprint(dump: Path) -> str:
 def read_dump(dump: Path, readers: Mapping[str, MentionReader], rules: StackOverflowRules, cache: Path) -> Path:
     """Read a Posts.xml once for these libraries, and return the store of what was found; the next time it is there.
 
-    Names of authors come from a Users.xml beside it. Errors: OSError, StoreError.
+    It may be inside a 7z archive. Names of authors come from the Users.xml (or its archive) beside it, or from the
+    same archive. Errors: OSError, StoreError, ValueError where an archive is damaged.
     """
-    users = dump.with_name(USERS)
-    sources = [dump_fingerprint(path) for path in (dump, users) if path.exists()]
+    users = _users_of(dump)
+    sources = [dump_fingerprint(path) for path in (dump, users) if path]
     key = sha256_json([PASS_VERSION, sources, sorted(readers), plain(rules)])[:16]
     path = cache / f"dump-{key}.sqlite"
     cache.mkdir(parents=True, exist_ok=True)
@@ -85,19 +86,29 @@ def read_dump(dump: Path, readers: Mapping[str, MentionReader], rules: StackOver
     return path
 
 
+def _users_of(dump: Path) -> Path | None:
+    """Return where the Users.xml of a dump is: beside it, or in the same archive."""
+    beside = dump.with_name(dump.name.replace("Posts", "Users"))
+    if beside != dump and beside.is_file():
+        return beside
+    return dump if is_packed(dump) and USERS in names_in(dump) else None
+
+
 def _fill(
-    store: PostStore, dump: Path, users: Path, readers: Mapping[str, MentionReader], rules: StackOverflowRules
+    store: PostStore, dump: Path, users: Path | None, readers: Mapping[str, MentionReader], rules: StackOverflowRules
 ) -> None:
     with store.transaction():
         reading = DumpReader(store, readers, rules)
-        with dump.open("rb", buffering=_BUFFER_BYTES) as file:
-            for number, line in rows.lines_of(file, rules.max_post_bytes):
+        with stream(dump, POSTS) as posts:
+            for number, line in rows.lines_of(posts.file, rules.max_post_bytes):
                 reading.read(number, line)
+        if posts.problem:
+            reading.read(0, Truncated(f"what came out of the archive may not be all: {posts.problem}"))
         reading.read_early()
         store.forget_heads()
-        if users.exists():
-            with users.open("rb", buffering=_BUFFER_BYTES) as file:
-                _name_authors(store, rows.lines_of(file, rules.max_post_bytes))
+        if users:
+            with stream(users, USERS) as authors:
+                _name_authors(store, rows.lines_of(authors.file, rules.max_post_bytes))
 
 
 def _name_authors(store: PostStore, lines: Iterable[tuple[int, bytes | BadRow]]) -> None:
@@ -128,7 +139,7 @@ class DumpReader:
         self._named_in_title = re.compile("|".join(titled) or "(?!)", re.IGNORECASE)
         self._about = Numbers()
         self._stating = Numbers()
-        self._early = SpooledTemporaryFile(_BUFFER_BYTES)  # noqa: SIM115 - lives as long as we do
+        self._early = SpooledTemporaryFile(BUFFER_BYTES)  # noqa: SIM115 - lives as long as we do
 
     def read(self, number: int, line: bytes | BadRow) -> None:
         """Take a row, or an error in its place."""

@@ -12,9 +12,10 @@ from pipeline.crawl.found import Found
 from pipeline.crawl.http import BadAnswer, Fetcher, Unreachable
 from pipeline.crawl.releases import Period
 from pipeline.crawl.stack_overflow.api import RateLimited, StackExchange
-from pipeline.crawl.stack_overflow.dump import read_dump
+from pipeline.crawl.stack_overflow.dump import POSTS, read_dump
 from pipeline.crawl.stack_overflow.listings import Listings, create_filter
 from pipeline.crawl.stack_overflow.mentions import MentionReader
+from pipeline.crawl.stack_overflow.packed import is_packed, names_in
 from pipeline.crawl.stack_overflow.pieces import Pieces
 from pipeline.crawl.stack_overflow.rules import StackOverflowRules
 from pipeline.crawl.stack_overflow.store import PostStore, open_store
@@ -24,15 +25,14 @@ from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason, SnippetSource
 
 API_STORE = "api.sqlite"
-_SEVEN_ZIP = b"7z\xbc\xaf\x27\x1c"
 _HEAD_BYTES = 1024
 
 
 class StackOverflow:
     """Finds blocks of code whose post names a version of the library.
 
-    `libraries` are all of a run: the dump is read once for them. Where `dump` (a Posts.xml) is given the API at
-    `api_url` is not asked. What was read is kept in the folder `cache`.
+    `libraries` are all of a run: the dump is read once for them. Where `dump` (a Posts.xml, or its 7z archive) is
+    given the API at `api_url` is not asked. What was read is kept in the folder `cache`.
     """
 
     name = SnippetSource.STACK_OVERFLOW
@@ -122,14 +122,15 @@ class StackOverflow:
 def _unreadable(dump: Path) -> str | None:
     """Return why a dump cannot be read, and what to do."""
     if not dump.is_file():
-        return f"{dump}: no such file; set DRIFTLINE_STACK_OVERFLOW_DUMP to the Posts.xml of a dump, or to nothing."
+        return f"{dump}: no such file; set DRIFTLINE_STACK_OVERFLOW_DUMP to the Posts.xml of a dump, or to its 7z."
+    if is_packed(dump):
+        try:
+            names = names_in(dump)
+        except ValueError as error:
+            return f"{dump}: a damaged 7z archive: {error}. Fetch it again."
+        return None if POSTS in names else f"{dump}: no {POSTS} in it, but {', '.join(names[:5]) or 'nothing'}."
     with dump.open("rb") as file:
         head = file.read(_HEAD_BYTES)
-    if head.startswith(_SEVEN_ZIP):
-        return (
-            f"{dump}: a 7z archive, which is not read as it is. Unpack it (7z x {dump.name}, or bsdtar -xf {dump.name})"
-            " and set DRIFTLINE_STACK_OVERFLOW_DUMP to its Posts.xml."
-        )
     if b"<posts>" not in head:
         return f"{dump}: no Posts.xml of a Stack Exchange data dump: <posts> does not stand at its beginning."
     return None

@@ -163,7 +163,7 @@ def test_the_dump_is_read_once_for_all_libraries(tmp_path: Path) -> None:
     ("content", "why"),
     [
         (None, "no such file"),
-        (b"7z\xbc\xaf\x27\x1c rest", "Unpack it"),
+        (b"7z\xbc\xaf\x27\x1c rest", "damaged 7z archive"),
         (b"<html><body>Sign in</body></html>", "no Posts.xml"),
         (b"", "no Posts.xml"),
     ],
