@@ -19,7 +19,7 @@ from pipeline.terms import DocumentSource, RejectReason, SymbolKind
 _PLACE = frozenset({"first_version", "last_version", "url"})
 
 
-class Span(NamedTuple):
+class _Span(NamedTuple):
     """A row, and the places of the first and the last release in which it holds."""
 
     first: int
@@ -39,15 +39,15 @@ def api_documents_stage(
 
     In a release of which a site has a document of the API, that stands in place of the docstring's.
     """
-    house = _Calendar(Timeline(releases))
-    states = _States(house, symbols)
-    found, foreign = house.sites(site_documents)
+    calendar = _Calendar(Timeline(releases))
+    states = _States(calendar, symbols)
+    found, foreign = calendar.sites(site_documents)
     sites = _placed(found, states)
     rows: list[Row] = []
-    by_path = _spans(house, documents)
+    by_path = _spans(calendar, documents)
     for path in sorted({*by_path, *sites}):
         told = [span for document in by_path.get(path, ()) for span in _from_docstring(document, states, rules)]
-        rows += house.coded(_replaced(told, list(sites.get(path, {}).values())))
+        rows += calendar.coded(_replaced(told, list(sites.get(path, {}).values())))
     seen = len(documents) + len(site_documents)
     return Output({"api_documents": rows}, seen, seen - len(foreign), foreign)
 
@@ -58,16 +58,16 @@ class _Calendar:
 
     timeline: Timeline
 
-    def span(self, row: Row) -> Span:
+    def span(self, row: Row) -> _Span:
         """Return an interval-coded row with the places between which it holds."""
         versions, last = self.timeline.versions, row["last_version"]
-        return Span(
+        return _Span(
             versions.index(row["first_version"]), len(versions) - 1 if last is None else versions.index(last), row
         )
 
-    def sites(self, rows: Iterable[Row]) -> tuple[list[Span], list[Reject]]:
+    def sites(self, rows: Iterable[Row]) -> tuple[list[_Span], list[Reject]]:
         """Return the documents of sites, and what is refused: those of releases that the lake does not hold."""
-        found: list[Span] = []
+        found: list[_Span] = []
         foreign: list[Reject] = []
         covered = frozenset(self.timeline.versions)
         for row in rows:
@@ -78,14 +78,14 @@ class _Calendar:
                 foreign.append(Reject(key, RejectReason.VERSION_NOT_COVERED, f"{row['url']}: {row['stated']}"))
         return found, foreign
 
-    def coded(self, spans: Iterable[Span]) -> list[Row]:
+    def coded(self, spans: Iterable[_Span]) -> list[Row]:
         """Return rows for spans: neighbours that say the same are one row."""
         versions = self.timeline.versions
-        merged: list[Span] = []
+        merged: list[_Span] = []
         for span in sorted(spans, key=lambda span: span.first):
             before = merged[-1] if merged else None
             if before is not None and self._goes_on(before, span):
-                merged[-1] = Span(before.first, span.last, before.row)
+                merged[-1] = _Span(before.first, span.last, before.row)
             else:
                 merged.append(span)
         newest = len(versions) - 1
@@ -94,30 +94,30 @@ class _Calendar:
             for first, last, row in merged
         ]
 
-    def _goes_on(self, before: Span, after: Span) -> bool:
+    def _goes_on(self, before: _Span, after: _Span) -> bool:
         follows = after.first == before.last + 1 and self.timeline.covers(self.timeline.versions[after.first])
         return follows and all(before.row[name] == after.row[name] for name in before.row.keys() - _PLACE)
 
 
-def _spans(house: _Calendar, rows: Iterable[Row]) -> dict[str, list[Span]]:
-    found: dict[str, list[Span]] = defaultdict(list)
+def _spans(calendar: _Calendar, rows: Iterable[Row]) -> dict[str, list[_Span]]:
+    found: dict[str, list[_Span]] = defaultdict(list)
     for row in rows:
-        found[row["path"]].append(house.span(row))
+        found[row["path"]].append(calendar.span(row))
     return found
 
 
 class _States:
     """The states of public paths; of a second name those of the symbol that it names."""
 
-    def __init__(self, house: _Calendar, symbols: Iterable[Row]) -> None:
-        self._by_path = _spans(house, symbols)
-        self._by_canonical: dict[str, list[Span]] = defaultdict(list)
+    def __init__(self, calendar: _Calendar, symbols: Iterable[Row]) -> None:
+        self._by_path = _spans(calendar, symbols)
+        self._by_canonical: dict[str, list[_Span]] = defaultdict(list)
         for spans in self._by_path.values():
             for span in spans:
                 if span.row["kind"] != SymbolKind.ALIAS:
                     self._by_canonical[span.row["canonical_path"]].append(span)
 
-    def between(self, path: str, first: int, last: int) -> Iterator[Span]:
+    def between(self, path: str, first: int, last: int) -> Iterator[_Span]:
         """Yield the states of a path, cut to a span of releases."""
         for span in _cut(self._by_path.get(path, ()), first, last):
             if span.row["kind"] != SymbolKind.ALIAS:
@@ -137,17 +137,17 @@ class _States:
         return {span.row["path"]: span.row for span in _cut(self._by_canonical.get(path, ()), place, place)}
 
 
-def _cut(spans: Iterable[Span], first: int, last: int) -> Iterator[Span]:
+def _cut(spans: Iterable[_Span], first: int, last: int) -> Iterator[_Span]:
     for span in spans:
         start, end = max(span.first, first), min(span.last, last)
         if start <= end:
-            yield Span(start, end, span.row)
+            yield _Span(start, end, span.row)
 
 
-def _from_docstring(document: Span, states: _States, rules: DirectiveRules) -> Iterator[Span]:
+def _from_docstring(document: _Span, states: _States, rules: DirectiveRules) -> Iterator[_Span]:
     row = document.row
     for first, last, state in states.between(row["path"], document.first, document.last):
-        yield Span(first, last, _row(row, state, rules))
+        yield _Span(first, last, _row(row, state, rules))
 
 
 def _row(document: Row, state: Row, rules: DirectiveRules) -> Row:
@@ -176,14 +176,14 @@ def _signature(state: Row) -> str | None:
     return f"({', '.join(written(state['parameters']))}){returns}"
 
 
-def _placed(found: Iterable[Span], states: _States) -> dict[str, dict[int, Span]]:
+def _placed(found: Iterable[_Span], states: _States) -> dict[str, dict[int, _Span]]:
     """Return the documents of sites by public path and release, with what the release knows of the API.
 
     A site may have an API under the path where it is defined: that is said of every public path that leads there, but
     where the site has a document of that path itself. What no release shows (compiled modules) has the site's path.
     """
-    placed: dict[str, dict[int, Span]] = defaultdict(dict)
-    named: list[tuple[bool, Span]] = []
+    placed: dict[str, dict[int, _Span]] = defaultdict(dict)
+    named: list[tuple[bool, _Span]] = []
     for span in found:
         row = {name: value for name, value in span.row.items() if name != "stated"}
         meant = states.named(row["path"], span.first)
@@ -197,7 +197,7 @@ def _placed(found: Iterable[Span], states: _States) -> dict[str, dict[int, Span]
     return placed
 
 
-def _replaced(told: Sequence[Span], own: Sequence[Span]) -> Iterator[Span]:
+def _replaced(told: Sequence[_Span], own: Sequence[_Span]) -> Iterator[_Span]:
     """Yield the documents of sites, and those of docstrings in all other releases."""
     yield from own
     taken = sorted(span.first for span in own)
@@ -205,7 +205,7 @@ def _replaced(told: Sequence[Span], own: Sequence[Span]) -> Iterator[Span]:
         start = first
         for place in (place for place in taken if first <= place <= last):
             if start < place:
-                yield Span(start, place - 1, row)
+                yield _Span(start, place - 1, row)
             start = place + 1
         if start <= last:
-            yield Span(start, last, row)
+            yield _Span(start, last, row)
