@@ -45,8 +45,8 @@ class Library:
         tokens = _tokens(known.code)
         self._keep(known, tokens, self._sketch(tokens))
 
-    def offer(self, known: Known, origin: str) -> tuple[RejectReason, str] | None:
-        """Keep a snippet, or return why it is not needed."""
+    def offer(self, known: Known, origin: str) -> frozenset[str] | tuple[RejectReason, str]:
+        """Keep a snippet and return the APIs that it is an example of, or return why it is not needed."""
         tokens = _tokens(known.code)
         sketch = self._sketch(tokens)
         if same := self._shown(self._same.get(" ".join(tokens), ()), known):
@@ -54,12 +54,12 @@ class Library:
         near = sorted(number for number in self._alike.query(sketch) if self._near(tokens, self._kept[number]))
         if other := self._shown(near, known):
             return RejectReason.NEAR_DUPLICATE, f"almost the same code stands at {other.place}"
-        if known.paths and all(self._full(origin, path) for path in known.paths):
-            detail = f"{origin} shows {', '.join(sorted(known.paths))} already"
-            return RejectReason.OVER_QUOTA, detail
-        self._examples.update((origin, path) for path in known.paths)
+        new = frozenset(path for path in known.paths if not self._full(origin, path))
+        if known.paths and not new:
+            return RejectReason.OVER_QUOTA, f"{origin} shows {', '.join(sorted(known.paths))} already"
+        self._examples.update((origin, path) for path in new)
         self._keep(known, tokens, sketch)
-        return None
+        return new
 
     def _full(self, origin: str, path: str) -> bool:
         return self._examples[origin, path] >= self._rules.max_per_api_and_origin

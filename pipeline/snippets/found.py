@@ -159,8 +159,9 @@ class FoundCode:
 
     def _kept(self, row: Row, piece: Piece, paths: frozenset[str], redacted: int, removed: int) -> Row | Reject:
         known = Known(piece.code, paths, _place(row, piece.line))
-        if refusal := self._there.offer(known, row["origin"]):
-            return _reject(row, piece.line, refusal)
+        example_of = self._there.offer(known, row["origin"])
+        if isinstance(example_of, tuple):
+            return _reject(row, piece.line, example_of)
         return {
             "id": content_id(row["library"], row["version"], None, piece.preamble, piece.code),
             **{column: row[column] for column in _COPIED},
@@ -170,6 +171,7 @@ class FoundCode:
             "preamble": piece.preamble,
             "code": piece.code,
             "checks": list(piece.checks),
+            "example_of": sorted(example_of),
             "redacted": redacted,
             "comments_removed": removed,
             "line": row["line"] + piece.line,

@@ -180,6 +180,7 @@ def _row(candidate: Row, release: Row) -> Row:
         "source": SnippetSource.DOCSTRING,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
         "stated": None,
+        "example_of": None,
         "redacted": 0,
         "comments_removed": 0,
         "origin": f"pypi:{release['library']}",

@@ -62,7 +62,7 @@ def _release(version: str, predecessor: str | None, time: datetime) -> Row:
 
 def snippet(code: str, path: str, first: str, last: str | None = None, preamble: str = "", **columns: Any) -> Row:
     """An example in the documentation of `path`, the same from the first to the last version."""
-    row = {
+    row: Row = {
         "id": content_id(LIBRARY, first, path, code),
         "library": LIBRARY,
         "version": first,
@@ -76,6 +76,7 @@ def snippet(code: str, path: str, first: str, last: str | None = None, preamble:
         "preamble": preamble,
         "code": code,
         "checks": [],
+        "example_of": None,
         "redacted": 0,
         "comments_removed": 0,
         "origin": f"pypi:{LIBRARY}",

@@ -59,6 +59,14 @@ def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
     assert (output.made, refused(output)) == (3, [])
 
 
+@pytest.mark.parametrize(("example_of", "expected"), [(None, 1), (["lib.fetch", "lib.x"], 1), (["lib.x"], 0), ([], 0)])
+def test_code_of_others_stands_for_the_apis_that_its_author_shows_nowhere_else(
+    example_of: list[str] | None, expected: int
+) -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE, example_of=example_of)
+    assert len(run([row], [life("lib.fetch", "1.0", "2.1")]).tables["completions"]) == expected
+
+
 INTRODUCED = change(ChangeKind.INTRODUCED, "lib.fetch", "1.0", "1.1")
 REMOVED = change(ChangeKind.REMOVED, "lib.fetch", "2.0", "2.1")
 MODIFIED = change(ChangeKind.PARAMETER_RENAMED, "lib.fetch", "1.1", "2.0", parameter="a")

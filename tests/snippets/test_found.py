@@ -319,6 +319,12 @@ def test_of_answers_to_one_question_the_accepted_one_comes_first_then_votes() ->
     assert (only(run(*rows))["score"], only(run(rows[0], rows[2]))["score"]) == (3, 100)
 
 
+def test_a_snippet_stands_for_the_apis_that_its_origin_shows_nowhere_else() -> None:
+    both = found("from lib import find, make\nfor each in (find('a'), make(2)):\n    print(each)\n", file="user/b.py")
+    rows = {row["file"]: row["example_of"] for row in snippets(run(found(USE, file="user/a.py"), both))}
+    assert rows == {"user/a.py": ["lib.make"], "user/b.py": ["lib.find"]}
+
+
 def test_another_origin_may_show_the_same_api() -> None:
     other = found("import lib\nlib.make([1, 2])\n", origin="pypi:other", place="pkg:pypi/other@1")
     assert len(snippets(run(found(USE), other))) == 2
