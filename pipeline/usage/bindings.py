@@ -55,11 +55,12 @@ def _assign_each(state: State, target: Node, value: Value) -> None:
 def _assign_attribute(state: State, target: Node, value: Value) -> None:
     holder, name = target.children[0], target.children[-1]
     receiver = state.scope.lookup(holder.text) if holder.type == "identifier" else UNKNOWN
-    if isinstance(receiver, LocalObject | LocalClass):
-        attributes = state.classes[receiver.owner].attributes
+    owner = state.classes.get(receiver.owner) if isinstance(receiver, LocalObject | LocalClass) else None
+    if owner is not None:
+        attributes = owner.attributes
         attributes[name.text] = join(attributes[name.text], value) if name.text in attributes else value
         # What a base of the library has under the name is used, as any other attribute of it that is assigned.
-        if not state.classes[receiver.owner].bases:
+        if not owner.bases:
             return
     state.value(target)
 

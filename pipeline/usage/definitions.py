@@ -34,7 +34,10 @@ _DEEPEST_CALL = 60
 
 def result_of_local(state: State, key: int) -> Value:
     """Return what a call of a function of the source gives: as annotated, or what its body returns or yields."""
-    info = state.functions[key]
+    info = state.functions.get(key)
+    if info is None:
+        # An earlier walk heard of it, and this one has not come to it.
+        return UNKNOWN
     if info.stated is not UNKNOWN:
         return info.stated
     if info.result is None:
@@ -202,18 +205,6 @@ def learn_attributes(state: State, info: ClassInfo) -> None:
                 method.result = result_of_local(state, key)
             else:
                 _learn(state, method)
-
-
-def library_bases(state: State, owner: int) -> Iterator[str]:
-    """Yield the public classes of the library that a class of the source extends."""
-    waiting, seen = [owner], {owner}
-    while waiting:
-        for base in state.classes[waiting.pop()].bases:
-            if isinstance(base, Reference):
-                yield base.path
-            elif isinstance(base, LocalClass) and base.owner not in seen:
-                seen.add(base.owner)
-                waiting.append(base.owner)
 
 
 def result_of_value(state: State, value: Value) -> Value:

@@ -13,7 +13,7 @@ from pipeline.usage.scopes import NOT_VOLATILE
 from pipeline.usage.state import MAX_DEPTH, State
 from pipeline.usage.syntax import Source
 from pipeline.usage.uses import Unresolved, Use
-from pipeline.usage.values import NOTHING, UNKNOWN, Value
+from pipeline.usage.values import Foreign, Nothing, Unknown, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _may_use(data: bytes, roots: Collection[str]) -> bool:
 
 
 def _known(names: dict[str, Value]) -> dict[str, Value]:
-    return {name: value for name, value in names.items() if value not in (UNKNOWN, NOTHING)}
+    return {name: value for name, value in names.items() if not isinstance(value, Unknown | Nothing | Foreign)}
 
 
 __all__ = ["MAX_DEPTH", "Scan", "scan"]

@@ -132,9 +132,11 @@ def test_large_modules_of_the_standard_library_are_walked(module: object) -> Non
         + f"\ndef f{N}(): return lib.Thing()\nf0().plain()",
         "x: " + "list[" * N + "lib.Thing" + "]" * N,
         "class A(A): x = A.x; A.x.y",
+        "def f(x): x()\ndef g():\n    def h(): pass\n    f(h)",
+        "def f(x): x.y = x.z()\ndef g():\n    class A: pass\n    f(A())",
         "class A(B): pass\nclass B(A): pass\nB().x",
     ],
-    ids=range(19),
+    ids=range(21),
 )
 def test_what_nests_deep_neither_crashes_nor_hides_the_rest(deep: str) -> None:
     result = scan(f"import lib\n{deep}\ndef after():\n    lib.find(1)\n", api())
