@@ -12,7 +12,6 @@ from pipeline.snippets.cut import Lines, lines_of
 from pipeline.snippets.names import outer_names
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_CONDITIONAL = (ast.If, ast.Try)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,12 @@ class Module:
                 self.binders[name].append(Binder(statement))
 
     def _note_conditional(self, statement: ast.If | ast.Try) -> None:
-        """Note a condition around imports: as a whole where it is short, else the imports in it."""
+        """Note a condition around imports: as a whole where it is short, else the imports in it.
+
+        What only a script's own start imports is not there when somebody imports the file.
+        """
+        if isinstance(statement, ast.If) and "__main__" in ast.unparse(statement.test):
+            return
         imports = [node for node in ast.walk(statement) if isinstance(node, ast.Import | ast.ImportFrom)]
         for node in imports:
             self._note_import(node)

@@ -72,6 +72,7 @@ NEEDS = {
     "no other functions": ("import lib\ndef h(): ...\ndef f(): return lib.g(h())\n", "import lib\n"),
     "conditions": ("try:\n    import lib\nexcept ImportError:\n    lib = None\ndef f(): return lib.g()\n", "try:\n    import lib\nexcept ImportError:\n    lib = None\n"),
     "imports of long conditions": ("if x:\n    pass\n    pass\n    pass\n    pass\n    pass\n    from lib import g\ndef f(): return g()\n", "from lib import g\n"),
+    "not the start of a script": ("import lib\ndef f(): return lib.g(h)\nif __name__ == '__main__':\n    from os import h\n    f()\n", "import lib\n"),
     "star imports": ("from lib import *\nfrom os import *\ndef f(): return g()\n", "from lib import *\nfrom os import *\n"),
     "names that builtins hide": ("from lib import open\ndef f(): return open(1)\n", "from lib import open\n"),
     "class heads": ("import lib\nclass A(lib.B):\n    '''Doc.'''\n    def m(self):\n        return lib.g()\n", "import lib\nclass A(lib.B):\n"),
