@@ -152,3 +152,13 @@ def test_no_way_is_told_at_once(index: Index, monkeypatch: pytest.MonkeyPatch) -
     why = fetcher.no_way_to("http://127.0.0.1:1/api")
     assert why is not None
     assert why.startswith("no way to http://127.0.0.1:1/api: ")
+
+
+def test_a_host_cannot_make_us_wait_for_hours(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.Retry._sleep_backoff", lambda self: None)
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", lambda seconds: waits.append(seconds))
+    index.add("demo", "1.0", None, "")
+    index.twists["/simple/demo/"] = [lambda reply: Reply(503, {"Retry-After": "86400"}, b"")]
+    assert Fetcher(timeout_s=5).get(f"{index.simple}/demo/").ok
+    assert max(waits) == 120
