@@ -32,6 +32,7 @@ class Api:
         self.returns = {path: result for path, result in (returns or {}).items() if "*" not in path}
         self._patterns = [(path, result) for path, result in (returns or {}).items() if "*" in path]
         self._below: dict[str, list[str]] = defaultdict(list)
+        self._named: dict[str, list[str]] = defaultdict(list)
         self._definitions: dict[str, str] = {}
         self._classes: dict[str, list[str]] = defaultdict(list)
         self._known: dict[str, Value] = {}
@@ -40,6 +41,7 @@ class Api:
             row = symbols_at[path]
             parent, _, name = path.rpartition(".")
             self._below[parent].append(name)
+            self._named[name].append(path)
             if row["kind"] != SymbolKind.ALIAS:
                 self._definitions.setdefault(row["canonical_path"], path)
             if row["kind"] == SymbolKind.CLASS:
@@ -84,6 +86,12 @@ class Api:
         return row is not None and any(
             label in _UNSEEN or label.startswith((EXTENDS, STARS)) for label in row["labels"]
         )
+
+    def like(self, path: str) -> list[str]:
+        """Return the public paths beside a path, and those of the same name elsewhere, sorted."""
+        parent, _, name = path.rpartition(".")
+        beside = (f"{parent}.{sibling}" for sibling in self._below.get(parent, ()))
+        return sorted({*beside, *self._named.get(name, ())})
 
     def locate(self, path: str) -> str | None:
         """Return the public path that a dotted path leads to, following aliases, or None."""

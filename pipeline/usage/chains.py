@@ -127,7 +127,7 @@ class _Walk:
         of_module = isinstance(value, Reference) and self.api.is_module(value.path)
         of_class = isinstance(value, Instance) or self.api.is_class(value.path)
         special = token.text.startswith("__") and token.text.endswith("__")
-        if (of_module or of_class) and not special and not self.api.is_open(value.path):
+        if not special and (of_module or (of_class and not self.api.is_open(value.path))):
             self._lost(path, token)
         return self._hidden(path) if of_module else UNKNOWN
 

@@ -71,15 +71,22 @@ def _row(snippet: Row, use: Use) -> Row:
 
 
 def _reject(snippet: Row, chain: Unresolved, api: Api, rules: UsageRules) -> Reject:
-    near = nearest(chain.path, api, rules.nearest_similarity)
-    detail = f"line {chain.line}: {chain.path}; nearest public path: {near or 'none'}"
     key = f"{snippet['id']} {chain.chain} @{chain.start_byte}"
+    detail = f"line {chain.line}: {chain.path}; {why_not(chain.path, api, rules.nearest_similarity)}"
     return Reject(key, RejectReason.UNRESOLVED_NAME, detail)
+
+
+def why_not(path: str, api: Api, similarity: float) -> str:
+    """Say why a path is not public, and what a reader may have meant by it."""
+    if public := api.defined_at(path):
+        return f"private; public path of it: {public}"
+    near = nearest(path, api, similarity)
+    parent = path.rpartition(".")[0]
+    unseen = f"the sources do not show all names of {parent}; " if parent and api.is_open(parent) else ""
+    return f"{unseen}nearest public path: {near or 'none'}"
 
 
 def nearest(path: str, api: Api, similarity: float) -> str | None:
     """Return the public path most like one that does not exist: a sibling, or the same name elsewhere."""
-    parent, _, name = path.rpartition(".")
-    candidates = sorted(p for p in api.symbols if p.rpartition(".")[0] == parent or p.rpartition(".")[2] == name)
-    found = difflib.get_close_matches(path, candidates, 1, similarity)
+    found = difflib.get_close_matches(path, api.like(path), 1, similarity)
     return found[0] if found else None

@@ -171,6 +171,24 @@ def test_what_a_curator_states_about_results_is_followed() -> None:
     assert [use.path for use in scan(source, stated).uses if use.name == "end"] == ["lib.Other.end"] * 2
 
 
+def test_what_special_methods_give_can_be_stated() -> None:
+    stated = {
+        "lib.Thing.__enter__": "lib.Other",
+        "lib.Thing.__iter__": "lib.Other",
+        "lib.Thing.__getitem__": "list[lib.Other]",
+        "lib.Thing.__call__": "dict[str, lib.Other]",
+    }
+    source = """
+import lib
+with lib.Thing() as a: a.end()
+for b in lib.Thing(): b.end()
+lib.Thing()[0][1].end()
+lib.Thing()()["k"].end()
+"""
+    uses = scan(source, Api(SYMBOLS, ["lib"], stated)).uses
+    assert [use.line for use in uses if use.path == "lib.Other.end"] == [3, 4, 5, 6]
+
+
 def test_source_nested_deeper_than_code_ever_is_is_said_to_be_so() -> None:
     result = scan("import lib\nlib.make(" + "(" * 500 + ")" * 500 + ")", API)
     assert result.too_deep
