@@ -16,9 +16,9 @@ from pipeline.publish import Published, verify
 from pipeline.refresh import Refresh, counts_of, left_out, plan, publish_refresh, run_group
 from pipeline.settings import PROJECT
 from pipeline.stages import GROUPS
+from tests.crawl.documentation.made import listing, version
 from tests.crawl.documentation.site_server import Pages, inventory
 from tests.crawl.documentation.site_server import served as serve_pages
-from tests.crawl.documentation.test_read_the_docs import listing, version
 from tests.crawl.github.hub import TOKEN, Hub
 from tests.crawl.github.hub import serve as serve_hub
 from tests.crawl.stack_overflow.site import Site, Written

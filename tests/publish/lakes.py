@@ -95,7 +95,7 @@ def statement(path: str, directive: DirectiveKind, stated: str, found: str | Non
 
 
 def _api_document(path: str) -> Row:
-    parts = {"parameters": [], "returns": [], "examples": [], "directives": []}
+    parts: dict[str, list[Row]] = {"parameters": [], "returns": [], "examples": [], "directives": []}
     return {
         "library": LIBRARY,
         "path": path,
