@@ -56,7 +56,7 @@ def read_pins(files: Mapping[str, bytes], rules: PinRules | None = None) -> Pins
     rules = rules or pin_rules()
     stated: dict[Stated, None] = {}
     rejects: dict[Reject, None] = {}
-    todo = deque((path, reader(rules)) for path in sorted(files) if (reader := _reader(path)))
+    todo = deque((path, make(rules)) for path in sorted(files) if (make := _reader(path)))
     included: set[tuple[str, str | None]] = set()
     while todo:
         path, reader = todo.popleft()
