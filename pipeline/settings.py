@@ -31,9 +31,7 @@ class Settings(BaseSettings):
         "https://api.stackexchange.com/2.3",
         description="the Stack Exchange API, with STACKEXCHANGE_KEY where set",
     )
-    stack_overflow_dump: Path | None = Field(
-        None, description="Posts.xml of the data dump, or its .7z, for the API"
-    )
+    stack_overflow_dump: Path | None = Field(None, description="Posts.xml of the data dump, or its .7z, for the API")
     read_the_docs_url: str = Field("https://readthedocs.org/api/v3", description="the API of Read the Docs")
     workers: int = Field(os.cpu_count() or 1, ge=1, description="processes and threads that one stage may use")
     timeout_s: float = Field(60.0, gt=0, description="seconds to wait for an answer of the index")

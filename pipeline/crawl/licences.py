@@ -10,7 +10,7 @@ from pipeline.rules import Rule
 
 
 class LicenceRules(Rule):
-    """What metadata says, mapped to SPDX: classifiers, whole texts, and beginnings of texts that hold the licence itself.
+    """What metadata says, mapped to SPDX: classifiers, whole texts, and how texts begin that hold the licence itself.
 
     Texts are compared in lower case, spaces folded.
     """

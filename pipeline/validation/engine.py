@@ -10,6 +10,7 @@ from typing import Any, Protocol
 
 from pipeline.environments import Environment, EnvironmentStore, IndexUnreachable, Sandbox, StepFailed, Wanted
 from pipeline.lake import Row
+from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
 from pipeline.validation.cases import Case, Result
 from pipeline.validation.planning import Job, by_environment, digest_of
@@ -21,6 +22,8 @@ from pipeline.validation.verdict_file import Verdict
 CHUNK = 16
 """Cases of one environment that one worker runs before another one may take over: a fork server serves them all."""
 
+# Both ways of running come out alike, and which snippets are run is no matter of samples.
+_NOT_OF_RUNS = frozenset({"process", "fork_from", "run_alone"})
 _AHEAD = 4  # environments for each worker that may be built and wait to be used
 _ATTEMPT = ("python", "rung", "outcome", "detail")
 _TRANSIENT = frozenset({EnvironmentOutcome.NO_SPACE})
@@ -45,8 +48,8 @@ class Engine:
     @cached_property
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
-        of_runs = self.rules.model_dump(mode="json", exclude={"process", "fork_from"})
-        return (of_runs, self.store.rules.model_dump(mode="json"), self.cover)
+        of_runs = {name: rule for name, rule in plain(self.rules).items() if name not in _NOT_OF_RUNS}
+        return (of_runs, plain(self.store.rules), self.cover)
 
 
 @dataclass(frozen=True, slots=True)
