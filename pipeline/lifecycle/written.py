@@ -27,6 +27,7 @@ def _annotation(text: str | None) -> str | None:
     return None if text is None else _modern(text)
 
 
+@functools.lru_cache(maxsize=65536)
 def _modern(text: str) -> str:
     bare = _PREFIX.sub("", text)
     if "Literal" not in bare:
