@@ -20,7 +20,7 @@ def same_annotation(old: str | None, new: str | None) -> bool:
 
 def same_overloads(old: Sequence[str], new: Sequence[str]) -> bool:
     """Return whether overloads are the same, in the same order, but for the spelling of annotations."""
-    return [_modern(f"def f{one}: ...") for one in old] == [_modern(f"def f{one}: ...") for one in new]
+    return old == new or [_modern(f"def f{one}: ...") for one in old] == [_modern(f"def f{one}: ...") for one in new]
 
 
 def _annotation(text: str | None) -> str | None:

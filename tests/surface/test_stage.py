@@ -194,11 +194,11 @@ def test_what_a_private_method_says_counts_where_it_has_a_public_name():
     """It is nothing that its class says; the row of the other name was that of the first release all the same."""
     contents: dict[str, bytes] = {}
     reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
-    for given in (["a"], ["a", "b"]):
-        hidden = f"class _C:\n    def _m({', '.join(given)}): ...\n"
+    for names in (["a"], ["a", "b"]):
+        hidden = f"class _C:\n    def _m({', '.join(names)}): ...\n"
         sources, added = tree({"pkg/__init__.py": "from ._hidden import _C\nf = _C._m\n", "pkg/_hidden.py": hidden})
         contents |= added
-        assert [parameter["name"] for parameter in reader.read(sources).symbols["pkg.f"]["parameters"]] == given
+        assert [parameter["name"] for parameter in reader.read(sources).symbols["pkg.f"]["parameters"]] == names
 
 
 METHOD = "    def m(self):\n        'Doc.'\n"
