@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.surface.expressions import canonical_path, expression_text, inside_text
-from pipeline.surface.syntax import Function, described_by, dotted
+from pipeline.surface.syntax import FUNCTIONS, Function, described_by, dotted
 
 _DECORATOR_LABELS = {
     "property": {"property"},
@@ -34,8 +34,8 @@ _SCOPES = (ast.Module, ast.ClassDef)
 class Bound:
     """A name that a statement binds: a function, a class with its scope, an attribute, or an import of `target`.
 
-    `docstring` is the string as it stands in the source, in the function `described_in` or outside of functions;
-    `overloads` are those of a function.
+    `docstring` is the string as it stands in the source, in the function `described_in` or outside of functions; a
+    function says itself which is its own. `overloads` are those of a function.
     """
 
     name: str
@@ -154,13 +154,12 @@ def _inside(statement: ast.AST) -> Iterator[Sequence[ast.AST]]:
 
 
 def _bind_definition(node: Function | ast.ClassDef, scope: Scope, module: _Module) -> None:
-    docstring = described_by(node.body[0]) if node.body else None
-    function = node if isinstance(node, Function) else None
-    made = Bound(node.name, node, not module.guarded, docstring=docstring, scope=scope, described_in=function)
+    made = Bound(node.name, node, not module.guarded, scope=scope)
     paths = _decorator_paths(node, scope) if node.decorator_list else []
     for path in paths:
         made.labels |= _DECORATOR_LABELS.get(path, set())
     if isinstance(node, ast.ClassDef):
+        made.docstring = described_by(node.body[0]) if node.body else None
         made.scope = Scope(node.name, f"{scope.path}.{node.name}", node, scope)
         scope.bound[node.name] = made
         _walk(node.body, node, made.scope, module)
@@ -244,7 +243,7 @@ def _bind_attributes(
     """Bind what an assignment binds, with the string below it as its docstring."""
     owner, described_in = scope, None
     names = _target_names(node)
-    if isinstance(scope.owner, Function):
+    if isinstance(scope.owner, FUNCTIONS):
         assert scope.around is not None
         owner, described_in = scope.around, scope.owner
         names = [name.removeprefix("self.") for name in names if name.startswith("self.")]
@@ -262,7 +261,7 @@ def _bind_attributes(
             if known.target is None:
                 labels = labels | known.labels
                 if docstring is None:
-                    docstring, described_in = known.docstring, known.described_in
+                    docstring, described_in = _described(known)
                 annotation = annotation or _known_annotation(known)
         owner.bound[name] = Bound(
             name, node, not module.guarded, {*labels}, docstring, annotation, node.value, described_in=described_in
@@ -295,7 +294,14 @@ def _class_variable(annotation: ast.expr, scope: Scope) -> str | None:
     return inside_text(annotation, "ClassVar", scope.resolve, strings=reads_strings(scope))
 
 
+def _described(known: Bound) -> tuple[ast.Constant | None, Function | None]:
+    """Return the docstring of what is bound already, and the function that it stands in."""
+    if isinstance(known.node, FUNCTIONS):
+        return described_by(known.node.body[0]), known.node
+    return known.docstring, known.described_in
+
+
 def _known_annotation(known: Bound) -> str | None:
-    if isinstance(known.node, Function) and known.scope is not None:
+    if isinstance(known.node, FUNCTIONS) and known.scope is not None:
         return annotation_text(known.node.returns, known.scope)
     return known.annotation
