@@ -55,8 +55,8 @@ class Comparison:
         """Compare two releases; `changed` are the paths whose rows differ, where they are known."""
         self.old, self.new, self.rules = old, new, rules
         self.changed = _changed(old, new) if changed is None else changed
-        self.gone = _missing({path for path in self.changed if path in old.rows and path not in new.rows}, old, new, rules)
-        self.come = _missing({path for path in self.changed if path in new.rows and path not in old.rows}, new, old, rules)
+        self.gone = _missing(self.changed, old, new, rules)
+        self.come = _missing(self.changed, new, old, rules)
         self.reported_gone = _reported(self.gone, old, new)
         self.reported_come = _reported(self.come, new, old)
         self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
@@ -121,8 +121,9 @@ def _changed(old: Index, new: Index) -> Set[str]:
     return (old.rows.keys() ^ new.rows.keys()) | {path for path in both if old.rows[path] != new.rows[path]}
 
 
-def _missing(paths: Set[str], here: Index, there: Index, rules: LifecycleRules) -> list[str]:
-    return sorted(path for path in paths if is_missing(path, here, there, rules))
+def _missing(changed: Set[str], here: Index, there: Index, rules: LifecycleRules) -> list[str]:
+    only_here = (path for path in changed if path in here.rows and path not in there.rows)
+    return sorted(path for path in only_here if is_missing(path, here, there, rules))
 
 
 def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.surface.bodies import Bodies, Body
 from pipeline.surface.records import Definition
-from pipeline.surface.syntax import FUNCTIONS, dotted, statements, written
+from pipeline.surface.syntax import FUNCTIONS, Function, dotted, statements, written
 from pipeline.surface.telling import find_all
 
 SET_OUTSIDE_INIT = "set-outside-init"

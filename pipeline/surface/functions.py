@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.surface.bindings import Bound, Scope, annotation_text, reads_strings
 from pipeline.surface.bodies import Bodies, Body
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.deprecations import mark_of
@@ -16,6 +15,7 @@ from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.parameter_marks import mark_by_code, mark_told
 from pipeline.surface.records import Definition, Parameter
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.syntax import Function, described_by, written
 from pipeline.surface.written_signatures import shown_overload, written_parameters

@@ -34,6 +34,9 @@ Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
 BATCH = 32
 """Files that a worker reads in one go, or all versions of one."""
 
+KEPT_TOGETHER = 512
+"""Records that are written in one go: whatever is killed loses no more, and each go waits for the disk."""
+
 REMEMBERED = 4096
 """Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
 
@@ -106,9 +109,13 @@ class Records:
         # the versions of a file one after another, in the order of the releases: they share most functions
         missing = sorted((file for key, file in wanted.items() if key not in known), key=lambda file: file.path)
         done = 0
+        waiting: dict[str, bytes] = {}
         for packed in self._read(missing):
-            self._keep(packed)
             done += len(packed)
+            waiting |= packed
+            if len(waiting) >= KEPT_TOGETHER or done == len(missing):
+                self._keep(waiting)
+                waiting = {}
             tell(done, len(missing))
 
     def load(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
