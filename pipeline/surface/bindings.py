@@ -196,7 +196,7 @@ def _bind_attributes(
             if known.target is None:
                 labels = labels | known.labels
                 if docstring is None:
-                    docstring, described_in = _described(known)
+                    docstring, described_in = known.described
                 annotation = annotation or _known_annotation(known)
         owner.bound[name] = Bound(
             name, node, not module.guarded, {*labels}, docstring, annotation, node.value, described_in=described_in
@@ -227,13 +227,6 @@ def _attribute_labels(node: ast.Assign | ast.AnnAssign, scope: Scope) -> tuple[s
 
 def _class_variable(annotation: ast.expr, scope: Scope) -> str | None:
     return inside_text(annotation, "ClassVar", scope.resolve, strings=reads_strings(scope))
-
-
-def _described(known: Bound) -> tuple[ast.Constant | None, Function | None]:
-    """Return the docstring of what is bound already, and the function that it stands in."""
-    if isinstance(known.node, FUNCTIONS):
-        return described_by(known.node.body[0]), known.node
-    return known.docstring, known.described_in
 
 
 def _known_annotation(known: Bound) -> str | None:

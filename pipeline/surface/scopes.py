@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 
 from pipeline.surface.expressions import expression_text
-from pipeline.surface.syntax import Function
+from pipeline.surface.syntax import FUNCTIONS, Function, described_by
 
 
 @dataclass(slots=True)
@@ -28,6 +28,13 @@ class Bound:
     scope: Scope | None = None
     overloads: list[Bound] = field(default_factory=list)
     described_in: Function | None = None
+
+    @property
+    def described(self) -> tuple[ast.Constant | None, Function | None]:
+        """The docstring as it stands in the source, and the function that it stands in."""
+        if isinstance(self.node, FUNCTIONS):
+            return described_by(self.node.body[0]), self.node
+        return self.docstring, self.described_in
 
 
 @dataclass(slots=True)
