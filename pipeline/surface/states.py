@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -42,10 +42,11 @@ class _Member(msgspec.Struct, frozen=True):
 
 
 class Kept:
-    """What rows of releases can share: hash and sketch of docstrings, rows of members by path."""
+    """What releases can share: hash and sketch of docstrings, rows of members and of what is importable, by path."""
 
     def __init__(self) -> None:
         self.members: dict[str, _Member] = {}
+        self.pointers: dict[str, tuple[tuple[str, SymbolKind, PublicBecause, str, SourceKind], Row]] = {}
         self._texts: dict[str, tuple[str, list[int]]] = {}
 
     def text(self, docstring: str) -> tuple[str, list[int]]:
@@ -56,10 +57,12 @@ class Kept:
             self._texts[docstring] = known
         return known
 
-    def keep_only(self, paths: Container[str]) -> None:
-        """Forget the members that a release does not have: should they come back, they stand elsewhere."""
-        for path in [path for path in self.members if path not in paths]:
+    def keep_only(self, symbols: Container[str], importable: Container[str]) -> None:
+        """Forget what a release does not have: should it come back, it stands elsewhere."""
+        for path in [path for path in self.members if path not in symbols]:
             del self.members[path]
+        for path in [path for path in self.pointers if path not in importable]:
+            del self.pointers[path]
 
 
 class States:
@@ -113,21 +116,23 @@ class States:
         file = self.offer.root + found.module.file
         row = bare_row(path, found.path, kind_of(definition), because, file, found.module.source)
         row |= stated(definition)
-        if definition.kind == "class":
-            self._owners(found)
-            row |= class_parameters(found, self.distribution)
-            row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
+        owners = self._owners(found) if definition.kind == "class" else []
+        if owners:
+            row |= class_parameters(owners, self.distribution)
+            row["labels"] = sorted({*row["labels"], *class_labels(owners, self.distribution)})
         elif definition.kind == "function":
             row["parameters"] = named_parameters(definition.called, found, self.distribution)
         self._add(row, self._documented(row, definition.docstring, found.line if definition.docstring else 1))
-        if definition.kind == "class":
+        if owners:
             self._expanding.add(found.path)
-            self._members(path, found)
+            self._members(path, owners)
             self._expanding.remove(found.path)
 
-    def _members(self, path: str, class_: Found) -> None:
-        """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
-        owners = self._owners(class_)
+    def _members(self, path: str, owners: Sequence[Found]) -> None:
+        """Add the rows of a class's public members, its own and those it inherits inside the distribution.
+
+        The owners are the class and its bases.
+        """
         taken: set[str] = set()
         for place, owner in enumerate(owners):
             assert owner.definition is not None
