@@ -21,12 +21,13 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.crawl import Period, finals_of, project
+from pipeline.house import House
 from pipeline.lake import Row, run_stage
 from pipeline.lifecycle.documented import directives_stage
 from pipeline.lifecycle.occurrences import Timeline
 from pipeline.rules import LibraryRule, Profile, load
 from pipeline.settings import index_url, settings
-from pipeline.stages import House
+from pipeline.stages import stages_of
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import read_version
 from pipeline.terms import Agreement, DirectiveKind, DirectiveOwner
@@ -54,7 +55,7 @@ def _house(library: str, versions: str) -> House:
 def directives_of(library: str, versions: SpecifierSet) -> tuple[list[Row], Timeline]:
     """Return the `directives` rows of a library over a range of its releases, and those releases."""
     house = _house(library, str(versions))
-    stages = house.stages()
+    stages = stages_of(house)
     for name in STAGES:
         run_stage(stages[name], library, house.lake, settings().runs / "agreement" / "counts")
     tables = {name: house.lake.read(name, library) for name in TABLES}

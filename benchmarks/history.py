@@ -38,10 +38,11 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.crawl import Fetcher, Period, finals_of, project
+from pipeline.house import House
 from pipeline.lake import run_stage
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
-from pipeline.stages import House
+from pipeline.stages import stages_of
 
 LIBRARIES = ("flask", "networkx", "pandas")
 """A small, a middle and a large one."""
@@ -133,7 +134,7 @@ def run(library: str, versions: str, stages: tuple[str, ...]) -> None:
     """Run stages for a library in the lake of the settings."""
     made = house(library, versions)
     for name in stages:
-        run_stage(made.stages()[name], library, made.lake, settings().runs / "benchmark")
+        run_stage(stages_of(made)[name], library, made.lake, settings().runs / "benchmark")
 
 
 def step(name: str, library: str, folder: Path, versions: str, sample: int) -> dict[str, float]:

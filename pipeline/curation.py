@@ -6,6 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.crawl import CrawlRules, LicenceRules
+from pipeline.crawl.documentation.rules import DocumentationRules
+from pipeline.crawl.downstream import DependentRules
+from pipeline.crawl.github import GitHubRules
+from pipeline.crawl.pins import PinRules, pin_rules
+from pipeline.crawl.python_files import PythonFileRules
+from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
 from pipeline.drafting import DraftingRules
 from pipeline.environments import (
     BuildRules,
@@ -34,6 +40,12 @@ class CurationRules:
 
     crawl: CrawlRules
     licences: LicenceRules
+    dependents: DependentRules
+    python_files: PythonFileRules
+    pins: PinRules
+    github: GitHubRules
+    documentation: DocumentationRules
+    stack_overflow: StackOverflowRules
     surface: SurfaceRules
     helpers: HelperRules
     lifecycle: LifecycleRules
@@ -75,6 +87,12 @@ class CurationRules:
         return cls(
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
+            dependents=load(folder / "dependents.yaml", DependentRules),
+            pins=pin_rules(folder),
+            python_files=load(folder / "python_files.yaml", PythonFileRules),
+            github=load(folder / "github.yaml", GitHubRules),
+            documentation=load(folder / "documentation.yaml", DocumentationRules),
+            stack_overflow=stack_overflow_rules(folder),
             surface=load(folder / "surface.yaml", SurfaceRules),
             helpers=load(folder / "helpers.yaml", HelperRules),
             lifecycle=load(folder / "tags.yaml", LifecycleRules),

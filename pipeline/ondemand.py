@@ -10,11 +10,11 @@ from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl import BadAnswer, Period, Unreachable, Wanted, finals_of, project, releases_stage
+from pipeline.house import House
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import Index, compare, lifecycle_stage
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
-from pipeline.stages import House
 from pipeline.surface import Surface, surface_stage
 from pipeline.terms import RejectReason
 

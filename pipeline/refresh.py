@@ -10,14 +10,17 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pyarrow.compute as pc
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
+from pipeline.house import House
 from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
 from pipeline.settings import settings
-from pipeline.stages import GROUPS, House
+from pipeline.stages import GROUPS, stages_of
+from pipeline.terms import RejectReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def plan(refresh: Refresh) -> list[str]:
 def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     """Run one group of stages for one library."""
     house = refresh.house()
-    stages = house.stages()
+    stages = stages_of(house)
     return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
 
 
@@ -92,6 +95,14 @@ def published_of(refresh: Refresh) -> Published | None:
         return None
     kept = json.loads(path.read_text())
     return Published(**kept | {"path": Path(kept["path"])})
+
+
+def left_out(refresh: Refresh) -> dict[str, str]:
+    """Return the sources of code that could not be asked for any of the libraries, each with why and what to do."""
+    house = refresh.house()
+    asked = [house.lake.read("rejects", library, pc.field("stage") == "gather") for library in plan(refresh)]
+    notes = [row for rows in asked for row in rows if row["reason"] == RejectReason.SOURCE_LEFT_OUT]
+    return {row["key"]: row["detail"] for row in sorted(notes, key=lambda row: (row["key"], row["detail"]))}
 
 
 def totals(counts: Sequence[Count]) -> list[Count]:

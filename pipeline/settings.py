@@ -26,6 +26,15 @@ class Settings(BaseSettings):
     data: Path = Field(PROJECT / "data", description="folder of the lake, the caches and the snapshots")
     rules: Path = Field(PROJECT / "curation_rules", description="folder of the rule files")
     index_url: str | None = Field(None, description="package index; default: what pip is configured to use")
+    github_url: str = Field("https://api.github.com", description="GitHub's REST API, asked with GITHUB_TOKEN")
+    stack_exchange_url: str = Field(
+        "https://api.stackexchange.com/2.3",
+        description="the Stack Exchange API, with STACKEXCHANGE_KEY where set",
+    )
+    stack_overflow_dump: Path | None = Field(
+        None, description="Posts.xml of the data dump, or its .7z, for the API"
+    )
+    read_the_docs_url: str = Field("https://readthedocs.org/api/v3", description="the API of Read the Docs")
     workers: int = Field(os.cpu_count() or 1, ge=1, description="processes and threads that one stage may use")
     timeout_s: float = Field(60.0, gt=0, description="seconds to wait for an answer of the index")
     environments_gib: float = Field(20.0, gt=0, description="size above which unused environments are taken away")

@@ -4,8 +4,29 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.index_server import Index, serve
+
+# A check that passed must pass again on the same code: fresh input is drawn by `make search`, not by whoever submits.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("search", max_examples=2000, deadline=None)
+settings.load_profile("repeatable")
+
+
+_TOKENS = ("GITHUB_TOKEN", "STACKEXCHANGE_KEY", "READTHEDOCS_TOKEN")
+_SERVICES = ("DRIFTLINE_GITHUB_URL", "DRIFTLINE_STACK_EXCHANGE_URL", "DRIFTLINE_READ_THE_DOCS_URL")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _services() -> Iterator[None]:
+    """No test asks a real service, whatever the environment of whoever runs it says: nobody listens on port 1."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in _TOKENS:
+            environment.delenv(name, raising=False)
+        for name in _SERVICES:
+            environment.setenv(name, "http://127.0.0.1:1")
+        yield
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pipeline.airflow import AirflowError, Client, Server, down, free_port, home
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import Json, Libraries, ProfileName, Since, Until, read_refresh
 from pipeline.cli.summary import as_json, print_summary
-from pipeline.refresh import Refresh, counts_of, plan, published_of
+from pipeline.refresh import Refresh, plan, published_of
 from pipeline.stages import GROUPS
 
 DAG = "refresh"
@@ -72,9 +72,9 @@ def refresh(
     if published is None:
         fail(f"the DAG run {run} ended as {state} and published nothing; its logs are in {home() / 'logs'}")
     if json:
-        print_json(as_json(run, counts_of(done), published))
+        print_json(as_json(done, published))
     else:
-        print_summary(counts_of(done), published)
+        print_summary(done, published)
     if state != "success":
         fail(f"the DAG run {run} ended as {state}; its logs are in {home() / 'logs'}", PROBLEM)
 

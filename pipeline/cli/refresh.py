@@ -42,9 +42,9 @@ def refresh(
         problems.append(str(error))
     counts = counts_of(asked)
     if json:
-        print_json(as_json(asked.run, counts, published))
+        print_json(as_json(asked, published))
     else:
-        print_summary(counts, published)
+        print_summary(asked, published)
     problems += _unfinished(counts)
     if problems:
         fail("\n".join(problems), PROBLEM)

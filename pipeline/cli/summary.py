@@ -10,15 +10,17 @@ from rich.markup import escape
 from pipeline.cli.output import out, print_table
 from pipeline.lake import Count
 from pipeline.publish import Published
-from pipeline.refresh import totals
+from pipeline.refresh import Refresh, counts_of, left_out, totals
 
 
-def as_json(run: str, counts: list[Count], published: Published | None) -> dict[str, Any]:
+def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
     """Return the summary for a program; `snapshot` is null where nothing was published."""
+    counts = counts_of(done)
     return {
-        "run": run,
+        "run": done.run,
         "stages": [asdict(count) for count in totals(counts)],
         "libraries": [asdict(count) for count in counts],
+        "left_out": left_out(done),
         "snapshot": _snapshot(published) if published else None,
     }
 
@@ -32,13 +34,17 @@ def _snapshot(published: Published) -> dict[str, Any]:
     }
 
 
-def print_summary(counts: list[Count], published: Published | None) -> None:
-    """Print the summary for a person: the stages, and what was published if anything was."""
+def print_summary(done: Refresh, published: Published | None) -> None:
+    """Print the summary for a person: the stages, what could not be asked, and what was published if anything was."""
     print_table(
         "Stages",
         ["stage", "in", "out", "rejected", "unchanged", "seconds", "MB", "why rejected"],
-        [_line(count) for count in totals(counts)],
+        [_line(count) for count in totals(counts_of(done))],
     )
+    if sources := left_out(done):
+        out.print()
+    for source, why in sources.items():
+        out.print(f"Left out: {source}: {why}", markup=False)
     if published:
         _print_published(published)
 

@@ -177,12 +177,17 @@ def _print(summary: Summary, verdicts: Path, span: Range | None) -> None:
     counts = [
         (outcome, summary.outcomes[outcome], outcome.meaning) for outcome in Outcome if outcome in summary.outcomes
     ]
-    print_table(f"{total} {'runs' if span else 'samples'}", ("outcome", "number", "meaning"), counts)
-    made = f"{total - summary.kept} now, in {summary.environments} environments and {summary.seconds:.0f} s"
+    print_table(_counted(total, "run" if span else "sample"), ("outcome", "number", "meaning"), counts)
+    environments = _counted(summary.environments, "environment")
+    made = f"{total - summary.kept} now, in {environments} and {summary.seconds:.0f} s"
     kept = f"; {summary.kept} kept from before (--again, --restart run them again)" if summary.kept else ""
     say(f"{made}{kept}. The verdicts: {verdicts}")
     for name, count in sorted(summary.unknown.items()):
         say(f"{name!r} is no field of a sample and was left aside, in {count} of them")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _print_failures(verdicts: Path) -> None:

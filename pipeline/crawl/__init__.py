@@ -2,9 +2,10 @@
 
 from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.found import CodeSource, Found
+from pipeline.crawl.gather import gather_stage
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile, Project, project
-from pipeline.crawl.licences import LicenceRules
+from pipeline.crawl.licences import LicenceRules, is_allowed
 from pipeline.crawl.releases import Period, Wanted, finals_of, releases_stage
 from pipeline.crawl.rules import CrawlRules
 from pipeline.crawl.sources import SourcesError
@@ -28,6 +29,8 @@ __all__ = [
     "Wanted",
     "WrongHash",
     "finals_of",
+    "gather_stage",
+    "is_allowed",
     "project",
     "releases_stage",
 ]

@@ -113,6 +113,8 @@ class ZipMembers:
         self._budget = _Budget(size, limits)
         infos = self._archive.infolist()
         for info in infos:
+            if not info.filename:
+                raise BadArchive("a member without a name")
             _check_name(info.filename)
         # The announced sizes are summed first, so that a bomb among the unwanted members is seen as well.
         _Budget(size, limits).take(sum(info.file_size for info in infos), "archive")

@@ -37,6 +37,8 @@ class Found:
     licence: str | None
     attribution: str | None
     title: str | None
+    score: int | None = None
+    accepted: bool | None = None
 
 
 class CodeSource(Protocol):

@@ -18,6 +18,9 @@ from pipeline import __version__
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)
 CHUNK = 1 << 16
+_FIRST_CONTACT_S = 10.0
+# A host that asks for more patience is asked again sooner, and then left for another day.
+_LONGEST_WAIT_S = 120
 
 _CONTENT_RANGE = re.compile(r"bytes +(\d+)-(\d+)/(\d+)")
 _Made = TypeVar("_Made")
@@ -72,7 +75,11 @@ class Fetcher:
         # The retry policy of urllib3 ends where the body begins.
         self._broken_off_retries = min(retries, 2)
         self._policy = Retry(
-            total=retries, backoff_factor=backoff_s, status_forcelist=RETRY_STATUSES, raise_on_status=False
+            total=retries,
+            backoff_factor=backoff_s,
+            status_forcelist=RETRY_STATUSES,
+            raise_on_status=False,
+            retry_after_max=_LONGEST_WAIT_S,
         )
         self._counting = threading.Lock()
         self._session: tuple[int, requests.Session] | None = None
@@ -87,6 +94,14 @@ class Fetcher:
                 session.mount(scheme, HTTPAdapter(max_retries=self._policy))
             self._session = os.getpid(), session
         return self._session[1]
+
+    def no_way_to(self, url: str) -> str | None:
+        """Return why no connection to a host can be made, asked once and without waiting for better times, or None."""
+        try:
+            with requests.head(url, timeout=min(self.timeout_s, _FIRST_CONTACT_S), allow_redirects=False):
+                return None
+        except requests.RequestException as error:
+            return f"no way to {url}: {_cause(error)}"
 
     def get(self, url: str, headers: Mapping[str, str] | None = None, *, stream: bool = False) -> requests.Response:
         """Fetch an address.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from functools import partial
 
 from packaging.specifiers import SpecifierSet
@@ -41,6 +41,16 @@ class Period:
     def covers(self, time: datetime) -> bool:
         """Tell whether a time lies in the period."""
         return (self.since is None or self.since <= time) and (self.until is None or time < self.until)
+
+    def within(self, since: date | None, until: date | None) -> Period:
+        """Return the part of the period that begins at one day's midnight, UTC, and ends at another's."""
+        starts = [time for time in (self.since, _midnight(since)) if time]
+        ends = [time for time in (self.until, _midnight(until)) if time]
+        return Period(max(starts, default=None), min(ends, default=None))
+
+
+def _midnight(day: date | None) -> datetime | None:
+    return datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,8 +61,12 @@ class WheelShelf:
             ready = Path(temporary, "wheel")
             ready.mkdir()
             (ready / name).write_bytes(content)
-            with contextlib.suppress(FileExistsError, OSError) if folder.is_dir() else contextlib.nullcontext():
+            try:
                 ready.rename(folder)
+            except OSError:
+                # Another process built it at the same time and was there first.
+                if not (folder / name).is_file():
+                    raise
         return folder / name
 
     def _folder(self, pin: Pin, python: str, beside: Sequence[str]) -> Path:

@@ -21,7 +21,8 @@ def make_completions(
 ) -> Made:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
-    A candidate is an API of a snippet (its first use under its own name), a version and a level. The versions are,
+    A candidate is an API of a snippet (its first use under its own name; of code of others one that no other snippet of
+    the same origin stands for), a version and a level. The versions are,
     within the snippet's run, the first whose predecessor the lake holds, and each in which the API is new, about to
     go or modified. Without its predecessor nobody knows whether an API is new in a version.
     """
@@ -30,7 +31,8 @@ def make_completions(
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
         uses = usages.get(snippet["id"], ())
-        suitable, unfit = core_usages(uses, rules)
+        examples, unfit = core_usages(uses, rules)
+        suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
         made.notes += unfit
         for result in _of_snippet(snippet, source, suitable, uses, history, rules):
             made.add(result)
@@ -42,6 +44,11 @@ def make_completions(
     )
     made.rejects += surplus
     return made
+
+
+def _is_example(snippet: Row, path: str) -> bool:
+    """Say whether a snippet may stand for an API: code of others shows each API once for each of its authors."""
+    return snippet["example_of"] is None or path in snippet["example_of"]
 
 
 def core_usages(usages: Iterable[Row], rules: MaskingRules) -> tuple[list[Row], list[Reject]]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
+from pipeline.instances.blocks import make_blocks
 from pipeline.instances.completions import make_completions
+from pipeline.instances.foreign import LibraryNames
 from pipeline.instances.history import History
 from pipeline.instances.migrations import make_migrations
 from pipeline.instances.rules import MaskingRules
@@ -13,7 +15,7 @@ from pipeline.instances.source import BrokenSource, Source, parse_source
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import LifecycleRules, Tags
 from pipeline.snippets import source_of
-from pipeline.terms import RejectReason
+from pipeline.terms import Language, RejectReason, SnippetSource
 
 
 def instances_stage(
@@ -25,23 +27,27 @@ def instances_stage(
     lifecycles: Sequence[Row],
     tagging: LifecycleRules,
     rules: MaskingRules,
+    foreign: Mapping[str, LibraryNames],
 ) -> Output:
-    """Make the tables `completions` and `migrations` of a library.
+    """Make the tables `completions`, `migrations` and `block_completions` of a library.
 
     The unit is a candidate of either table: an API of a snippet, in a version, at a level; or two snippets in one
-    direction (a snippet or change that finds no partner is one). Uses under another name are notes. `tagging` says
-    which tag a version gets where several fit.
+    direction (a snippet or change that finds no partner is one); or a snippet in another language than Python, in which
+    `foreign` tells what is the library's. Uses under another name are notes. `tagging` says which tag a version gets
+    where several fit. Only docstrings are paired for migration: both sides of a pair must run and be about one API.
     """
     history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
-    programs, broken = _parse(snippets)
-    readable = [snippet for snippet, _ in programs]
+    programs, broken = _parse(row for row in snippets if row["language"] == Language.PYTHON)
+    documenting = [snippet for snippet, _ in programs if snippet["source"] == SnippetSource.DOCSTRING]
     uses = _by_snippet(usages)
     completions = make_completions(programs, uses, history, rules)
-    migrations = make_migrations(readable, uses, changes, lifecycles, history, rules.migration)
-    rejects = [*broken, *completions.rejects, *migrations.rejects]
-    made = len(completions.rows) + len(migrations.rows)
+    migrations = make_migrations(documenting, uses, changes, lifecycles, history, rules.migration)
+    blocks = make_blocks(snippets, foreign, rules.block)
+    rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]
+    families = {"completions": completions, "migrations": migrations, "block_completions": blocks}
+    made = sum(len(family.rows) for family in families.values())
     return Output(
-        tables={"completions": _by_id(completions.rows), "migrations": _by_id(migrations.rows)},
+        tables={name: _by_id(family.rows) for name, family in families.items()},
         seen=made + len(rejects),
         made=made,
         rejects=sorted(rejects, key=lambda reject: (reject.key, reject.reason, reject.detail)),

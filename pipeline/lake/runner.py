@@ -24,7 +24,7 @@ from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, replacing
 from pipeline.terms import RejectReason
 
-TRANSIENT = frozenset({RejectReason.INDEX_UNREACHABLE, RejectReason.NO_SPACE})
+TRANSIENT = frozenset({RejectReason.INDEX_UNREACHABLE, RejectReason.SOURCE_UNREACHABLE, RejectReason.NO_SPACE})
 """Reasons that may pass by themselves: a stage that met one is run again by the next refresh."""
 
 
@@ -97,11 +97,13 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     _write(output, library, lake, state_path)
     lake.write("rejects", library, reject_rows(stage.name, library, rejects), part=stage.name)
     outputs = _outputs(stage, library, lake)
-    if not stage.reads and state and outputs == state["outputs"]:
+    passing = any(reject.reason in TRANSIENT for reject in rejects)
+    if not stage.reads and state and outputs == state["outputs"] and not passing:
         return _unchanged(stage, library, state)
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
     count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
-    if not any(reject.reason in TRANSIENT for reject in rejects):
+    # A stage that is run each time anyway loses nothing by remembering how far it came.
+    if not passing or not stage.reads:
         state = {"fingerprint": fingerprint, "outputs": outputs, "seen": output.seen}
         write_json(state_path, {**state, "basis": basis, "progress": output.progress})
     return count

@@ -163,7 +163,7 @@ def table(name: str) -> Table:
     if not path.is_file():
         raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/")
     raw = yaml.safe_load(path.read_text())
-    if unknown := set(raw) - {"table", "meaning", "key", "head", "extends", "columns", "types", "parts"}:
+    if unknown := set(raw) - {"table", "meaning", "key", "head", "tail", "extends", "columns", "types", "parts"}:
         raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}")
     if raw["table"] != name:
         raise SchemaError(f"{path.name}: declares table {raw['table']!r}")
@@ -173,11 +173,17 @@ def table(name: str) -> Table:
         base = table(raw["extends"])
         columns, types = [*base.columns, *columns], base.types | types
     elif "head" in raw:
-        head = yaml.safe_load((SCHEMAS / f"_{raw['head']}_head.yaml").read_text())
-        columns = [*(_column(c, path.name) for c in head["columns"]), *columns]
+        columns = [*_shared(f"_{raw['head']}_head.yaml"), *columns]
+    if "tail" in raw:
+        columns += _shared(f"_{raw['tail']}_tail.yaml")
     declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, raw.get("parts"))
     declared.arrow()
     return declared
+
+
+def _shared(file: str) -> list[Column]:
+    """Return the columns that several tables begin or end with."""
+    return [_column(column, file) for column in yaml.safe_load((SCHEMAS / file).read_text())["columns"]]
 
 
 def _column(raw: dict[str, Any], file: str) -> Column:

@@ -1,14 +1,16 @@
 """From the lake to what researchers load: the quality gate, snapshots, their card and their verification."""
 
+from pipeline.publish.card import FAMILIES
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.quality import QualityRules
-from pipeline.publish.snapshot import FAMILIES, TABLES, NothingToPublish, Published, latest, publish
+from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, Published, latest, publish
 from pipeline.publish.verify import verify
 
 __all__ = [
     "FAMILIES",
     "TABLES",
+    "TAGGED",
     "Entry",
     "Manifest",
     "NothingToPublish",

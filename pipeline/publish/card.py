@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.lake import Row, table
 from pipeline.lake.schema import Column, Table, enum_of
-from pipeline.terms import Term
+from pipeline.terms import SnippetSource, Term
 
 _templates = Environment(
     loader=PackageLoader("pipeline.publish", "."),
@@ -20,6 +20,9 @@ _templates = Environment(
     keep_trailing_newline=True,
     autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
 )
+
+FAMILIES = ("completions", "migrations", "block_completions")
+"""The instance families; other tables say where their rows come from."""
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
 
@@ -31,15 +34,15 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mappi
         profile=profile,
         configs=configs,
         rows={config: len(rows) for config, rows in tables.items()},
-        size=_size(sum(len(tables[family]) for family in ("completions", "migrations"))),
+        size=_size(sum(len(tables[family]) for family in FAMILIES)),
         published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
         structs={config: declared.types for config, declared in configs.items()},
         vocabularies=_vocabularies(list(configs.values())),
-        families={family: _family(tables[family]) for family in ("completions", "migrations")},
+        families={family: _family(tables[family]) for family in FAMILIES},
         releases=_release_lines(tables["releases"]),
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
         rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
-        canary=next((row["canary"] for family in ("completions", "migrations") for row in tables[family]), ""),
+        canary=next((row["canary"] for family in FAMILIES for row in tables[family]), ""),
         type_of=_type_of,
         cell=cell,
     )
@@ -54,10 +57,14 @@ def cell(text: object) -> str:
     return "".join(_ESCAPES.get(character, character) for character in plain)
 
 
-def attribution_text(releases: Sequence[Row]) -> str:
-    """Return who wrote the code that the snapshot quotes, under which licence, release by release."""
+def attribution_text(releases: Sequence[Row], snippets: Sequence[Row]) -> str:
+    """Return who wrote the code that the snapshot quotes, under which licence: releases, then code of others."""
+    columns = ("place", "url", "licence", "attribution")
+    others = {tuple(row[column] for column in columns) for row in snippets if row["source"] != SnippetSource.DOCSTRING}
     return _templates.get_template("attribution.md.jinja").render(
-        releases=sorted(releases, key=lambda row: (row["library"], row["release_time"])), cell=cell
+        releases=sorted(releases, key=lambda row: (row["library"], row["release_time"])),
+        others=[dict(zip(columns, row, strict=True)) for row in sorted(others, key=str)],
+        cell=cell,
     )
 
 
@@ -69,7 +76,17 @@ def _size(rows: int) -> str:
 
 
 def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
-    columns = ("library", "libevolutioneval_tag", "versicode_tag", "evidence", "granularity", "pattern")
+    columns = (
+        "library",
+        "language",
+        "source",
+        "version_evidence",
+        "libevolutioneval_tag",
+        "versicode_tag",
+        "evidence",
+        "granularity",
+        "pattern",
+    )
     return {
         column: sorted(Counter(str(row[column]) for row in rows).items())
         for column in columns

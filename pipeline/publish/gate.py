@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.changes import prove_changes
-from pipeline.publish.quality import QualityRules, is_allowed
+from pipeline.publish.quality import QualityRules
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
-from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus
+from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus, SnippetSource
+
+_OF_SOURCE = (
+    "source",
+    "version_evidence",
+    "stated",
+    "origin",
+    "url",
+    "created_time",
+    "purl",
+    "licence",
+    "attribution",
+)
 
 
 def gate_stage(
     completions: Sequence[Row],
     migrations: Sequence[Row],
+    block_completions: Sequence[Row],
     drafts: Sequence[Row],
     flags: Sequence[Row],
     snippets: Sequence[Row],
@@ -23,11 +37,13 @@ def gate_stage(
     environments: Sequence[Row],
     changes: Sequence[Row],
     rules: QualityRules,
+    run_alone: Collection[SnippetSource],
 ) -> Output:
     """Make the tables `published_*` of a library; the unit is an instance or a change.
 
     Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
-    was not run), NOT_PROVEN (a reference does not pass in its own release), LABEL_REFUTED (a probe contradicts the
+    was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of `run_alone`,
+    no probe finds the API there), LABEL_REFUTED (a probe contradicts the
     tag), FLAGGED (a flag holds it back); of the changes, those that probes refute. The evidence of a completion is
     `executed` as `pipeline.review.prove` says; of a migration, if both sides pass in their own release and the source
     fails in the target's as rules say.
@@ -43,12 +59,14 @@ def gate_stage(
         environments={row["version"]: row for row in environments},
         runs=runs,
         rules=rules,
+        run_alone=run_alone,
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
     )
     published: dict[str, list[Row | Reject]] = {
         "published_changes": proven,
         "published_completions": [_completion(row, facts) for row in completions],
         "published_migrations": [_migration(row, facts) for row in migrations],
+        "published_block_completions": [_block_completion(row, facts) for row in block_completions],
     }
     results = [result for family in published.values() for result in family]
     rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
@@ -75,6 +93,7 @@ class _Facts:
     environments: Mapping[str, Row]
     runs: Runs
     rules: QualityRules
+    run_alone: Collection[SnippetSource]
     published_changes: frozenset[str]
 
     def proof_of(self, instance: Row) -> Proof:
@@ -87,7 +106,7 @@ class _Facts:
 def _completion(instance: Row, facts: _Facts) -> Row | Reject:
     proof = facts.proof_of(instance)
     sides = [(instance["snippet_id"], instance["version"])]
-    if refusal := _refuse(instance, sides, proof, facts):
+    if refusal := _refuse(instance, sides, proof, facts, probed=instance["path"]):
         return refusal
     return {
         **instance,
@@ -123,15 +142,27 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
     }
 
 
-def _refuse(instance: Row, sides: Sequence[tuple[str, str]], proof: Proof, facts: _Facts) -> Reject | None:
-    """Return the first reason, if any, why an instance is not published; sides are snippets in their own versions."""
+def _block_completion(instance: Row, facts: _Facts) -> Row | Reject:
+    """Publish a block of another language as its post has it: it is not run, and the title says what it does."""
+    if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts):
+        return refusal
+    title = facts.snippets[instance["snippet_id"]]["title"]
+    return {**instance, **_reviewed(instance, facts), **_sourced(instance, facts), "description": title}
+
+
+def _refuse(
+    instance: Row, sides: Sequence[tuple[str, str]], proof: Proof, facts: _Facts, probed: str | None = None
+) -> Reject | None:
+    """Return the first reason, if any, why an instance is not published; sides are snippets in their own versions.
+
+    Of a part of something larger, which is not run, it is enough that a probe finds the path `probed`, if given.
+    """
     key = instance["id"]
     for snippet_id, _ in sides:
-        licence = facts.snippets[snippet_id]["licence"]
-        if licence is None or not is_allowed(licence, facts.rules.licences):
-            return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+        if refusal := _unlicensed(key, snippet_id, facts):
+            return refusal
     for snippet_id, version in sides:
-        if refusal := _unproven(key, snippet_id, version, facts):
+        if refusal := _unproven(key, snippet_id, version, facts, probed):
             return refusal
     if proof.contradiction:
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
@@ -139,8 +170,19 @@ def _refuse(instance: Row, sides: Sequence[tuple[str, str]], proof: Proof, facts
     return Reject(key, RejectReason.FLAGGED, ", ".join(holding)) if holding else None
 
 
-def _unproven(key: str, snippet_id: str, version: str, facts: _Facts) -> Reject | None:
+def _unlicensed(key: str, snippet_id: str, facts: _Facts) -> Reject | None:
+    licence = facts.snippets[snippet_id]["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    return None
+
+
+def _unproven(key: str, snippet_id: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
     run = facts.runs.of(snippet_id, version)
+    if probed and run is None and facts.snippets[snippet_id]["source"] not in facts.run_alone:
+        outcome = facts.runs.outcome(probed, version)
+        detail = f"{version}: a probe of {probed} came out as {outcome}" if outcome else f"{probed} cannot be probed"
+        return None if outcome == Outcome.PASSED else Reject(key, RejectReason.NOT_PROVEN, detail)
     if run is None:
         environment = facts.environments.get(version)
         if environment is None or environment["outcome"] == EnvironmentOutcome.BUILT:
@@ -154,25 +196,30 @@ def _unproven(key: str, snippet_id: str, version: str, facts: _Facts) -> Reject 
 
 def _described(instance: Row, facts: _Facts) -> Row:
     draft = facts.drafts.get(instance["id"], {})
-    flags = facts.flags.get(instance["id"], [])
     return {
         "change_id": instance["change_id"] if instance["change_id"] in facts.published_changes else None,
         "description": draft.get("text"),
         "drafter": draft.get("drafter"),
         "model": draft.get("model"),
         "prompt_sha256": draft.get("prompt_sha256"),
-        "flags": flags,
-        "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
-        "canary": facts.rules.canary,
+        **_reviewed(instance, facts),
     }
+
+
+def _reviewed(instance: Row, facts: _Facts) -> Row:
+    flags = facts.flags.get(instance["id"], [])
+    status = ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED
+    return {"flags": flags, "review_status": status, "canary": facts.rules.canary}
 
 
 def _sourced(instance: Row, facts: _Facts) -> Row:
     snippet = facts.snippets[instance["snippet_id"]]
-    copied = {column: snippet[column] for column in ("created_time", "purl", "licence", "attribution")}
+    copied = {column: snippet[column] for column in _OF_SOURCE}
     return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
 
 
 def _reference(instance: Row, facts: _Facts) -> Row:
-    run = facts.runs.of(instance["snippet_id"], instance["version"]) or {}
-    return {"reference_outcome": run["outcome"], "python": run["python"], "lock_id": run["lock_id"]}
+    reference = facts.runs.of(instance["snippet_id"], instance["version"])
+    run = reference or facts.runs.of(instance["path"], instance["version"]) or {}
+    outcome = reference["outcome"] if reference else None
+    return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}

@@ -15,13 +15,16 @@ from filelock import FileLock
 from pipeline import __version__
 from pipeline.crawl import Period
 from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, write_parquet
-from pipeline.publish.card import attribution_text, card_text
+from pipeline.publish.card import FAMILIES, attribution_text, card_text
 from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
+from pipeline.terms import RejectReason
 
 TABLES: dict[str, str] = {
     "completions": "published_completions",
     "migrations": "published_migrations",
+    "block_completions": "published_block_completions",
     "changes": "published_changes",
+    "api_documents": "api_documents",
     "directives": "directives",
     "documents": "documents",
     "environments": "environments",
@@ -36,7 +39,11 @@ TABLES: dict[str, str] = {
 }
 """Name of a configuration of the data set to the declared table that it holds; instance families come first."""
 
-FAMILIES = ("completions", "migrations")
+TAGGED = ("completions", "migrations")
+"""The families whose rows have tags."""
+
+# An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.
+_OF_A_DAY = TRANSIENT | {RejectReason.SOURCE_LEFT_OUT}
 
 TEXTS = ("ATTRIBUTION.md", "README.md")
 
@@ -69,8 +76,7 @@ def publish(
     tables = {config: _rows(lake, table, libraries) for config, table in TABLES.items()}
     if not any(tables[family] for family in FAMILIES):
         raise NothingToPublish(_nothing(profile, libraries, tables["rejects"]))
-    # An index that was down is news of a day, not of the data: it must not make another revision.
-    tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in TRANSIENT]
+    tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in _OF_A_DAY]
     folder = snapshots / profile
     folder.mkdir(parents=True, exist_ok=True)
     name = _name(profile, tables["releases"], period)
@@ -124,7 +130,7 @@ def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: 
         path = folder / "data" / f"{config}.parquet"
         count = write_parquet(path, TABLES[config], rows, volatile=False)
         files.append(_entry(folder, path, TABLES[config], count))
-    texts = (attribution_text(tables["releases"]), card_text(profile, tables, TABLES))
+    texts = (attribution_text(tables["releases"], tables["snippets"]), card_text(profile, tables, TABLES))
     for name, text in zip(TEXTS, texts, strict=True):
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))
@@ -135,7 +141,7 @@ def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: 
         period=Covered(since=_iso(period.since), until=_iso(period.until)),
         rules_sha256=rules_sha256,
         libraries=dict(sorted(Counter(row["library"] for row in tables["releases"]).items())),
-        tags={family: tag_counts(tables[family]) for family in FAMILIES},
+        tags={family: tag_counts(tables[family]) for family in TAGGED},
         files=tuple(files),
     )
     manifest.write(folder / "manifest.json")

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from pipeline.lake import sha256_file, table
 from pipeline.lake.schema import Column, Table, enum_of
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
-from pipeline.publish.snapshot import FAMILIES, TABLES, TEXTS
+from pipeline.publish.snapshot import TABLES, TAGGED, TEXTS
 from pipeline.terms import Agreement
 
 _BROKEN = (pa.ArrowException, duckdb.Error, OSError, ValueError, MemoryError)
@@ -114,7 +114,7 @@ def _tables(manifest: Manifest, readable: Mapping[str, Path]) -> Iterator[str]:
                 yield from _content(database, table(name), readable)
             except _BROKEN as error:
                 yield f"{name}: cannot be read: {error}"
-        for family in FAMILIES:
+        for family in TAGGED:
             yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", manifest.tags.get(family))
         yield from _counted(database, readable, "releases", "library", manifest.libraries)
 

@@ -76,7 +76,7 @@ def _findings(instance: Row, facts: _Facts, rules: FlagRules) -> Iterator[tuple[
 def _licence_unclear(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     sides = [instance["snippet_id"], instance.get("target_snippet_id")]
     unclear = (facts.snippets[side] for side in sides if side and facts.snippets[side]["licence"] is None)
-    return next((f"no SPDX expression for {row['purl']}" for row in unclear), None)
+    return next((f"no SPDX expression for {row['place']}" for row in unclear), None)
 
 
 def _description_redacted(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:

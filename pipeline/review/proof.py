@@ -58,6 +58,8 @@ def prove(
     deprecated: a probe finds it in its version, and finds it missing in the release after (`following`);
     modified: the reference ends in the release before in a way that `modified_proven_by` lists;
     unchanged: the reference passes in the release before as well.
+    Of a reference that is not run, being a part of something larger, probes tell: modified if they see the API in both
+    releases and not alike, unchanged if alike.
     A probe that finds an API where the tag says it is missing contradicts the tag. Whatever else: static.
     """
     tag = instance["libevolutioneval_tag"]
@@ -66,10 +68,22 @@ def prove(
         return _prove_absence(instance, change, previous, runs, "is there already in")
     if tag == LibEvolutionEvalTag.DEPRECATED:
         return _prove_absence(instance, change, following, runs, "is still there in")
+    if runs.of(instance["snippet_id"], instance["version"]) is None:
+        return _prove_by_probes(instance, runs)
     outcome = runs.outcome(instance["snippet_id"], previous)
     proving = modified_proven_by if tag == LibEvolutionEvalTag.MODIFIED else (Outcome.PASSED,)
     evidence = Evidence.EXECUTED if outcome in proving else Evidence.STATIC
     return Proof(evidence, previous if outcome else None, outcome)
+
+
+def _prove_by_probes(instance: Row, runs: Runs) -> Proof:
+    path, previous = instance["path"], instance["previous_version"]
+    here, there = runs.seen(path, instance["version"]), runs.seen(path, previous)
+    alike = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED
+    outcome = runs.outcome(path, previous)
+    told = here is not None and there is not None and here.tells_calls() and there.tells_calls()
+    shown = told and (here == there) is alike
+    return Proof(Evidence.EXECUTED if shown else Evidence.STATIC, previous if outcome else None, outcome)
 
 
 def _prove_absence(instance: Row, change: Row | None, neighbour: str | None, runs: Runs, words: str) -> Proof:

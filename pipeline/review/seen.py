@@ -17,6 +17,8 @@ _KINDS: Mapping[str, inspect._ParameterKind] = {
         inspect.Parameter.VAR_KEYWORD,
     )
 }
+# What is described without a signature because nobody calls it.
+_NOT_CALLED = frozenset({"attribute", "module", "property"})
 # Wrappers of these modules hand on the arguments as they are.
 _TRANSPARENT = frozenset({"abc", "contextlib", "functools", "typing_extensions", "warnings"})
 
@@ -66,6 +68,10 @@ class Seen(msgspec.Struct, frozen=True):
         if self.value is not None:
             parts.append(f"value {self.value}")
         return ", ".join([*parts, *(["deprecated"] if self.deprecated else [])])
+
+    def tells_calls(self) -> bool:
+        """Say whether this is all that a caller sees: of many a compiled function the signature cannot be read."""
+        return self.signature is not None or self.kind in _NOT_CALLED
 
     def callable_as(self) -> inspect.Signature | None:
         """Return the signature that calls must fit, or None where it cannot be told.

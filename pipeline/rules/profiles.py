@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any
 
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
@@ -10,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from pipeline.rules.load import Rule, RuleError, load
 from pipeline.settings import settings
+from pipeline.terms import SnippetSource
 
 
 def _specifier(text: str) -> str:
@@ -28,11 +30,31 @@ class LibraryRule(Rule):
     latest: int | None = Field(None, ge=2)
 
 
+def _of_others(source: SnippetSource) -> SnippetSource:
+    if source is SnippetSource.DOCSTRING:
+        raise ValueError("docstrings are read with each release; name sources of other people's code only")
+    return source
+
+
+class CodeRule(Rule):
+    """Where a profile takes real code from, and its first day and the day after its last, where it has such."""
+
+    sources: tuple[Annotated[SnippetSource, AfterValidator(_of_others)], ...] = (
+        SnippetSource.DOWNSTREAM,
+        SnippetSource.GITHUB,
+        SnippetSource.DOCUMENTATION,
+        SnippetSource.STACK_OVERFLOW,
+    )
+    since: date | None = None
+    until: date | None = None
+
+
 class Profile(Rule):
     """A named set of libraries; `name` is part of the name of its snapshots."""
 
     name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
     libraries: Annotated[tuple[LibraryRule, ...], BeforeValidator(lambda value: _each(value)), Field(min_length=1)]
+    code: CodeRule = CodeRule()
 
     @field_validator("libraries")
     @classmethod

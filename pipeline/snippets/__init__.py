@@ -1,4 +1,4 @@
-"""Snippets: the examples in docstrings, as programs whose library version is known."""
+"""Snippets: examples in docstrings and code of others, as programs whose library version is known."""
 
 from pipeline.snippets.extract import extract
 from pipeline.snippets.names import free_names

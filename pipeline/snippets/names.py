@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import symtable
 import warnings
 from collections.abc import Iterator
@@ -34,6 +35,12 @@ def bound_by(statement: ast.stmt) -> set[str]:
     return {symbol.get_name() for symbol in _table(statement).get_symbols() if _binds(symbol)}
 
 
+@functools.lru_cache(4096)
+def bound_names(code: str) -> frozenset[str]:
+    """Return the names that the statements of a program bind; none where it does not parse."""
+    return frozenset(name for statement in parse(code) or () for name in bound_by(statement))
+
+
 def needed_by(statement: ast.stmt) -> set[str]:
     """Return the names that a statement needs the moment it runs, those that it binds itself first left out."""
     table = _table(statement)
@@ -49,6 +56,24 @@ def needed_later_by(statement: ast.stmt) -> set[str]:
     """Return the global names that functions and other inner scopes of a statement need when they run."""
     inner = (symbol for table in _inner(_table(statement)) for symbol in table.get_symbols())
     return {symbol.get_name() for symbol in inner if symbol.is_global() and symbol.is_referenced()} - _ALWAYS_THERE
+
+
+def outer_names(code: str) -> set[str]:
+    """Return the names that a piece of a file takes from the file: none of its statements binds them at its top level.
+
+    Unlike `free_names` this does not follow the order of statements and does not parse them one by one, which for
+    whole files would cost more than everything else. Builtins are among them, since a file may hide them. A piece that
+    does not compile takes none.
+    """
+    try:
+        table = symtable.symtable(code, "<piece>", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    used = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced() and not _binds(symbol)}
+    bound = {symbol.get_name() for symbol in table.get_symbols() if _binds(symbol)}
+    inner = (symbol for child in _inner(table) for symbol in child.get_symbols())
+    used |= {s.get_name() for s in inner if s.is_global() and s.is_referenced() and s.get_name() not in bound}
+    return used
 
 
 def free_names(code: str) -> list[str]:
@@ -85,7 +110,12 @@ def _binds(symbol: symtable.Symbol) -> bool:
 
 
 def _table(statement: ast.stmt) -> symtable.SymbolTable:
-    return symtable.symtable(ast.unparse(statement), "<example>", "exec")
+    """Return the names of a statement; of one that nests too deep to be written out, none."""
+    try:
+        text = ast.unparse(statement)
+    except RecursionError:
+        text = ""
+    return symtable.symtable(text, "<example>", "exec")
 
 
 def _inner(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:

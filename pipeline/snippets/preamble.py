@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from pipeline.lake import Row
 from pipeline.snippets.rules import SnippetRules
@@ -65,10 +65,11 @@ class Importable:
         return any(self.api.symbols[path]["kind"] == SymbolKind.CLASS for path in paths)
 
 
-def preamble_of(names: Iterable[str], document: Row, importable: Importable, rules: SnippetRules, library: str) -> str:
+def preamble_of(names: Iterable[str], path_of: Callable[[str], str | None], rules: SnippetRules, library: str) -> str:
     """Return the statements that define the free names of an example, as a user would write them.
 
-    A convention of the library's own documentation comes first, then the library's names, then the conventions of
+    `path_of` gives the public path that a name means there, if it means one. A convention of the library's own
+    documentation comes first, then the library's names, then the conventions of
     all Python code. What none of them defines stays undefined: running decides about the example.
     """
     conventions: set[str] = set()
@@ -76,7 +77,7 @@ def preamble_of(names: Iterable[str], document: Row, importable: Importable, rul
     for name in names:
         if stated := rules.of_library(library).get(name):
             conventions.add(stated)
-        elif path := importable.path_of(name, document):
+        elif path := path_of(name):
             imports[name] = path
         elif stated := rules.conventions.get(name):
             conventions.add(stated)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.lake import Row
-from pipeline.snippets.names import bound_by, free_names, parse
+from pipeline.snippets.names import bound_names, free_names, parse
 from pipeline.terms import SnippetStyle
 
 
@@ -43,7 +42,7 @@ def join_dependent(pieces: Sequence[Example]) -> list[Example]:
     for piece in pieces:
         needed = set(free_names(piece.code))
         for position in range(len(programs) - 1, -1, -1):
-            if needed & _bound(programs[position].code):
+            if needed & bound_names(programs[position].code):
                 programs[position] = append(programs[position], piece)
                 break
         else:
@@ -59,7 +58,7 @@ def split_independent(pieces: Sequence[Example]) -> list[Example]:
     shared: list[Row] = []
     own: list[Example] = []
     for piece in pieces:
-        used = [row for row in shared if _bound(row["statement"]) & set(free_names(piece.code))]
+        used = [row for row in shared if bound_names(row["statement"]) & set(free_names(piece.code))]
         own.append(_with_statements(used, piece))
         shared += [check for check in piece.checks if _only_imports(check["statement"])]
     programs = join_dependent(own)
@@ -69,11 +68,6 @@ def split_independent(pieces: Sequence[Example]) -> list[Example]:
 def _with_statements(checks: Sequence[Row], piece: Example) -> Example:
     code = "".join(check["statement"] for check in checks)
     return Example(piece.style, code + piece.code, (*checks, *piece.checks), piece.line)
-
-
-@functools.lru_cache(4096)
-def _bound(code: str) -> frozenset[str]:
-    return frozenset(name for statement in parse(code) or () for name in bound_by(statement))
 
 
 def _only_imports(code: str) -> bool:

@@ -7,6 +7,7 @@ import ast
 from pydantic import Field, field_validator
 
 from pipeline.rules import Rule
+from pipeline.snippets.found_rules import FoundRules
 
 Conventions = dict[str, str]
 """Name to the statements that define it."""
@@ -20,6 +21,7 @@ class SnippetRules(Rule):
     max_characters: int = Field(ge=1)
     conventions: Conventions
     libraries: dict[str, Conventions]
+    found: FoundRules
 
     @field_validator("conventions")
     @classmethod

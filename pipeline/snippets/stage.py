@@ -1,31 +1,43 @@
-"""The stage that writes the `snippets` table from docstrings."""
+"""The stage that writes the `snippets` table: from docstrings, and from code of others."""
 
 from __future__ import annotations
 
 import ast
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from packaging.version import Version
 
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Output, Reject, Row, chains, content_id, encode, holding_at, sha256_json
+from pipeline.snippets.duplicates import Known, Library
 from pipeline.snippets.extract import extract
+from pipeline.snippets.found import FoundCode
 from pipeline.snippets.names import free_names, parse, syntax_error
 from pipeline.snippets.preamble import Importable, preamble_of
 from pipeline.snippets.programs import Example
 from pipeline.snippets.rules import SnippetRules
-from pipeline.terms import RejectReason, SnippetSource, VersionEvidence
-from pipeline.usage import Api, preamble_length, scan, source_of
+from pipeline.snippets.shown import paths_shown
+from pipeline.terms import Language, RejectReason, SnippetSource, VersionEvidence
+from pipeline.usage import Api
 
 
 def snippets_stage(
-    releases: Sequence[Row], documents: Sequence[Row], symbols: Sequence[Row], rules: SnippetRules
+    releases: Sequence[Row],
+    documents: Sequence[Row],
+    symbols: Sequence[Row],
+    found: Sequence[Row],
+    rules: SnippetRules,
+    files: PythonFileRules,
+    licences: Collection[str],
 ) -> Output:
-    """Take the examples in the documentation of a library's public API.
+    """Take the examples in the docstrings of a library's public API, and what uses it in code of others.
 
-    The unit is an example over the run of consecutive releases in which its code, stated outputs and preamble stay
-    the same: it becomes one snippet or one reject.
+    Of docstrings the unit is an example over the run of consecutive releases in which its code, stated outputs and
+    preamble stay the same: it becomes one snippet or one reject. Of found code it is a piece that uses the library, or
+    a whole file or block that is refused. `files` say which files of others are no examples, `licences` are the SPDX
+    identifiers that code of others may have.
     """
     states: dict[str, dict[str, Row]] = {}
     apis: dict[str, Api] = {}
@@ -38,14 +50,29 @@ def snippets_stage(
     rejects: list[Reject] = []
     fitting: list[Row] = []
     for candidate in candidates:
-        if found := _refused(candidate, apis[candidate["first_version"]], rules):
-            rejects.append(_reject(candidate, *found))
+        if refusal := _refused(candidate, apis[candidate["first_version"]], rules):
+            rejects.append(_reject(candidate, *refusal))
         else:
             fitting.append(candidate)
     kept, duplicates = _without_duplicates(fitting)
     by_version = {release["version"]: release for release in releases}
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
-    return Output({"snippets": snippets}, len(candidates), len(snippets), [*rejects, *duplicates])
+    rejects += duplicates
+    for result in FoundCode(apis, _library(kept, rules), rules, files, licences).snippets(found):
+        if isinstance(result, Reject):
+            rejects.append(result)
+        else:
+            snippets.append(result)
+    return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
+
+
+def _library(kept: Sequence[Row], rules: SnippetRules) -> Library:
+    """Return what the docstrings show already."""
+    library = Library(rules.found)
+    for candidate in kept:
+        place = f"{candidate['path']} in {candidate['first_version']}"
+        library.add(Known(candidate["code"], candidate["shown"], place))
+    return library
 
 
 def _examples_at(
@@ -54,6 +81,7 @@ def _examples_at(
     """Yield the candidates of one release, each with the key that it keeps from release to release."""
     for document in holding_at(documents, release["version"]):
         seen: Counter[str] = Counter()
+        path_of = functools.partial(importable.path_of, document=document)
         for number, example in enumerate(_extracted(document["docstring"], rules.max_lines), 1):
             seen[example.code] += 1
             names = [] if "__future__" in example.code else _free_names(example.code)
@@ -64,7 +92,7 @@ def _examples_at(
                     "canonical_path": document["canonical_path"],
                     "number": number,
                     "style": example.style,
-                    "preamble": preamble_of(names, document, importable, rules, release["library"]),
+                    "preamble": preamble_of(names, path_of, rules, release["library"]),
                     "code": example.code,
                     "checks": list(example.checks),
                     "file": document["file"],
@@ -88,7 +116,7 @@ def _state(candidate: Row) -> str:
 
 
 def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReason, str] | None:
-    """Return why a candidate is no snippet, if it is none."""
+    """Return why a candidate is no snippet, if it is none; of others note the APIs that they show."""
     code: str = candidate["code"]
     lines = code.count("\n")
     if problem := syntax_error(code):
@@ -98,8 +126,8 @@ def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReaso
         return RejectReason.TOO_SHORT, f"{len(working)} statements beside imports"
     if lines > rules.max_lines or len(code) > rules.max_characters:
         return RejectReason.TOO_LONG, f"{lines} lines, {len(code)} characters"
-    uses = scan(source_of(candidate), api).uses
-    if not any(use.name_start_byte >= preamble_length(candidate) for use in uses):
+    candidate["shown"] = paths_shown(candidate, api)
+    if not candidate["shown"]:
         return RejectReason.NO_USE, f"{lines} lines, none of which uses the library"
     return None
 
@@ -148,7 +176,18 @@ def _row(candidate: Row, release: Row) -> Row:
         **{column: candidate[column] for column in own},
         **{column: release[column] for column in taken},
         "last_version": candidate["last_version"],
+        "language": Language.PYTHON,
         "source": SnippetSource.DOCSTRING,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "stated": None,
+        "example_of": None,
+        "redacted": 0,
+        "comments_removed": 0,
+        "origin": f"pypi:{release['library']}",
+        "place": release["purl"],
+        "url": None,
+        "title": None,
+        "score": None,
+        "accepted": None,
         "created_time": release["release_time"],
     }

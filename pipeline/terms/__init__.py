@@ -19,6 +19,7 @@ from pipeline.terms.running import EnvironmentOutcome, Outcome, Process, Rung, V
 from pipeline.terms.samples import (
     Access,
     Direction,
+    DocumentSource,
     Drafter,
     DraftField,
     Evidence,
@@ -55,6 +56,7 @@ __all__ = [
     "DirectiveKind",
     "DirectiveOwner",
     "Disagreement",
+    "DocumentSource",
     "DraftField",
     "Drafter",
     "EnvironmentOutcome",

@@ -17,6 +17,11 @@ class SnippetSource(Term):
     STACK_OVERFLOW = "stack_overflow", "a question or answer on Stack Overflow"
 
 
+class DocumentSource(Term):
+    SITE = "site", "the documentation site of that version"
+    DOCSTRING = "docstring", "the docstring in the release"
+
+
 class SnippetStyle(Term):
     DOCTEST = "doctest", "interactive prompts"
     NUMPY = "numpy", "an Examples section in NumPy style"
@@ -25,6 +30,7 @@ class SnippetStyle(Term):
     MARKDOWN = "markdown", "a fenced code block"
     FUNCTION = "function", "a function of a file, with what it needs of the file"
     METHOD = "method", "a method with the head of its class, and what they need of the file"
+    CLASS_BODY = "class_body", "statements of a class that are no methods, with its head and what they need of the file"
     STATEMENTS = "statements", "statements of a module's top level, with what they need of the file"
     POST = "post", "a block of code of a post"
     PAGE = "page", "a block of code of a documentation page"

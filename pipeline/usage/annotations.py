@@ -1,70 +1,115 @@
-"""Return annotations as written in a library, read for the class that they name."""
+"""Annotations, read for what they say about a value."""
 
 from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import typing
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 
-_ONE = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Awaitable"})
+from pipeline.usage.values import NOTHING, UNKNOWN, Calling, Instance, Items, Mapping, Reference, Value, join, many
+
+_ONE = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Awaitable", "Required", "NotRequired", "ReadOnly"})
 _MANY = frozenset(
-    {"Iterator", "Iterable", "Generator", "Sequence", "Collection", "List", "list", "Set", "set", "FrozenSet"}
-    | {"frozenset", "Deque", "deque", "AsyncIterator", "AsyncIterable"}
+    {"Iterator", "Iterable", "Generator", "Sequence", "MutableSequence", "Collection", "List", "list", "Set", "set"}
+    | {"AbstractSet", "MutableSet", "FrozenSet", "frozenset", "Deque", "deque", "AsyncIterator", "AsyncIterable"}
+    | {"AsyncGenerator", "Reversible", "ContextManager", "AbstractContextManager", "AsyncContextManager"}
+    | {"AbstractAsyncContextManager", "KeysView", "ValuesView"}
 )
+_MAPPINGS = frozenset({"Dict", "dict", "Mapping", "MutableMapping", "DefaultDict", "defaultdict", "OrderedDict"})
 # A library's own class of such a name is hardly ever what an annotation means by it.
-_NOT_OURS = frozenset(dir(builtins)) | frozenset(typing.__all__) - {"Self"}
+_NOT_OURS = frozenset(dir(builtins)) | frozenset(typing.__all__) - {"Self", "Text"}
+
+Find = Callable[[str], Value]
+"""Tells what an object of the class that a name means is; `Self` means the class around."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """The one class that an annotation names; `many`: an iterable of its objects; `is_class`: the class itself."""
-
-    name: str
-    many: bool = False
-    is_class: bool = False
+def read_annotation(text: str, find: Find) -> Value:
+    """Return what an annotation says about a value: UNKNOWN where it says several things, or does not parse."""
+    parsed = _parsed(text.strip())
+    return UNKNOWN if parsed is None else _read(parsed, find)
 
 
-def read_annotation(text: str) -> Stated | None:
-    """Return the class that an annotation names, or None where it names none, several, or does not parse."""
+@functools.lru_cache(maxsize=1 << 14)
+def _parsed(text: str) -> ast.expr | None:
     try:
-        return _read(ast.parse(text.strip(), mode="eval").body)
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
 
-def _read(node: ast.expr) -> Stated | None:
+def read_signature(text: str, find: Find) -> tuple[list[Value], Value]:
+    """Return what a type comment of a function says of its parameters and its result (PEP 484)."""
+    try:
+        parsed = ast.parse(text.strip(), mode="func_type")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return [], UNKNOWN
+    return [_read(argument, find) for argument in parsed.argtypes], _read(parsed.returns, find)
+
+
+def _read(node: ast.expr, find: Find) -> Value:
     match node:
+        case ast.Constant(value=None):
+            return NOTHING
         case ast.Constant(value=str(text)):
-            return read_annotation(text)
+            return read_annotation(text, find)
         case ast.Name() | ast.Attribute():
-            name = ast.unparse(node)
-            short = name.rpartition(".")[2]
-            return Stated("Self" if short == "Self" else name) if short not in _NOT_OURS else None
+            return _named(ast.unparse(node), find)
         case ast.BinOp(left=left, op=ast.BitOr(), right=right):
-            return _only([left, right])
+            return _either([left, right], find)
         case ast.Subscript(value=value, slice=inner):
-            return _subscripted(ast.unparse(value).rpartition(".")[2], ast.unparse(value), inner)
-    return None
+            arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
+            return _subscripted(ast.unparse(value), arguments, find) if arguments else UNKNOWN
+    return UNKNOWN
 
 
-def _subscripted(short: str, written: str, inner: ast.expr) -> Stated | None:
-    arguments = inner.elts if isinstance(inner, ast.Tuple) else [inner]
-    if not arguments:
-        return None
+def _named(written: str, find: Find) -> Value:
+    short = written.rpartition(".")[2]
+    if short in _NOT_OURS:
+        return UNKNOWN
+    return find("Self" if short == "Self" else written)
+
+
+def _subscripted(written: str, arguments: list[ast.expr], find: Find) -> Value:
+    short = written.rpartition(".")[2]
     if short == "Union":
-        return _only(arguments)
+        return _either(arguments, find)
     if short in _ONE:
-        return _read(arguments[0])
-    stated = _read(arguments[0])
+        return _read(arguments[0], find)
     if short in {"Type", "type"}:
-        return replace(stated, is_class=True) if stated else None
+        of = _read(arguments[0], find)
+        return Reference(of.path) if isinstance(of, Instance) else UNKNOWN
     if short in _MANY:
-        return replace(stated, many=True) if stated and not stated.many else None
-    return Stated(written) if short not in _NOT_OURS else None
+        return many(_read(arguments[0], find))
+    if short in _MAPPINGS and len(arguments) == 2:
+        of = _read(arguments[1], find)
+        return UNKNOWN if of is UNKNOWN else Mapping(of)
+    if short == "Callable" and len(arguments) == 2:
+        result = _read(arguments[1], find)
+        return UNKNOWN if result is UNKNOWN else Calling(result)
+    if short in {"tuple", "Tuple"}:
+        return _tuple(arguments, find)
+    return _named(written, find)
 
 
-def _only(sides: list[ast.expr]) -> Stated | None:
-    """Return the single class of a union, None aside."""
-    real = [side for side in sides if not (isinstance(side, ast.Constant) and side.value is None)]
-    return _read(real[0]) if len(real) == 1 else None
+def _tuple(arguments: list[ast.expr], find: Find) -> Value:
+    if len(arguments) == 2 and isinstance(arguments[1], ast.Constant) and arguments[1].value is ...:
+        return many(_read(arguments[0], find))
+    of = tuple(_read(argument, find) for argument in arguments)
+    return Items(of) if any(value is not UNKNOWN for value in of) else UNKNOWN
+
+
+def _either(sides: list[ast.expr], find: Find) -> Value:
+    """Return what all sides of a union agree in, None aside.
+
+    Of `X | Callable[..., X]`, which decorators with and without arguments give, the callable counts: most have them.
+    """
+    values = [_read(side, find) for side in sides]
+    results = [value.result for value in values if isinstance(value, Calling)]
+    if len(values) == 2 and len(results) == 1 and results[0] in values:
+        return Calling(results[0])
+    joined: Value = NOTHING
+    for value in values:
+        joined = join(joined, value)
+    return joined

@@ -3,147 +3,165 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from tree_sitter import Node
-
-from pipeline.terms import Access, SymbolKind, UsageForm
-from pipeline.usage.api import Api
-from pipeline.usage.scopes import text_of
-from pipeline.usage.values import UNKNOWN, Instance, Reference, Unknown, Value
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """One use of a public API; positions are bytes of the source in UTF-8, the line counts from 1."""
-
-    path: str
-    name: str
-    start_byte: int
-    end_byte: int
-    name_start_byte: int
-    name_end_byte: int
-    line: int
-    access: Access
-    form: UsageForm
-    keywords: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Unresolved:
-    """A chain that starts at the library and leads to no public path of the version; `path` is where it broke off."""
-
-    chain: str
-    path: str
-    line: int
-    start_byte: int
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """How the chain as a whole stands in the code."""
-
-    form: UsageForm = UsageForm.ATTRIBUTE
-    keywords: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A link of the chain that resolved: its public path, the token of its name, and the node that ends there."""
-
-    path: str
-    token: Node
-    end: Node
-    access: Access
+from pipeline.terms import Access
+from pipeline.usage.containers import member_of_container
+from pipeline.usage.definitions import attribute_of
+from pipeline.usage.state import State
+from pipeline.usage.syntax import Node
+from pipeline.usage.uses import PLAIN, Place, Unresolved, Use
+from pipeline.usage.values import UNKNOWN, Foreign, Instance, LocalClass, LocalObject, Reference, Value
 
 
 @dataclass(slots=True)
-class Walk:
-    """A walk along one chain: what it made of it so far."""
+class Link:
+    """A link of the chain that resolved: its public path, the token of its name, and where it ends."""
 
-    api: Api
-    start: Node
-    place: Place
-    uses: list[Use] = field(default_factory=list)
-    unresolved: list[Unresolved] = field(default_factory=list)
-    link: Link | None = None
+    path: str
+    token: Node
+    end: int
+    access: Access
 
-    def run(self, value: Value, base: Node, attributes: Sequence[Node]) -> Value:
-        """Follow the attributes of a base, note the uses, and return what the whole chain is."""
-        if isinstance(value, Reference):
-            value = self._locate(value, base)
-        for attribute in attributes:
-            if isinstance(value, Unknown):
-                break
-            name = attribute.child_by_field_name("attribute") or attribute
-            value = self._step(value, name, attribute)
-        else:
-            self._use(self.place)
-            return self._held(value)
-        self._use(Place())
+
+def name(state: State, node: Node, place: Place) -> Value:
+    """Evaluate a plain name."""
+    value = state.scope.lookup(node.text)
+    return follow(state, node, place, value, node, ()) if isinstance(value, Reference) else value
+
+
+def attribute(state: State, node: Node, place: Place) -> Value:
+    """Evaluate a chain of attributes."""
+    links = []
+    base = node
+    while base.type == "attribute" and base.children:
+        links.append(base)
+        base = base.children[0]
+    links.reverse()
+    value = state.scope.lookup(base.text) if base.type == "identifier" else state.value(base)
+    return follow(state, node, place, value, base, links)
+
+
+def dotted_name(state: State, node: Node, place: Place) -> Value:
+    """Evaluate a dotted_name, which is how patterns write a chain."""
+    if not node.children:
         return UNKNOWN
+    base, *links = node.children
+    return follow(state, node, place, state.scope.lookup(base.text), base, links)
 
-    def _locate(self, value: Reference, base: Node) -> Value:
+
+def follow(state: State, node: Node, place: Place, value: Value, base: Node, links: Sequence[Node]) -> Value:
+    """Follow the links from a base, note the uses, and return what the whole chain is."""
+    if value is UNKNOWN:
+        return UNKNOWN
+    walk = _Walk(state, node)
+    if isinstance(value, Reference):
+        value = walk.enter(value, base)
+    for link in links:
+        if value is UNKNOWN:
+            break
+        value = walk.step(value, link.children[-1] if link.type == "attribute" else link, link.end)
+    walk.use(place if value is not UNKNOWN or not links else PLAIN)
+    return walk.held(value)
+
+
+class _Walk:
+    """A walk along one chain; `link` is the last link, as long as it may still be the use that the chain makes."""
+
+    def __init__(self, state: State, start: Node) -> None:
+        self.state = state
+        self.api = state.api
+        self.start = start
+        self.link: Link | None = None
+
+    def enter(self, value: Reference, base: Node) -> Value:
         path = self.api.locate(value.path)
         if path is None:
             self._lost(value.path, base)
-            return UNKNOWN
-        if base.type == "identifier" and not self.api.is_module(path):
-            self.link = Link(path, base, base, value.access)
-        return Reference(path, value.access)
+            return self._hidden(value.path)
+        named = base.type == "identifier" and not self.api.is_module(path)
+        if named and not (value.assigned and self.api.is_variable(path)):
+            self.link = Link(path, base, base.end, value.access)
+        return value if path == value.path else Reference(path, value.access, value.assigned)
 
-    def _step(self, value: Value, name: Node, attribute: Node) -> Value:
+    def held(self, value: Value) -> Value:
+        """Return what an attribute of the library holds, where that is known."""
+        if isinstance(value, Reference) and self.api.is_variable(value.path):
+            found = self.api.held_by(value.path)
+            return value if found is UNKNOWN else found
+        return value
+
+    def step(self, value: Value, token: Node, end: int) -> Value:
         """Return what an attribute of a value is, and remember the link if it is a public path."""
-        if isinstance(value, Reference) and isinstance(held := self.api.held_by(value.path), Instance):
-            self._use(Place())
+        held = self.held(value)
+        if held is not value:
+            self.use(PLAIN)
             value = held
-        if not isinstance(value, Reference | Instance):
-            self._use(Place())
-            return UNKNOWN
-        found = self.api.member(value.path, text_of(name))
+        if isinstance(value, Reference | Instance):
+            return self._of_library(value, token, end)
+        self.use(PLAIN)
+        if isinstance(value, LocalObject | LocalClass):
+            return self._of_local(value, token, end)
+        if isinstance(value, Foreign):
+            return self._hidden(f"{value.path}.{token.text}")
+        return member_of_container(value, token.text)
+
+    def _of_library(self, value: Reference | Instance, token: Node, end: int) -> Value:
+        found = self.api.member(value.path, token.text)
         if found is None:
-            self._missing(value, name)
-            return UNKNOWN
+            self.use(PLAIN)
+            return self._missing(value, token)
         access = Access.INDIRECT if isinstance(value, Instance) else value.access
-        self.link = None if self.api.is_module(found) else Link(found, name, attribute, access)
+        self.link = None if self.api.is_module(found) else Link(found, token, end, access)
         return Reference(found, access)
 
-    def _missing(self, value: Reference | Instance, name: Node) -> None:
+    def _of_local(self, value: LocalObject | LocalClass, token: Node, end: int) -> Value:
+        found = attribute_of(self.state, value, token.text)
+        if isinstance(found, Reference) and found.access is Access.INDIRECT and not found.assigned:
+            self.link = Link(found.path, token, end, Access.INDIRECT)
+        return found
+
+    def _missing(self, value: Reference | Instance, token: Node) -> Value:
         """Note a name that its module or class lacks; what hangs on a function or a constant is not the library's."""
-        self._use(Place())
-        of_class = isinstance(value, Instance) or self.api.kind(value.path) == SymbolKind.CLASS
-        closed = of_class and not self.api.is_open(value.path) and not _is_special(text_of(name))
-        if closed or self.api.is_module(value.path):
-            self._lost(f"{value.path}.{text_of(name)}", name)
+        path = f"{value.path}.{token.text}"
+        of_module = isinstance(value, Reference) and self.api.is_module(value.path)
+        of_class = isinstance(value, Instance) or self.api.is_class(value.path)
+        special = token.text.startswith("__") and token.text.endswith("__")
+        if not special and (of_module or (of_class and not self.api.is_open(value.path))):
+            self._lost(path, token)
+        return self._hidden(path) if of_module else UNKNOWN
 
-    def _held(self, value: Value) -> Value:
-        held = self.api.held_by(value.path) if isinstance(value, Reference) else UNKNOWN
-        return value if isinstance(held, Unknown) else held
+    def _hidden(self, path: str) -> Value:
+        """Return what stands at a path that is not public: what is defined there may be public elsewhere."""
+        if path.partition(".")[0] not in self.api.roots:
+            return Foreign(path)
+        public = self.api.defined_at(path)
+        return Reference(public, assigned=True) if public else Foreign(path)
 
-    def _use(self, place: Place) -> None:
+    def use(self, place: Place) -> None:
         """Note the link reached so far as a use, once."""
-        if link := self.link:
-            self.uses.append(
-                Use(
-                    link.path,
-                    text_of(link.token),
-                    self.start.start_byte,
-                    link.end.end_byte,
-                    link.token.start_byte,
-                    link.token.end_byte,
-                    link.token.start_point.row + 1,
-                    link.access,
-                    place.form,
-                    place.keywords,
-                )
+        link, self.link = self.link, None
+        if link is None or not self.state.recording:
+            return
+        token = link.token
+        line = self.state.source.line_of(token.start)
+        self.state.uses.append(
+            Use(
+                link.path,
+                token.text,
+                self.start.start,
+                link.end,
+                token.start,
+                token.end,
+                line,
+                link.access,
+                place.form,
+                place.keywords,
             )
-        self.link = None
+        )
 
     def _lost(self, path: str, token: Node) -> None:
-        text = "".join(text_of(self.start).split())
-        chain = text if len(text) <= 80 else f"{text[:79]}…"
-        self.unresolved.append(Unresolved(chain, path, token.start_point.row + 1, token.start_byte))
-
-
-def _is_special(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+        if self.state.recording:
+            text = "".join(self.state.source.text(self.start).split())
+            chain = text if len(text) <= 80 else f"{text[:79]}…"
+            self.state.unresolved.append(Unresolved(chain, path, self.state.source.line_of(token.start), token.start))

@@ -2,180 +2,268 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
-from tree_sitter import Node
-
 from pipeline.terms import UsageForm
-from pipeline.usage.api import Api
-from pipeline.usage.bindings import Bindings
-from pipeline.usage.chains import Place, Walk
-from pipeline.usage.scopes import COMPREHENSIONS, Scope, ScopeKind, bound_names, target_names, text_of
-from pipeline.usage.values import NOTHING, UNKNOWN, Instance, Receiver, Reference, Value, element_of, join
+from pipeline.usage.bindings import assign, parameters, stated_by, stated_in
+from pipeline.usage.calls import call, narrowings
+from pipeline.usage.chains import attribute, dotted_name, name
+from pipeline.usage.definitions import entered, iterated, run_body
+from pipeline.usage.scopes import COMPREHENSIONS, Scope, ScopeKind, names_of, target_names
+from pipeline.usage.state import Evaluate, FunctionInfo, State
+from pipeline.usage.syntax import Node
+from pipeline.usage.uses import PLAIN, Place
+from pipeline.usage.values import (
+    NOTHING,
+    UNKNOWN,
+    Elements,
+    Instance,
+    Items,
+    LocalFunction,
+    Mapping,
+    Value,
+    element_of,
+    join,
+    many,
+    unpacked,
+)
 
 
-class Expressions(Bindings):
-    """Evaluates expressions in the scope of the moment, and notes the uses it meets while `recording`."""
+def _inside(state: State, node: Node, place: Place) -> Value:
+    if len(node.children) == 1:
+        return state.value(node.children[0], place)
+    for child in node.children:
+        state.value(child)
+    return UNKNOWN
 
-    def __init__(self, api: Api) -> None:
-        super().__init__(api)
-        self._placed: dict[str, Callable[[Node, Place | None], Value]] = {
-            "call": self._call,
-            "subscript": self._subscript,
-            **dict.fromkeys(("type", "parenthesized_expression", "await", "expression_statement"), self._inside),
-        }
-        self._plain: dict[str, Callable[[Node], Value]] = {
-            "none": lambda node: NOTHING,
-            "keyword_argument": lambda node: self.value(node.child_by_field_name("value")),
-            "as_pattern": self._as,
-            "lambda": self._lambda,
-            **dict.fromkeys(("assignment", "augmented_assignment", "named_expression"), self._assignment),
-            **dict.fromkeys(("conditional_expression", "boolean_operator"), self._either),
-            **dict.fromkeys(COMPREHENSIONS, self._comprehension),
-        }
 
-    def value(self, node: Node | None, place: Place | None = None) -> Value:
-        """Evaluate an expression; `place` tells how it stands in the code around it."""
-        if node is None:
-            return UNKNOWN
-        if node.type in {"identifier", "attribute"}:
-            return self._chain(node, place or Place())
-        if placed := self._placed.get(node.type):
-            return placed(node, place)
-        if evaluate := self._plain.get(node.type):
-            return evaluate(node)
-        return self._all(node.named_children)
+def _either(state: State, node: Node, _: Place) -> Value:
+    """Evaluate `a or b`, `a and b`: the value where all sides agree; a long row of them hangs on its left."""
+    right = []
+    while node.type == "boolean_operator" and node.children:
+        right.append(node.children[-1])
+        node = node.children[0]
+    value = state.value(node)
+    known: dict[str, Value] = {}
+    for side in reversed(right):
+        known |= narrowings(state, node)
+        value = join(value, _where(state, known, side))
+        node = side
+    return value
 
-    def _all(self, nodes: Iterable[Node]) -> Value:
-        for node in nodes:
-            self.value(node)
+
+def _where(state: State, known: dict[str, Value], node: Node) -> Value:
+    """Evaluate an expression that is evaluated only where names are what a condition says of them."""
+    if not known:
+        return state.value(node)
+    scope = state.scope
+    scope.begin()
+    for name_, value in known.items():
+        scope.set(name_, value)
+    found = state.value(node)
+    for name_, value in scope.end().items():
+        if value is not known.get(name_):
+            scope.set(name_, value)
+    return found
+
+
+def _conditional(state: State, node: Node, _: Place) -> Value:
+    """Evaluate `a if c else b`: the value where both sides agree."""
+    if len(node.children) != 3:
+        return _inside(state, node, PLAIN)
+    one, condition, other = node.children
+    state.value(condition)
+    value = _where(state, narrowings(state, condition), one)
+    return join(value, _where(state, narrowings(state, condition, holds=False), other))
+
+
+def _binary(state: State, node: Node, _: Place) -> Value:
+    """Evaluate the sides of an operator; a long sum hangs on its left."""
+    right = []
+    while node.type == "binary_operator" and node.children:
+        right += node.children[:0:-1]
+        node = node.children[0]
+    state.value(node)
+    for side in reversed(right):
+        state.value(side)
+    return UNKNOWN
+
+
+def _subscript(state: State, node: Node, place: Place) -> Value:
+    of = node.get("value")
+    value = state.value(of, place if place.form is UsageForm.BASE else PLAIN)
+    inside = node.all("subscript")
+    for child in inside:
+        state.value(child)
+    if len(inside) != 1:
         return UNKNOWN
+    if inside[0].type == "slice":
+        return value if isinstance(value, Elements) else UNKNOWN
+    if isinstance(value, Mapping):
+        return value.of
+    if isinstance(value, Instance):
+        return state.api.given_by(value.path, "__getitem__")
+    if isinstance(value, Items) and inside[0].type == "integer":
+        number = state.source.text(inside[0])
+        return value.of[int(number)] if number.isdigit() and int(number) < len(value.of) else UNKNOWN
+    return element_of(value)
 
-    def _inside(self, node: Node, place: Place | None) -> Value:
-        children = [child for child in node.named_children if child.type != "comment"]
-        return self.value(children[0], place) if len(children) == 1 else self._all(children)
 
-    def _either(self, node: Node) -> Value:
-        """Evaluate `a if c else b`, `a or b`, `a and b`: the value where both sides agree."""
-        values = [self.value(child) for child in node.named_children if child.type != "comment"]
-        if node.type == "conditional_expression" and len(values) == 3:
-            values.pop(1)
-        return join(values[0], values[1]) if len(values) == 2 else UNKNOWN
+def _assignment(state: State, node: Node, _: Place) -> Value:
+    target = node.get("left") or node.get("name")
+    right = node.get("right") or node.get("value")
+    value = state.value(right)
+    if node.type == "augmented_assignment":
+        state.value(target)
+        assign(state, target, UNKNOWN)
+        return UNKNOWN
+    annotation = node.get("type")
+    stated = stated_by(state, annotation)
+    if annotation is None and (comment := state.source.type_comment_after(node)):
+        stated = stated_in(state, comment)
+    if right is None and stated is UNKNOWN:
+        return UNKNOWN
+    assign(state, target, value if stated is UNKNOWN else stated)
+    return value
 
-    def _subscript(self, node: Node, place: Place | None) -> Value:
-        of = node.child_by_field_name("value")
-        base = place if place and place.form is UsageForm.BASE else None
-        value = self.value(of, base)
-        self._all(child for child in node.named_children if of is None or child.id != of.id)
-        single = "slice" not in {child.type for child in node.named_children}
-        return element_of(value) if single else UNKNOWN
 
-    def _chain(self, node: Node, place: Place) -> Value:
-        """Evaluate a name or a chain of attributes."""
-        links: list[Node] = []
-        base = node
-        while base.type == "attribute" and (inner := base.child_by_field_name("object")):
-            links.append(base)
-            base = inner
-        links.reverse()
-        value = self.scope.lookup(text_of(base)) if base.type == "identifier" else self.value(base)
-        if isinstance(value, Receiver) and links:
-            base = links.pop(0)
-            name = base.child_by_field_name("attribute")
-            value = self.attributes.get((value.owner, text_of(name)), UNKNOWN) if name else UNKNOWN
-        return self._follow(node, place, value, base, links)
+def _as(state: State, node: Node, _: Place) -> Value:
+    """Evaluate `value as target` of a with statement."""
+    value = entered(state, state.value(node.children[0])) if node.children else UNKNOWN
+    for alias in node.children[1:]:
+        for child in alias.children:
+            assign(state, child, value)
+    return value
 
-    def value_of_dotted(self, node: Node) -> Value:
-        """Evaluate a dotted_name, which is how patterns write a chain."""
-        base, *links = node.named_children
-        return self._follow(node, Place(), self.scope.lookup(text_of(base)), base, links)
 
-    def _follow(self, node: Node, place: Place, value: Value, base: Node, links: Sequence[Node]) -> Value:
-        walk = Walk(self.api, node, place)
-        result = walk.run(value, base, links)
-        if self.recording:
-            self.uses += walk.uses
-            self.unresolved += walk.unresolved
-        return result
+def _lambda(state: State, node: Node, _: Place) -> Value:
+    """Evaluate the defaults now and the body later, as Python does."""
+    found = parameters(state, node.get("parameters"))
+    body = node.get("body")
+    if body is None:
+        return UNKNOWN
+    names = names_of(body.binders)
+    names.gives = True
+    info = state.functions[node.start] = FunctionInfo(node, state.scope, found, names, 0)
+    if state.recording:
+        state.waiting.append(lambda: run_body(state, info))
+    return LocalFunction(node.start)
 
-    def _call(self, node: Node, place: Place | None) -> Value:
-        function = node.child_by_field_name("function")
-        arguments = node.child_by_field_name("arguments")
-        passed = [a for a in (arguments.named_children if arguments else []) if a.type == "keyword_argument"]
-        names = [a.child_by_field_name("name") for a in passed]
-        form = place.form if place and place.form is UsageForm.DECORATOR else UsageForm.CALL
-        called = self.value(function, Place(form, tuple(text_of(name) for name in names if name)))
-        self.value(arguments)
-        return self.api.result_of_call(called.path) if isinstance(called, Reference) else UNKNOWN
 
-    def decorator(self, node: Node) -> None:
-        """Evaluate what stands after the @ of a decorator."""
-        self._inside(node, Place(UsageForm.DECORATOR))
-
-    def bases(self, arguments: Node | None) -> None:
-        """Evaluate the bases and keywords in the head of a class."""
-        for argument in arguments.named_children if arguments else []:
-            self.value(argument, Place(UsageForm.BASE))
-
-    def _assignment(self, node: Node) -> Value:
-        target = node.child_by_field_name("left") or node.child_by_field_name("name")
-        right = node.child_by_field_name("right") or node.child_by_field_name("value")
-        annotation = node.child_by_field_name("type")
-        value = self.value(right)
-        stated = self.stated_by(annotation)
-        if right is None and stated == UNKNOWN:
-            return UNKNOWN
-        if node.type == "augmented_assignment":
-            self.value(target)
-            value = UNKNOWN
-        self.assign(target, value if stated == UNKNOWN else stated, right)
+def _comprehension(state: State, node: Node, _: Place) -> Value:
+    """Evaluate a comprehension; its first iterable belongs to the scope around it."""
+    outer = state.scope
+    inner = Scope(ScopeKind.COMPREHENSION, outer, volatile=outer.volatile, owner=outer.owner)
+    body = node.get("body")
+    first = True
+    for clause in node.children:
+        if clause is body:
+            continue
+        state.scope = outer if first else inner
+        if clause.type == "for_in_clause":
+            _clause(state, clause, inner)
+            first = False
+        else:
+            state.scope = inner
+            state.value(clause)
+            for narrowed, value in narrowings(state, clause.children[0] if clause.children else None).items():
+                inner.bind(narrowed, value)
+    state.scope = inner
+    value = state.value(body)
+    state.scope = outer
+    if node.type == "dictionary_comprehension":
         return value
+    return many(value)
 
-    def _as(self, node: Node) -> Value:
-        """Evaluate `value as target`: a context manager of a class gives itself, an except clause an object."""
-        value = self.value(node.named_children[0]) if node.named_children else UNKNOWN
-        if node.parent is not None and node.parent.type.startswith("except"):
-            value = self.api.result_of_call(value.path) if isinstance(value, Reference) else UNKNOWN
-        elif not isinstance(value, Instance):
-            value = element_of(value)
-        if alias := node.child_by_field_name("alias"):
-            for child in alias.named_children:
-                self.assign(child, value)
-        return value
 
-    def _lambda(self, node: Node) -> Value:
-        """Evaluate the defaults now and the body later, as Python does."""
-        parameters = self.parameters(node.child_by_field_name("parameters"))
-        where = self.scope
-        if self.recording:
-            self.waiting.append(lambda: self._lambda_body(node.child_by_field_name("body"), where, parameters))
+def _clause(state: State, clause: Node, inner: Scope) -> None:
+    item = iterated(state, state.value(clause.get("right")))
+    left = clause.get("left")
+    kept, state.scope = state.scope, inner
+    _bind_item(state, left, item)
+    state.scope = kept
+
+
+def _bind_item(state: State, left: Node | None, item: Value) -> None:
+    """Bind the target of a comprehension in its own scope, where a walrus would not."""
+    if left is None:
+        return
+    if left.type == "identifier":
+        state.scope.bind(left.text, item)
+    elif left.type in {"pattern_list", "tuple_pattern"}:
+        for part, value in zip(left.children, unpacked(item, len(left.children)), strict=True):
+            _bind_item(state, part, value)
+    else:
+        for bound in target_names(left):
+            state.scope.bind(bound, UNKNOWN)
+
+
+def _sequence(state: State, node: Node, _: Place) -> Value:
+    """Evaluate a list, set or tuple."""
+    values = tuple(state.value(child) for child in node.children)
+    if not values or all(value is UNKNOWN for value in values):
         return UNKNOWN
-
-    def _lambda_body(self, body: Node | None, where: Scope, parameters: dict[str, Value]) -> None:
-        local = frozenset(parameters) | (bound_names(body) if body else frozenset())
-        self.scope = Scope(ScopeKind.FUNCTION, where, local, volatile=where.volatile)
-        for name, value in parameters.items():
-            self.scope.bind(name, value)
-        self.value(body)
-
-    def _comprehension(self, node: Node) -> Value:
-        """Evaluate a comprehension; its first iterable belongs to the scope around it."""
-        outer = self.scope
-        clauses = [child for child in node.named_children if child.type in {"for_in_clause", "if_clause"}]
-        inner = Scope(ScopeKind.COMPREHENSION, outer, volatile=outer.volatile)
-        for position, clause in enumerate(clauses):
-            self.scope = inner if position else outer
-            self._clause(clause, inner)
-        self.scope = inner
-        self.value(node.child_by_field_name("body"))
-        self.scope = outer
+    if any("splat" in child.type for child in node.children):
         return UNKNOWN
+    if node.type in {"tuple", "expression_list"}:
+        return Items(values)
+    return many(element_of(Items(values)))
 
-    def _clause(self, clause: Node, inner: Scope) -> None:
-        if clause.type == "if_clause":
-            self._all(clause.named_children)
-            return
-        item = element_of(self.value(clause.child_by_field_name("right")))
-        left = clause.child_by_field_name("left")
-        for name in target_names(left):
-            inner.bind(name, item if left is not None and left.type == "identifier" else UNKNOWN)
+
+def _dictionary(state: State, node: Node, _: Place) -> Value:
+    values = [state.value(child) for child in node.children]
+    if not values or values[0] is UNKNOWN:
+        return UNKNOWN
+    value = element_of(Items(tuple(v.of if isinstance(v, Mapping) else UNKNOWN for v in values)))
+    return UNKNOWN if value is UNKNOWN else Mapping(value)
+
+
+def _pair(state: State, node: Node, _: Place) -> Value:
+    """Evaluate an entry of a dictionary, which is a dictionary of one."""
+    values = [state.value(child) for child in node.children]
+    return Mapping(values[-1]) if len(values) == 2 and values[-1] is not UNKNOWN else UNKNOWN
+
+
+def _keyword(state: State, node: Node, _: Place) -> Value:
+    return state.value(node.get("value"))
+
+
+def _yield(state: State, node: Node, _: Place) -> Value:
+    """Evaluate what is yielded; `yield from` gives what its iterable gives."""
+    value = state.value(node.children[0]) if node.children else NOTHING
+    if node.children and state.source.data[node.start : node.children[0].start].rstrip().endswith(b"from"):
+        value = iterated(state, value)
+    if len(node.children) < 2:
+        state.given.append(value)
+    return UNKNOWN
+
+
+def _none(state: State, node: Node, _: Place) -> Value:
+    return NOTHING
+
+
+def _leaf(state: State, node: Node, _: Place) -> Value:
+    return UNKNOWN
+
+
+EXPRESSIONS: dict[str, Evaluate] = {
+    "identifier": name,
+    "attribute": attribute,
+    "dotted_name": dotted_name,
+    "call": call,
+    "subscript": _subscript,
+    "none": _none,
+    "keyword_argument": _keyword,
+    "as_pattern": _as,
+    "lambda": _lambda,
+    "yield": _yield,
+    "pair": _pair,
+    "dictionary": _dictionary,
+    "boolean_operator": _either,
+    "conditional_expression": _conditional,
+    "binary_operator": _binary,
+    **dict.fromkeys(("list", "tuple", "set", "expression_list"), _sequence),
+    **dict.fromkeys(("type", "parenthesized_expression", "await", "expression_statement"), _inside),
+    **dict.fromkeys(("assignment", "augmented_assignment", "named_expression"), _assignment),
+    **dict.fromkeys(COMPREHENSIONS, _comprehension),
+    **dict.fromkeys(("integer", "float", "true", "false", "ellipsis", "string_start", "string_content"), _leaf),
+}
+"""What evaluates each kind of expression; of any other kind its parts are evaluated and nothing is known."""

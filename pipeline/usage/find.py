@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-import functools
-from dataclasses import dataclass
-
-import tree_sitter
-import tree_sitter_python
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 from pipeline.usage.api import Api
-from pipeline.usage.chains import Unresolved, Use
-from pipeline.usage.flow import Flow
-from pipeline.usage.scopes import depth_of
-
-# Deeper trees are generated data, not code that anyone reads; the recursion of the finder stays far below
-# Python's own limit.
-MAX_DEPTH = 120
+from pipeline.usage.expressions import EXPRESSIONS
+from pipeline.usage.flow import STATEMENTS, rebound_elsewhere, run
+from pipeline.usage.scopes import NOT_VOLATILE
+from pipeline.usage.state import MAX_DEPTH, State
+from pipeline.usage.syntax import Source
+from pipeline.usage.uses import Unresolved, Use
+from pipeline.usage.values import Foreign, Nothing, Unknown, Value
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """What was found in one source: uses and chains that lead to no public path, each in order of position."""
+    """What was found in one source: uses and chains that lead to no public path, each in order of position.
+
+    `too_deep`: something nests deeper than MAX_DEPTH, and was not looked into.
+    """
 
     uses: tuple[Use, ...]
     unresolved: tuple[Unresolved, ...]
@@ -33,17 +34,41 @@ def scan(source: str, api: Api) -> Scan:
     Direct and indirect uses are those of LibEvolutionEval (section 3.2): a chain from an import, or a member of an
     object that such a chain made.
     """
-    tree = _parser().parse(source.encode("utf-8", "surrogatepass"))
-    if depth_of(tree.root_node) > MAX_DEPTH:
-        return Scan((), (), too_deep=True)
-    flow = Flow(api)
-    flow.run(tree.root_node)
+    data = source.encode("utf-8", "surrogatepass")
+    if not _may_use(data, api.roots):
+        return Scan((), ())
+    state = _walked(api, Source(data))
     return Scan(
-        tuple(sorted(set(flow.uses), key=lambda use: (use.name_start_byte, use.end_byte, use.path))),
-        tuple(sorted(set(flow.unresolved), key=lambda chain: (chain.start_byte, chain.chain))),
+        tuple(sorted(set(state.uses), key=lambda use: (use.name_start_byte, use.end_byte, use.path))),
+        tuple(sorted(set(state.unresolved), key=lambda chain: (chain.start_byte, chain.chain))),
+        state.too_deep,
     )
 
 
-@functools.cache
-def _parser() -> tree_sitter.Parser:
-    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+def _walked(api: Api, source: Source) -> State:
+    """Walk a source, and once more where the first walk told what had to be known before."""
+    state = State(api, source, EXPRESSIONS, STATEMENTS, {})
+    volatile = rebound_elsewhere(state) or NOT_VOLATILE
+    run(state, volatile)
+    passed = {key: known for key, heard in state.heard.items() if (known := _known(heard))}
+    if passed or _known(volatile.heard):
+        # What functions do to names of others, and are given by others, is known only now.
+        state = State(api, source, EXPRESSIONS, STATEMENTS, passed)
+        run(state, replace(volatile, settled=volatile.heard, heard={}))
+    return state
+
+
+_IMPORT = rb"\b(?:from|import)\b(?:\\\r?\n|[^\n])*\b(?:%s)\b|['\"](?:%s)\b"
+
+
+def _may_use(data: bytes, roots: Collection[str]) -> bool:
+    """Tell whether a source may import a library at all, by a statement or by its name in a string."""
+    names = "|".join(re.escape(root) for root in sorted(roots)).encode()
+    return bool(roots) and re.search(_IMPORT % (names, names), data) is not None
+
+
+def _known(names: dict[str, Value]) -> dict[str, Value]:
+    return {name: value for name, value in names.items() if not isinstance(value, Unknown | Nothing | Foreign)}
+
+
+__all__ = ["MAX_DEPTH", "Scan", "scan"]

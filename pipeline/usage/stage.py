@@ -3,34 +3,40 @@
 from __future__ import annotations
 
 import difflib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from pipeline.lake import Output, Reject, Row, content_id, holding_at
-from pipeline.terms import RejectReason
+from pipeline.lake import Output, Reject, Row, content_id, holding_at, without_collector
+from pipeline.terms import Language, RejectReason
 from pipeline.usage.api import Api
-from pipeline.usage.chains import Unresolved, Use
 from pipeline.usage.find import MAX_DEPTH, scan
 from pipeline.usage.rules import UsageRules
 from pipeline.usage.text import preamble_length, source_of
+from pipeline.usage.uses import Unresolved, Use
 
 
 def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Sequence[Row], rules: UsageRules) -> Output:
     """Find the uses in each snippet of a library, against the API of the snippet's own version.
 
     What the preamble uses is not counted: we wrote it. The unit is a chain that starts at the library: it becomes a
-    use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be walked is a note.
+    use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be looked into everywhere is a note. Snippets in
+    other languages than Python are left alone: there is no API to hold them against.
     """
     usages: list[Row] = []
     rejects: list[Reject] = []
     notes: list[Reject] = []
-    for release in releases:
-        own = [row for row in snippets if row["version"] == release["version"]]
-        for snippet, api in _with_api(own, release, symbols, rules):
-            found = scan(source_of(snippet), api)
-            usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]
-            rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
-            if found.too_deep:
-                notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
+    of_version: dict[str, list[Row]] = defaultdict(list)
+    for row in snippets:
+        if row["language"] == Language.PYTHON:
+            of_version[row["version"]].append(row)
+    with without_collector():
+        for release in releases:
+            for snippet, api in _with_api(of_version[release["version"]], release, symbols, rules):
+                found = scan(source_of(snippet), api)
+                usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]
+                rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
+                if found.too_deep:
+                    notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
     return Output({"usages": usages}, len(usages) + len(rejects), len(usages), rejects, notes)
 
 
@@ -65,15 +71,22 @@ def _row(snippet: Row, use: Use) -> Row:
 
 
 def _reject(snippet: Row, chain: Unresolved, api: Api, rules: UsageRules) -> Reject:
-    near = nearest(chain.path, api, rules.nearest_similarity)
-    detail = f"line {chain.line}: {chain.path}; nearest public path: {near or 'none'}"
     key = f"{snippet['id']} {chain.chain} @{chain.start_byte}"
+    detail = f"line {chain.line}: {chain.path}; {why_not(chain.path, api, rules.nearest_similarity)}"
     return Reject(key, RejectReason.UNRESOLVED_NAME, detail)
+
+
+def why_not(path: str, api: Api, similarity: float) -> str:
+    """Say why a path is not public, and what a reader may have meant by it."""
+    if public := api.defined_at(path):
+        return f"private; public path of it: {public}"
+    near = nearest(path, api, similarity)
+    parent = path.rpartition(".")[0]
+    unseen = f"the sources do not show all names of {parent}; " if parent and api.is_open(parent) else ""
+    return f"{unseen}nearest public path: {near or 'none'}"
 
 
 def nearest(path: str, api: Api, similarity: float) -> str | None:
     """Return the public path most like one that does not exist: a sibling, or the same name elsewhere."""
-    parent, _, name = path.rpartition(".")
-    candidates = sorted(p for p in api.symbols if p.rpartition(".")[0] == parent or p.rpartition(".")[2] == name)
-    found = difflib.get_close_matches(path, candidates, 1, similarity)
+    found = difflib.get_close_matches(path, api.like(path), 1, similarity)
     return found[0] if found else None

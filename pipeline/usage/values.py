@@ -9,10 +9,14 @@ from pipeline.terms import Access
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A module, class, function or attribute of the library, by its dotted path."""
+    """A module, class, function or attribute of the library, by its dotted path.
+
+    `assigned`: a variable has it, not an import.
+    """
 
     path: str
     access: Access = Access.DIRECT
+    assigned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +28,59 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """Something to iterate over, made of objects of a public class."""
+    """Something to iterate over, or a context manager that gives, what `of` says."""
 
-    path: str
+    of: Value
 
 
 @dataclass(frozen=True, slots=True)
-class Receiver:
-    """The first parameter of a method of a class that the snippet itself defines; `owner` tells classes apart."""
+class Mapping:
+    """A mapping whose values are what `of` says."""
+
+    of: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple of so many values."""
+
+    of: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Calling:
+    """Something that gives a value when it is called."""
+
+    result: Value
+
+
+@dataclass(frozen=True, slots=True)
+class LocalFunction:
+    """A function that the source itself defines, by where it starts."""
+
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalClass:
+    """A class that the source itself defines, by where it starts."""
 
     owner: int
+
+
+@dataclass(frozen=True, slots=True)
+class LocalObject:
+    """An object of such a class; `above`: as `super()` sees it."""
+
+    owner: int
+    above: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Something of Python or of another library, by its dotted path."""
+
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +93,20 @@ class Nothing:
     """The value None, which code puts in place of what it fills in later or could not import."""
 
 
-Value = Reference | Instance | Elements | Receiver | Unknown | Nothing
+Value = (
+    Reference
+    | Instance
+    | Elements
+    | Mapping
+    | Items
+    | Calling
+    | LocalFunction
+    | LocalClass
+    | LocalObject
+    | Foreign
+    | Unknown
+    | Nothing
+)
 
 UNKNOWN = Unknown()
 NOTHING = Nothing()
@@ -54,19 +114,30 @@ NOTHING = Nothing()
 
 def join(one: Value, other: Value) -> Value:
     """Return what is known of a name that has one value or the other: nothing, unless they agree or one is None."""
-    if one == other or other == NOTHING:
+    if one is other or one == other or other is NOTHING:
         return one
-    return other if one == NOTHING else UNKNOWN
-
-
-def merge(one: dict[str, Value], other: dict[str, Value]) -> dict[str, Value]:
-    """Return the names after two branches of which either may have run."""
-    merged = dict(one)
-    for name, value in other.items():
-        merged[name] = join(merged[name], value) if name in merged else value
-    return merged
+    return other if one is NOTHING else UNKNOWN
 
 
 def element_of(value: Value) -> Value:
     """Return what a loop over the value gives."""
-    return Instance(value.path) if isinstance(value, Elements) else UNKNOWN
+    if isinstance(value, Elements):
+        return value.of
+    if isinstance(value, Items) and value.of:
+        joined = value.of[0]
+        for other in value.of[1:]:
+            joined = join(joined, other)
+        return joined
+    return UNKNOWN
+
+
+def many(value: Value) -> Value:
+    """Return what is known of several of a value together."""
+    return UNKNOWN if value is UNKNOWN else Elements(value)
+
+
+def unpacked(value: Value, count: int) -> list[Value]:
+    """Return what each of `count` targets gets of a value."""
+    if isinstance(value, Items) and len(value.of) == count:
+        return list(value.of)
+    return [element_of(value)] * count

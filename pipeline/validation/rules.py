@@ -6,7 +6,7 @@ from pydantic import Field
 
 from pipeline.environments import Limits
 from pipeline.rules import Rule
-from pipeline.terms import Process, Variation
+from pipeline.terms import Process, SnippetSource, Variation
 
 _MIB = 1 << 20
 _DESCRIPTION = 1 << 14  # bytes: what a probe says of one path is shorter
@@ -21,6 +21,7 @@ class ValidationRules(Rule):
     vary: tuple[Variation, ...]
     clock_shift_days: int = Field(ge=1)
     options: tuple[str, ...]
+    run_alone: frozenset[SnippetSource]
     time_s: float = Field(gt=0)
     probe_time_s: float = Field(gt=0)
     sample_time_s: float = Field(gt=0)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from packaging.version import Version
 
 from pipeline.lake import Row, holding_at
-from pipeline.terms import ChangeKind, ParameterSource, SymbolKind, VerdictRole
+from pipeline.terms import ChangeKind, Language, ParameterSource, SnippetSource, SymbolKind, VerdictRole
 
 _CHANGED_PLACE = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
 _CAME_OR_WENT = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
@@ -57,22 +57,31 @@ def plan_runs(
     migrations: Iterable[Row],
     changes: Iterable[Row],
     symbols: Iterable[Row],
+    run_alone: Collection[SnippetSource],
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
     A snippet runs in its own version, and in those of the completions made from it and the release before each; both
     sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
-    in both releases of the change, and so is the path that it has afterwards.
+    in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
+    `run_alone`, the path that a completion hides is probed where the snippet would have run. Other languages than
+    Python are not run.
     """
-    by_id = {row["id"]: row for row in snippets}
+    known = _Symbols(symbols)
+    by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
     wanted = [(row["id"], row["version"]) for row in by_id.values()]
+    probes = list(_probes(changes, known))
     for row in completions:
-        wanted += [(row["snippet_id"], version) for version in (row["version"], row["previous_version"]) if version]
+        versions = [version for version in (row["version"], row["previous_version"]) if version]
+        if row["snippet_id"] in by_id:
+            wanted += [(row["snippet_id"], version) for version in versions]
+        elif known.reachable(row["path"], row["version"]):
+            probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
     for row in migrations:
-        versions = (row["version"], row["target_version"])
-        wanted += [(row[side], version) for side in ("snippet_id", "target_snippet_id") for version in versions]
+        both = (row["version"], row["target_version"])
+        wanted += [(row[side], version) for side in ("snippet_id", "target_snippet_id") for version in both]
     runs = {Run(subject, version, _role(by_id[subject], version)) for subject, version in wanted if subject in by_id}
-    return tuple(sorted({*runs, *_probes(changes, symbols)}, key=lambda run: run.order))
+    return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
 
 
 def wanted_versions(
@@ -82,9 +91,10 @@ def wanted_versions(
     migrations: Iterable[Row],
     changes: Iterable[Row],
     symbols: Iterable[Row],
+    run_alone: Collection[SnippetSource],
 ) -> tuple[str, ...]:
     """Return the versions among the releases that need an environment, in PEP 440 order."""
-    needed = {run.version for run in plan_runs(snippets, completions, migrations, changes, symbols)}
+    needed = {run.version for run in plan_runs(snippets, completions, migrations, changes, symbols, run_alone)}
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 
 
@@ -93,8 +103,7 @@ def _role(snippet: Row, version: str) -> VerdictRole:
     return VerdictRole.REFERENCE if holds else VerdictRole.OTHER_VERSION
 
 
-def _probes(changes: Iterable[Row], symbols: Iterable[Row]) -> Iterator[Run]:
-    known = _Symbols(symbols)
+def _probes(changes: Iterable[Row], known: _Symbols) -> Iterator[Run]:
     for change in changes:
         for path in _paths(change, known):
             for version in (change["old_version"], change["new_version"]):

@@ -56,7 +56,7 @@ def validation_stage(
     by_id = {row["id"]: row for row in snippets}
     by_version = {row["version"]: row for row in releases}
     built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
-    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols)
+    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols, runner.rules.run_alone)
     ready = [run for run in runs if run.version in built and run.version in by_version]
     valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts = []

@@ -23,8 +23,10 @@ def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: P
     assert f"{published} (written)" in first.out
     assert [line.split()[0] for line in first.out.split("\n\n")[0].splitlines()[2:] if line[0] != " "] == STAGES
     assert f"driftline verify {published}" in first.out
+    assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
     again = driftline("refresh", "--libraries", "demo", "--json").json
-    assert set(again) == {"run", "stages", "libraries", "snapshot"}
+    assert set(again) == {"run", "stages", "libraries", "left_out", "snapshot"}
+    assert again["left_out"]["github"].startswith("no token")
     assert [stage["stage"] for stage in again["stages"]] == STAGES
     assert all(stage["unchanged"] == stage["seen"] for stage in again["stages"])
     assert (again["snapshot"]["path"], again["snapshot"]["written"]) == (str(published), False)

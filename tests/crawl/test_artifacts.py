@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.crawl.archives import ArchiveLimits, BadArchive, Member, UnsafeArchive, read_members
@@ -188,6 +188,7 @@ SOUND = zip_bytes({"demo/__init__.py": b"x = 1\n" * 99, "demo/a.py": b"", "demo/
 
 
 @given(st.dictionaries(st.integers(0, len(SOUND) - 1), st.integers(0, 255), min_size=1, max_size=6))
+@example({SOUND.rindex(b"demo/__init__.py"): 0})  # its name is empty
 def test_a_damaged_archive_is_read_or_refused_and_nothing_else(damage: dict[int, int]) -> None:
     content = bytearray(SOUND)
     for place, byte in damage.items():

@@ -140,3 +140,25 @@ def test_retries_count_as_requests(served: Index) -> None:
     client = fetcher()
     client.get_span(served.url + PATH, 10, 20)
     assert client.requests == served.requests[PATH] == 3
+
+
+def test_no_way_is_told_at_once(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wait(retry: object, response: object = None) -> None:
+        raise AssertionError("waited to try again")
+
+    monkeypatch.setattr("urllib3.util.retry.Retry.sleep", wait)
+    fetcher = Fetcher(timeout_s=5)
+    assert fetcher.no_way_to(f"{index.simple}/nonesuch/") is None, "a refusal is an answer"
+    why = fetcher.no_way_to("http://127.0.0.1:1/api")
+    assert why is not None
+    assert why.startswith("no way to http://127.0.0.1:1/api: ")
+
+
+def test_a_host_cannot_make_us_wait_for_hours(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr("urllib3.util.retry.Retry._sleep_backoff", lambda self: None)
+    monkeypatch.setattr("urllib3.util.retry.time.sleep", lambda seconds: waits.append(seconds))
+    index.add("demo", "1.0", None, "")
+    index.twists["/simple/demo/"] = [lambda reply: Reply(503, {"Retry-After": "86400"}, b"")]
+    assert Fetcher(timeout_s=5).get(f"{index.simple}/demo/").ok
+    assert max(waits) == 120

@@ -190,7 +190,7 @@ def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
     found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
     lives = [life("lib.fetch", "1.0", "2.0"), life("lib.send", "1.0", "2.0")]
     rules = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": ("token",)})
-    output = instances_stage(releases("0.9", "1.0", "2.0"), snippets, found, [], [], lives, TAGGING, rules)
+    output = instances_stage(releases("0.9", "1.0", "2.0"), snippets, found, [], [], lives, TAGGING, rules, {})
     return list(output.tables["completions"]), list(output.tables["migrations"])
 
 

@@ -54,6 +54,15 @@ def test_what_is_not_compiled_serves_whatever_it_runs_with(tmp_path: Path) -> No
     assert shelf.find(PIN, "3.9", ("numpy==1.20",)) == path == shelf.find(PIN, "3.9", ())
 
 
+def test_what_two_processes_built_beside_other_things_is_kept_once(tmp_path: Path) -> None:
+    shelf = WheelShelf(tmp_path, LIMITS)
+    assert shelf.put(PURE, content(), PIN, "3.9", ("numpy==1.19",)) == shelf.put(
+        PURE, content(), PIN, "3.9", ("numpy==1.20",)
+    )
+    with pytest.raises(OSError, match="not empty"):
+        shelf.put(LINUX, content(), PIN, "3.9", ())
+
+
 @pytest.mark.parametrize(
     ("name", "inside", "problem"),
     [

@@ -15,6 +15,7 @@ from pipeline.terms import (
     ArtifactKind,
     ChangeKind,
     Evidence,
+    Language,
     LibEvolutionEvalTag,
     Outcome,
     PublicBecause,
@@ -61,18 +62,29 @@ def _release(version: str, predecessor: str | None, time: datetime) -> Row:
 
 def snippet(code: str, path: str, first: str, last: str | None = None, preamble: str = "", **columns: Any) -> Row:
     """An example in the documentation of `path`, the same from the first to the last version."""
-    row = {
+    row: Row = {
         "id": content_id(LIBRARY, first, path, code),
         "library": LIBRARY,
         "version": first,
         "last_version": last or first,
         "path": path,
+        "language": Language.PYTHON,
         "source": SnippetSource.DOCSTRING,
         "style": SnippetStyle.DOCTEST,
         "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "stated": None,
         "preamble": preamble,
         "code": code,
         "checks": [],
+        "example_of": None,
+        "redacted": 0,
+        "comments_removed": 0,
+        "origin": f"pypi:{LIBRARY}",
+        "place": f"pkg:pypi/{LIBRARY}@{first}",
+        "url": None,
+        "title": None,
+        "score": None,
+        "accepted": None,
         "file": "lib/core.py",
         "line": 7,
         "created_time": START,

@@ -29,7 +29,7 @@ def run(
 ) -> Output:
     """Run the stage over snippets whose uses of `names` (name to path) are found in their text."""
     found = [use for row in snippets for use in usages(row, names or {"fetch": "lib.fetch"})]
-    output = instances_stage(releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules)
+    output = instances_stage(releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {})
     for name, rows in output.tables.items():
         for row in rows:
             table(name).check(row)
@@ -57,6 +57,14 @@ def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
         assert instance["change_id"] is None
         assert unmask(instance["masked_code"], level, instance["answer"], instance["core_token"]) == PREAMBLE + CODE
     assert (output.made, refused(output)) == (3, [])
+
+
+@pytest.mark.parametrize(("example_of", "expected"), [(None, 1), (["lib.fetch", "lib.x"], 1), (["lib.x"], 0), ([], 0)])
+def test_code_of_others_stands_for_the_apis_that_its_author_shows_nowhere_else(
+    example_of: list[str] | None, expected: int
+) -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE, example_of=example_of)
+    assert len(run([row], [life("lib.fetch", "1.0", "2.1")]).tables["completions"]) == expected
 
 
 INTRODUCED = change(ChangeKind.INTRODUCED, "lib.fetch", "1.0", "1.1")
@@ -149,7 +157,7 @@ def test_a_usage_beside_its_name_is_an_error() -> None:
     row = snippet(CODE, "lib.fetch", "1.0")
     use = usages(row, {"fetch": "lib.fetch"})[0] | {"name_start_byte": 5}
     with pytest.raises(ValueError, match="does not stand at bytes"):
-        instances_stage(releases("1.0"), [row], [use], [], [], [life("lib.fetch", "1.0", "1.0")], TAGGING, TOKENS)
+        instances_stage(releases("1.0"), [row], [use], [], [], [life("lib.fetch", "1.0", "1.0")], TAGGING, TOKENS, {})
 
 
 def test_order_of_the_input_does_not_matter() -> None:

@@ -24,7 +24,7 @@ def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Ro
     found = [use for row in snippets for use in usages(row, NAMES)]
     symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]
     output = instances_stage(
-        releases("1.0.0", "1.1.0", "2.0.0"), snippets, found, symbols, changes, lives, TAGGING, MASKING
+        releases("1.0.0", "1.1.0", "2.0.0"), snippets, found, symbols, changes, lives, TAGGING, MASKING, {}
     )
     for row in output.tables["migrations"]:
         table("migrations").check(row)
@@ -82,7 +82,7 @@ def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_n
     ]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
     output = instances_stage(
-        releases("1.0.0", "1.1.0", "2.0.0"), [old, new], found, symbols, [], LIVES, TAGGING, MASKING
+        releases("1.0.0", "1.1.0", "2.0.0"), [old, new], found, symbols, [], LIVES, TAGGING, MASKING, {}
     )
     assert {(row["source_name"], row["target_name"]) for row in output.tables["migrations"]} == {
         ("fetch", "load"),
@@ -113,7 +113,7 @@ def test_releases_with_a_gap_between_are_not_paired() -> None:
     old, new = snippet("fetch(1)\n", "lib.fetch", "1.0.0"), snippet("fetch(2)\n", "lib.fetch", "2.0.0")
     rows = [*releases("1.0.0"), *releases("2.0.0", before="1.5.0")]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
-    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING)
+    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING, {})
     assert not output.tables["migrations"]
 
 

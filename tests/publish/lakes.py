@@ -17,15 +17,17 @@ from pipeline.terms import (
     DirectiveKind,
     DirectiveOwner,
     Disagreement,
+    DocumentSource,
     EnvironmentOutcome,
     FlagKind,
     ParameterKind,
     ParameterSource,
     RejectReason,
     Rung,
+    SymbolKind,
 )
 from tests.instances.rows import LIBRARY, START, document, life, symbol, usages
-from tests.review.world import NEW, OLD, World, world
+from tests.review.world import NEW, OLD, RUN_ALONE, World, world
 
 Tables = dict[str, list[Row]]
 
@@ -39,6 +41,7 @@ def tables(known: World | None = None) -> Tables:
     gated = gate_stage(
         known.completions,
         known.migrations,
+        known.block_completions,
         known.drafts,
         flags,
         known.snippets,
@@ -47,9 +50,11 @@ def tables(known: World | None = None) -> Tables:
         environments,
         known.changes,
         quality,
+        RUN_ALONE,
     )
     return {
         **{name: list(rows) for name, rows in gated.tables.items()},
+        "api_documents": [_api_document("lib.fetch")],
         "changes": known.changes,
         "directives": [
             statement("lib.load", DirectiveKind.VERSIONADDED, "2.0", "2.0", Agreement.AGREES),
@@ -86,6 +91,23 @@ def statement(path: str, directive: DirectiveKind, stated: str, found: str | Non
         "found_version": found,
         "agreement": agreement,
         "disagreement": Disagreement.FOUND_LATER if agreement is Agreement.CONTRADICTS else None,
+    }
+
+
+def _api_document(path: str) -> Row:
+    parts: dict[str, list[Row]] = {"parameters": [], "returns": [], "examples": [], "directives": []}
+    return {
+        "library": LIBRARY,
+        "path": path,
+        "canonical_path": path,
+        "first_version": "1.0",
+        "last_version": "1.1",
+        "kind": SymbolKind.FUNCTION,
+        "signature": "(number)",
+        "description": "Get the page of it.",
+        "source": DocumentSource.DOCSTRING,
+        "url": None,
+        **parts,
     }
 
 

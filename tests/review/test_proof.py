@@ -22,6 +22,11 @@ def ran(version: str, outcome: Outcome) -> Row:
     return verdict("s", version, outcome, VerdictRole.OTHER_VERSION)
 
 
+def seen(version: str, fact: str) -> Row:
+    """A probe of lib.fetch that saw a function, and a fact of it in JSON."""
+    return probe("lib.fetch", version, PASSED) | {"seen": f'{{"kind": "function", "{fact}}}'}
+
+
 TABLE = {
     "introduced, and missing before": (
         "introduced",
@@ -54,12 +59,57 @@ TABLE = {
         [probe("lib.fetch", "1.1", PASSED), probe("lib.fetch", "1.2", PASSED)],
         Proof(STATIC, "1.2", PASSED, "lib.fetch is still there in 1.2"),
     ),
-    "modified, and fails before": ("modified", [ran("1.0", MISMATCH)], Proof(EXECUTED, "1.0", MISMATCH)),
-    "modified, and passes before": ("modified", [ran("1.0", PASSED)], Proof(STATIC, "1.0", PASSED)),
+    "modified, and fails before": (
+        "modified",
+        [ran("1.1", PASSED), ran("1.0", MISMATCH)],
+        Proof(EXECUTED, "1.0", MISMATCH),
+    ),
+    "modified, and passes before": ("modified", [ran("1.1", PASSED), ran("1.0", PASSED)], Proof(STATIC, "1.0", PASSED)),
     "modified, not run before": ("modified", [], Proof(STATIC)),
-    "unchanged, and passes before": ("unchanged", [ran("1.0", PASSED)], Proof(EXECUTED, "1.0", PASSED)),
-    "unchanged, and fails before": ("unchanged", [ran("1.0", MISSING)], Proof(STATIC, "1.0", MISSING)),
+    "unchanged, and passes before": (
+        "unchanged",
+        [ran("1.1", PASSED), ran("1.0", PASSED)],
+        Proof(EXECUTED, "1.0", PASSED),
+    ),
+    "unchanged, and fails before": (
+        "unchanged",
+        [ran("1.1", PASSED), ran("1.0", MISSING)],
+        Proof(STATIC, "1.0", MISSING),
+    ),
     "unchanged, not run before": ("unchanged", [ran("1.1", PASSED)], Proof(STATIC)),
+    "unchanged, and a probe sees it alike": (
+        "unchanged",
+        [
+            seen("1.1", 'signature": [["a","keyword_only",false,null]]'),
+            seen("1.0", 'signature": [["a","keyword_only",false,null]]'),
+        ],
+        Proof(EXECUTED, "1.0", PASSED),
+    ),
+    "unchanged, and a probe sees another call": (
+        "unchanged",
+        [seen("1.1", 'signature": [["a","keyword_only",false,null]]'), seen("1.0", 'signature": []')],
+        Proof(STATIC, "1.0", PASSED),
+    ),
+    "modified, and a probe sees another call": (
+        "modified",
+        [seen("1.1", 'signature": [["a","keyword_only",false,null]]'), seen("1.0", 'signature": []')],
+        Proof(EXECUTED, "1.0", PASSED),
+    ),
+    "modified, and a probe sees it alike": (
+        "modified",
+        [seen("1.1", 'signature": []'), seen("1.0", 'signature": []')],
+        Proof(STATIC, "1.0", PASSED),
+    ),
+    "unchanged, and no probe can tell how it is called": (
+        "unchanged",
+        [seen("1.1", 'async": false'), seen("1.0", 'async": false')],
+        Proof(STATIC, "1.0", PASSED),
+    ),
+    "unchanged, and a probe does not find it before": (
+        "unchanged",
+        [seen("1.1", 'signature": []'), probe("lib.fetch", "1.0", MISSING)],
+        Proof(STATIC, "1.0", MISSING),
+    ),
 }
 
 

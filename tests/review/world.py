@@ -7,15 +7,44 @@ from datetime import timedelta
 from typing import Any
 
 from pipeline.drafting import DraftingRules, drafting_stage
-from pipeline.instances import MaskingRules, instances_stage
+from pipeline.instances import LibraryNames, MaskingRules, instances_stage
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
-from pipeline.terms import ChangeKind, Granularity, Outcome
-from tests.instances.rows import START, TAGGING, change, document, life, probe, releases, snippet, usages, verdict
+from pipeline.terms import ChangeKind, Granularity, Language, Outcome, SnippetSource, VersionEvidence
+from pipeline.validation import ValidationRules
+from tests.instances.rows import (
+    LIBRARY,
+    START,
+    TAGGING,
+    change,
+    document,
+    life,
+    probe,
+    releases,
+    snippet,
+    usages,
+    verdict,
+)
 
 OLD = snippet("x = fetch(1)\nprint(x)\n", "lib.fetch", "1.0", "1.1")
 NEW = snippet("x = load(1)\nprint(x)\n", "lib.load", "2.0")
+POST = snippet("import org.lib.Page;\n\nPage page = new Page(1);\npage.show();\n", "", "2.0") | {
+    "path": None,
+    "language": Language.JAVA,
+    "source": SnippetSource.STACK_OVERFLOW,
+    "version_evidence": VersionEvidence.TEXT,
+    "stated": "title: lib 2.0",
+    "origin": "stack_overflow:1",
+    "place": "1/2",
+    "url": "https://example.org/a/2",
+    "title": "Show a page",
+    "licence": "CC-BY-SA-4.0",
+    "purl": None,
+}
 RENAMED = change(ChangeKind.RENAMED, "lib.fetch", "1.1", "2.0", new="lib.load", confidence=1.0)
+
+FOREIGN = {LIBRARY: LibraryNames(("org.lib",))}
+RUN_ALONE = load(RULES / "validation.yaml", ValidationRules).run_alone
 
 
 @dataclass(frozen=True)
@@ -31,6 +60,7 @@ class World:
         default_factory=lambda: releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
     )
     verdicts: list[Row] = field(default_factory=list)
+    block_completions: list[Row] = field(default_factory=list)
 
     def but(self, **tables: Any) -> World:
         """The same with other tables."""
@@ -49,11 +79,11 @@ class World:
 
 def world() -> World:
     """Make the library."""
-    snippets, rows = [OLD, NEW], releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
+    snippets, rows = [OLD, NEW, POST], releases("0.9", "1.0", "1.1", "2.0", start=START - timedelta(days=30))
     lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0", introduced=True)]
-    found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
+    found = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
     masking = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": (Granularity.TOKEN,)})
-    tables = instances_stage(rows, snippets, found, [], [RENAMED], lives, TAGGING, masking).tables
+    tables = instances_stage(rows, snippets, found, [], [RENAMED], lives, TAGGING, masking, FOREIGN).tables
     documents = [
         document("lib.fetch", "Get the page of it.", "1.0", "1.1"),
         document("lib.load", "Get a page of it.", "2.0"),
@@ -61,7 +91,8 @@ def world() -> World:
     completions, migrations = list(tables["completions"]), list(tables["migrations"])
     drafting = load(RULES / "drafting.yaml", DraftingRules)
     drafts = drafting_stage(completions, migrations, snippets, documents, drafting).tables["drafts"]
-    return World(completions, migrations, list(drafts), snippets, [RENAMED], rows, _runs())
+    blocks = list(tables["block_completions"])
+    return World(completions, migrations, list(drafts), snippets, [RENAMED], rows, _runs(), blocks)
 
 
 def _runs() -> list[Row]:

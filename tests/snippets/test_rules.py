@@ -17,6 +17,9 @@ from pipeline.usage import UsageRules
         ("app = Flask(__name__)", "web = Flask(__name__)", "does not define 'app'"),
         ("max_lines:", "max_line:", "unknown key"),
         ("min_statements: 1", "min_statements: 0", "greater than or equal to 1"),
+        ("bands: 32", "bands: 33", "128 permutations cannot be shared out to 33 bands"),
+        ('ada/data.csv": "/home/user1/', 'ada/data.csv": "/home/ada/', "becomes '/home/user1/data.csv'"),
+        ("licence_required: [downstream", "licence_required: [upstream", "Input should be 'docstring'"),
     ],
 )
 def test_a_mistake_in_the_rules_is_named_with_its_line(tmp_path: Path, old: str, new: str, expected: str) -> None:

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.snippets import SnippetRules, snippets_stage, source_of
 from tests.usage.rows import surfaces
 
+FILES = load(RULES / "python_files.yaml", PythonFileRules)
 HEAD = '''
 """Library."""
 '''
@@ -29,7 +31,8 @@ def rules(**changes: object) -> SnippetRules:
 def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> Output:
     history = {v: {"lib/__init__.py": f} if isinstance(f, str) else f for v, f in files_of.items()}
     releases, surface = surfaces(history)
-    made = snippets_stage(releases, surface.tables["documents"], surface.tables["symbols"], rules(**changes))
+    tables = surface.tables
+    made = snippets_stage(releases, tables["documents"], tables["symbols"], [], rules(**changes), FILES, {"MIT"})
     for row in made.tables["snippets"]:
         table("snippets").check(row)
     return made

@@ -46,7 +46,8 @@ DIRECT = [
     ("import lib\nx.lib.make(); make(lib=1)", []),
     ("if True:\n    import lib\nlib.make()", ["3 lib.make call direct"]),
     ("try:\n    import lib\nexcept ImportError:\n    lib = None\nlib.make()", ["5 lib.make call direct"]),
-    ("try:\n    import lib\nexcept ImportError:\n    import other as lib\nlib.make()", []),
+    ("try:\n    import lib\nexcept ImportError:\n    import other as lib\nlib.make()", ["5 lib.make call direct"]),
+    ("try:\n    import other as lib\nexcept ImportError:\n    import lib\nlib.make()", []),
     ("import lib\nmatch x:\n    case lib.CONSTANT: pass\n    case lib.Thing(count=lib): pass",
      ["3 lib.CONSTANT attribute direct", "4 lib.Thing attribute direct"]),
 ]  # fmt: skip
@@ -170,10 +171,28 @@ def test_what_a_curator_states_about_results_is_followed() -> None:
     assert [use.path for use in scan(source, stated).uses if use.name == "end"] == ["lib.Other.end"] * 2
 
 
+def test_what_special_methods_give_can_be_stated() -> None:
+    stated = {
+        "lib.Thing.__enter__": "lib.Other",
+        "lib.Thing.__iter__": "lib.Other",
+        "lib.Thing.__getitem__": "list[lib.Other]",
+        "lib.Thing.__call__": "dict[str, lib.Other]",
+    }
+    source = """
+import lib
+with lib.Thing() as a: a.end()
+for b in lib.Thing(): b.end()
+lib.Thing()[0][1].end()
+lib.Thing()()["k"].end()
+"""
+    uses = scan(source, Api(SYMBOLS, ["lib"], stated)).uses
+    assert [use.line for use in uses if use.path == "lib.Other.end"] == [3, 4, 5, 6]
+
+
 def test_source_nested_deeper_than_code_ever_is_is_said_to_be_so() -> None:
     result = scan("import lib\nlib.make(" + "(" * 500 + ")" * 500 + ")", API)
     assert result.too_deep
-    assert result.uses == ()
+    assert [use.path for use in result.uses] == ["lib.make"]
 
 
 def test_an_annotation_means_the_class_beside_it_where_two_have_the_name() -> None:

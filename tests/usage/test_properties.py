@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 import inspect
 import keyword
+import sys
 import typing
 
 import hypothesis.strategies as st
@@ -13,6 +14,7 @@ from pipeline.usage import Api, Scan, scan
 from tests.usage.rows import LIB, symbols_of
 
 SYMBOLS = symbols_of(LIB)
+N = 3000
 LINES = st.sampled_from(
     [
         "ALIAS.make()",
@@ -106,3 +108,59 @@ def test_large_modules_of_the_standard_library_are_walked(module: object) -> Non
     found = scan(source, Api(symbol, ["functools"]))
     assert not found.too_deep
     assert len([use for use in found.uses if use.path == "functools.partial" and use.form == "call"]) >= calls
+
+
+@pytest.mark.parametrize(
+    "deep",
+    [
+        "x = " + "(" * N + "1" + ")" * N,
+        "x = " + "[" * N + "]" * N,
+        "x = " + " + ".join(["lib.make()"] * N),
+        "x = " + " or ".join(["lib.make()"] * N),
+        "x = " + " and ".join(["isinstance(x, lib.Thing)"] * N),
+        "x" + ".plain()" * N,
+        "x" + ".plain" * N,
+        "x = " + "not " * N + "y",
+        "x = " + "lambda: " * N + "y",
+        "(" * N + "x" + ",)" * N + " = y",
+        "for " + "(" * N + "x" + ",)" * N + " in y: pass",
+        "[x for " + "(" * N + "x" + ",)" * N + " in y]",
+        "match y:\n    case " + "[" * N + "x" + "]" * N + ": pass",
+        "\n".join("    " * i + "if x:" for i in range(N // 10)) + " pass",
+        "\n".join("    " * i + f"def f{i}():" for i in range(N // 10)) + " return lib.Thing()",
+        "\n".join(f"def f{i}(): return f{i + 1}()" for i in range(N))
+        + f"\ndef f{N}(): return lib.Thing()\nf0().plain()",
+        "x: " + "list[" * N + "lib.Thing" + "]" * N,
+        "class A(A): x = A.x; A.x.y",
+        "def f(x): x()\ndef g():\n    def h(): pass\n    f(h)",
+        "def f(x): x.y = x.z()\ndef g():\n    class A: pass\n    f(A())",
+        "class A(B): pass\nclass B(A): pass\nB().x",
+    ],
+    ids=range(21),
+)
+def test_what_nests_deep_neither_crashes_nor_hides_the_rest(deep: str) -> None:
+    result = scan(f"import lib\n{deep}\ndef after():\n    lib.find(1)\n", api())
+    assert "lib.find" in [use.path for use in result.uses]
+
+
+def test_time_grows_with_the_size_of_a_file() -> None:
+    """Counted in steps of the interpreter and not in seconds, which other processes share."""
+    part = "if x{0}:\n    x{0} = lib.make()\nelse:\n    x{0} = None\ndef f{0}(y):\n    return x{0}.same().other_of() or f{1}(y)\n"
+
+    def steps(parts: int) -> int:
+        source = "import lib\n" + "".join(part.format(i, i // 2) for i in range(parts))
+        counted = 0
+
+        def count(*_: object) -> None:
+            nonlocal counted
+            counted += 1
+
+        api()
+        sys.setprofile(count)
+        try:
+            scan(source, api())
+        finally:
+            sys.setprofile(None)
+        return counted
+
+    assert steps(400) < 2.2 * steps(200)

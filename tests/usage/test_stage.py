@@ -5,15 +5,15 @@ import pytest
 from pipeline.lake import Output, Row, content_id, table
 from pipeline.rules import RULES, load
 from pipeline.usage import Api, UsageRules, source_of, usage_stage
-from pipeline.usage.stage import nearest
+from pipeline.usage.stage import nearest, why_not
 from tests.usage.rows import LIB, surfaces, symbols_of
 
 USAGE_RULES = load(RULES / "usage.yaml", UsageRules)
 
 
-def snippet(code: str, preamble: str = "", version: str = "1") -> Row:
+def snippet(code: str, preamble: str = "", version: str = "1", language: str = "python") -> Row:
     found = {"library": "lib", "version": version, "path": "lib", "preamble": preamble, "code": code}
-    return found | {"id": content_id(*found.values())}
+    return found | {"id": content_id(*found.values()), "language": language}
 
 
 def run(*snippets: Row) -> Output:
@@ -58,10 +58,28 @@ def test_usage_ids_differ_within_a_snippet_and_stay_from_run_to_run() -> None:
     assert ids == [row["id"] for row in run(own).tables["usages"]]
 
 
+def test_snippets_in_other_languages_are_left_alone() -> None:
+    made = run(snippet("import lib; lib.make();", language="javascript"))
+    assert (made.seen, made.tables["usages"], made.notes) == (0, [], [])
+
+
 def test_a_snippet_nested_too_deep_is_a_note() -> None:
     own = snippet("import lib\n" + "(" * 200 + "lib.make()" + ")" * 200)
     made = run(own)
     assert (made.seen, [(note.key, note.reason) for note in made.notes]) == (0, [(own["id"], "too_long")])
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("lib._impl.make", "private; public path of it: lib.make"),
+        ("lib.makes", "nearest public path: lib.make"),
+        ("lib.Wide.owns", "the sources do not show all names of lib.Wide; nearest public path: lib.Wide.own"),
+        ("other.qqqqqqq", "nearest public path: none"),
+    ],
+)
+def test_why_a_path_is_not_public(path: str, expected: str) -> None:
+    assert why_not(path, Api(symbols_of(LIB), ["lib"]), 0.6) == expected
 
 
 @pytest.mark.parametrize(

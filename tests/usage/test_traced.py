@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
 from pipeline.snippets import SnippetRules, snippets_stage, source_of
@@ -65,7 +66,8 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     rows = [release("1", None, (name,))]
     read = surface_stage(rows, lambda _: installed(name)).tables
     symbols = read["symbols"]
-    made = snippets_stage(rows, read["documents"], symbols, load(RULES / "snippets.yaml", SnippetRules))
+    files = load(RULES / "python_files.yaml", PythonFileRules)
+    made = snippets_stage(rows, read["documents"], symbols, [], load(RULES / "snippets.yaml", SnippetRules), files, ())
     snippets = made.tables["snippets"]
     usages = usage_stage(rows, snippets, symbols, load(RULES / "usage.yaml", UsageRules)).tables["usages"]
     public = {row["path"].rpartition(".")[2] for row in symbols}

@@ -5,10 +5,11 @@ import pytest
 from pipeline.lake import Row
 from pipeline.terms import VerdictRole as Role
 from pipeline.validation import Run, plan_runs, wanted_versions
+from tests.review.world import RUN_ALONE
 
 
-def snippet(name: str, version: str, last: str) -> Row:
-    return {"id": name, "version": version, "last_version": last}
+def snippet(name: str, version: str, last: str, source: str = "docstring", language: str = "python") -> Row:
+    return {"id": name, "version": version, "last_version": last, "source": source, "language": language}
 
 
 def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0", labels: str = "", value: str = "1") -> Row:
@@ -33,13 +34,30 @@ def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     completions = [{"snippet_id": "s", "version": v, "previous_version": before} for v, before in pairs]
     migration = {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
     back = {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
-    assert plan_runs(SNIPPETS, completions, [migration, back], [], []) == (
+    assert plan_runs(SNIPPETS, completions, [migration, back], [], [], RUN_ALONE) == (
         Run("s", "1.0", Role.REFERENCE),
         Run("t", "2.0", Role.OTHER_VERSION),
         Run("s", "2.0", Role.REFERENCE),
         Run("s", "3.0", Role.OTHER_VERSION),
         Run("t", "3.0", Role.REFERENCE),
     )
+
+
+def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> None:
+    completions: list[Row] = [
+        {"snippet_id": "s", "version": "1.0", "previous_version": None, "path": "lib.f"},
+        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.f"},
+        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size"},
+    ]
+    symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
+    runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, RUN_ALONE)
+    assert runs == (Run("lib.f", "1.0", Role.PROBE), Run("lib.f", "2.0", Role.PROBE))
+
+
+def test_other_languages_are_not_run() -> None:
+    """Their versions need not even be versions in the sense of PEP 440."""
+    java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")
+    assert plan_runs([java], [], [], [], [], RUN_ALONE) == ()
 
 
 BOX = symbol("lib.Box", "class")
@@ -99,11 +117,11 @@ BOX = symbol("lib.Box", "class")
 )
 def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row], probed: list[str]) -> None:
     expected = tuple(Run(path, version, Role.PROBE) for version in ("1.0", "2.0") for path in probed)
-    assert plan_runs([], [], [], changes, symbols) == expected
+    assert plan_runs([], [], [], changes, symbols, RUN_ALONE) == expected
 
 
 def test_versions_are_wanted_in_their_order() -> None:
     snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
     releases = [{"version": version} for version in ("2.8", "2.9", "2.10")]
-    wanted = wanted_versions(releases, snippets, [], [], [], [])
+    wanted = wanted_versions(releases, snippets, [], [], [], [], RUN_ALONE)
     assert wanted == ("2.9", "2.10")

@@ -26,7 +26,15 @@ def release(version: str) -> Row:
 
 def snippet(name: str, version: str, function: str) -> Row:
     checks = [check("import lib"), check(f"lib.{function}()", "1\n")]
-    row = {"id": name, "version": version, "last_version": version, "preamble": "", "checks": checks}
+    row = {
+        "id": name,
+        "version": version,
+        "last_version": version,
+        "preamble": "",
+        "checks": checks,
+        "source": "docstring",
+        "language": "python",
+    }
     return row | {"code": f"import lib\nlib.{function}()"}
 
 
@@ -67,7 +75,7 @@ def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) ->
     shipped = environment_rules().model_copy(update={"gaps": (), "interpreters_tried": 1})
     store = EnvironmentStore(root, index_url=index.simple, rules=shipped, workers=2, sandbox=sandbox)
     rows = tables()
-    built = environments_stage(rows["releases"], wanted_versions(**rows), store)
+    built = environments_stage(rows["releases"], wanted_versions(**rows, run_alone=rules.run_alone), store)
     return validation_stage(
         **rows, environments=list(built.tables["environments"]), runner=Runner(store, sandbox, rules, 2)
     )

@@ -1,0 +1,134 @@
+"""The sources of code of others, with what they need of settings, rules and cache."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.crawl import ArtifactStore, CodeSource, Fetcher, Found, Period, project
+from pipeline.crawl.documentation.source import Documentation
+from pipeline.crawl.downstream import Downstream
+from pipeline.crawl.github import GitHub
+from pipeline.crawl.pins import Published, published_of
+from pipeline.crawl.stack_overflow.source import StackOverflow
+from pipeline.curation import CurationRules
+from pipeline.lake import Reject, Row
+from pipeline.rules import Profile
+from pipeline.settings import Settings, index_url
+from pipeline.terms import SnippetSource
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfReach:
+    """A source that cannot be reached from here."""
+
+    name: SnippetSource
+    why: str
+
+    def left_out(self) -> str:
+        """Return why it is left out."""
+        return f"{self.why}. Allow the way out, or name another address in the settings (README.md lists them)."
+
+    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+        """Find nothing."""
+        yield from ()
+
+
+@functools.cache
+def _no_way_to(fetcher: Fetcher, address: str) -> str | None:
+    return fetcher.no_way_to(address)
+
+
+@dataclass(frozen=True)
+class CodeSources:
+    """Makes the sources that a profile wants; each keeps what it fetched in a folder of its own in the cache."""
+
+    settings: Settings
+    rules: CurationRules
+    artifacts: ArtifactStore
+    profile: Profile
+
+    def wanted(self) -> list[CodeSource]:
+        """Return the sources of the profile; one to which there is no way at all is said to be left out, at once."""
+        makers: Mapping[SnippetSource, Callable[[], CodeSource]] = {
+            SnippetSource.DOWNSTREAM: self._downstream,
+            SnippetSource.GITHUB: self._github,
+            SnippetSource.DOCUMENTATION: self._documentation,
+            SnippetSource.STACK_OVERFLOW: self._stack_overflow,
+        }
+        return [
+            OutOfReach(name, why) if (why := self._no_way_to(name)) else makers[name]()
+            for name in self.profile.code.sources
+        ]
+
+    def sites(self) -> Documentation | None:
+        """Return the documentation sites, None where the profile does not want them."""
+        name = SnippetSource.DOCUMENTATION
+        return None if name not in self.profile.code.sources or self._no_way_to(name) else self._documentation()
+
+    def _no_way_to(self, source: SnippetSource) -> str | None:
+        """Return why the service behind a source cannot be reached; its own client would try again and again."""
+        settings = self.settings
+        addresses = {
+            SnippetSource.DOCUMENTATION: None if self._has_other_sites else settings.read_the_docs_url,
+            SnippetSource.STACK_OVERFLOW: None if settings.stack_overflow_dump else settings.stack_exchange_url,
+        }
+        address = addresses.get(source)
+        return _no_way_to(self.artifacts.fetcher, address) if address else None
+
+    @property
+    def _has_other_sites(self) -> bool:
+        return any(site.read_the_docs is None for site in self.rules.documentation.sites)
+
+    def _cache(self, source: SnippetSource) -> Path:
+        return self.settings.cache / source
+
+    def _published(self, library: str) -> Sequence[Published]:
+        return published_of(project(self.artifacts.fetcher, index_url(), library))
+
+    def _downstream(self) -> Downstream:
+        return Downstream(
+            index_url=index_url(),
+            fetcher=self.artifacts.fetcher,
+            cache=self._cache(SnippetSource.DOWNSTREAM),
+            rules=self.rules.dependents,
+            files=self.rules.python_files,
+            licences=self.rules.licences,
+            crawled=(self.artifacts.sources,),
+            workers=self.settings.workers,
+        )
+
+    def _github(self) -> GitHub:
+        return GitHub(
+            url=self.settings.github_url,
+            token=os.environ.get("GITHUB_TOKEN"),
+            fetcher=self.artifacts.fetcher,
+            rules=self.rules.github,
+            files=self.rules.python_files,
+            cache=self._cache(SnippetSource.GITHUB),
+            published=self._published,
+        )
+
+    def _documentation(self) -> Documentation:
+        return Documentation.of(
+            self.artifacts.fetcher,
+            self.rules.documentation,
+            self.rules.directives,
+            self._cache(SnippetSource.DOCUMENTATION),
+            self.settings.read_the_docs_url,
+            os.environ.get("READTHEDOCS_TOKEN"),
+        )
+
+    def _stack_overflow(self) -> StackOverflow:
+        return StackOverflow(
+            self.artifacts.fetcher,
+            self.rules.stack_overflow,
+            self._cache(SnippetSource.STACK_OVERFLOW),
+            libraries=[rule.library for rule in self.profile.libraries],
+            api_url=self.settings.stack_exchange_url,
+            key=os.environ.get("STACKEXCHANGE_KEY"),
+            dump=self.settings.stack_overflow_dump,
+        )

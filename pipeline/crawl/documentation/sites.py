@@ -1,0 +1,53 @@
+"""The stage that writes the table `site_documents`: what documentation sites say of a library's APIs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from pipeline.crawl.documentation.source import Documentation
+from pipeline.crawl.http import Unreachable
+from pipeline.crawl.refusals import Refusals, stopped
+from pipeline.crawl.releases import Period
+from pipeline.lake import Output, Reject, Row
+from pipeline.terms import RejectReason, SnippetSource
+
+
+def sites_stage(
+    library: str,
+    releases: Sequence[Row],
+    known: Iterable[Row],
+    source: Documentation | None,
+    period: Period,
+    progress: Mapping[str, Any] | None = None,
+) -> Output:
+    """Read the documentation sites of a library's releases in a period, beside what is `known` of earlier runs.
+
+    The unit is an API that an inventory lists. Where no site can be asked, or one stops answering, that is a note, and
+    what was refused before stays too (`progress`); without a `source` that is all.
+    """
+    rows = {(row["path"], row["first_version"]): row for row in known}
+    refusals = Refusals(progress, period)
+    notes: list[Reject] = []
+    if source and (why := source.left_out()):
+        notes.append(Reject(SnippetSource.DOCUMENTATION, RejectReason.SOURCE_LEFT_OUT, why))
+    elif source:
+        rejects: list[Reject] = []
+        try:
+            for document in source.documents(library, releases, period):
+                if isinstance(document, Reject):
+                    rejects.append(document)
+                else:
+                    rows[document["path"], document["first_version"]] = document
+        except Unreachable as error:
+            notes.append(stopped(SnippetSource.DOCUMENTATION, error))
+        refusals.put(SnippetSource.DOCUMENTATION, rejects)
+    written, refused = [rows[key] for key in sorted(rows)], refusals.rejects
+    return Output(
+        {"site_documents": written},
+        len(written) + len(refused),
+        len(written),
+        refused,
+        notes,
+        progress=refusals.progress,
+    )

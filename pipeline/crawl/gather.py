@@ -1,0 +1,55 @@
+"""The gather stage: asks every source of real code for what uses a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from pipeline.crawl.found import CodeSource, Found
+from pipeline.crawl.http import Unreachable
+from pipeline.crawl.refusals import Refusals, stopped
+from pipeline.crawl.releases import Period
+from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.terms import RejectReason
+
+
+def gather_stage(
+    library: str,
+    releases: Sequence[Row],
+    known: Iterable[Row],
+    sources: Iterable[CodeSource],
+    period: Period,
+    progress: Mapping[str, Any] | None = None,
+) -> Output:
+    """Find real code that uses a library in a period, beside what is `known` from earlier runs, which stays.
+
+    The unit is a piece of code. A source that cannot be asked, or stops answering, is a note, and the others go on;
+    what it refused before stays too (`progress`).
+    """
+    found = {row["id"]: row for row in known}
+    refusals = Refusals(progress, period)
+    notes: list[Reject] = []
+    for source in sources:
+        if why := source.left_out():
+            notes.append(Reject(source.name, RejectReason.SOURCE_LEFT_OUT, why))
+            continue
+        rejects: list[Reject] = []
+        try:
+            for piece in source.find(library, releases, period):
+                if isinstance(piece, Reject):
+                    rejects.append(piece)
+                else:
+                    row = _row(piece)
+                    found[row["id"]] = row
+        except Unreachable as error:
+            notes.append(stopped(source.name, error))
+        refusals.put(source.name, rejects)
+    rows = [found[key] for key in sorted(found)]
+    refused = refusals.rejects
+    return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
+
+
+def _row(piece: Found) -> Row:
+    made_of = (piece.library, piece.version, piece.place, piece.file, piece.line, piece.text)
+    return {"id": content_id(*made_of), **asdict(piece)}

@@ -1,0 +1,34 @@
+"""What the other requirements of a project leave of a library: all of them resolved together, as of a date."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from packaging.utils import canonicalize_name
+
+from pipeline.crawl.pins.matrix import Narrow
+from pipeline.environments.failures import StepFailed
+from pipeline.environments.interpreters import Interpreter
+from pipeline.environments.pinned import read_lock
+from pipeline.environments.resolver import Resolver
+
+
+def narrowed_by(resolver: Resolver, interpreters: Sequence[Interpreter]) -> Narrow:
+    """Return a way for `version_of` to resolve the requirements of a project with uv, wheels only.
+
+    It says nothing (None) where that Python is not installed here, or where no wheels meet all requirements.
+    Errors, when it is called: IndexUnreachable.
+    """
+    installed = {interpreter.python: interpreter for interpreter in interpreters}
+
+    def narrow(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
+        if python not in installed:
+            return None
+        try:
+            lock = resolver.lock(requirements, installed[python], as_of)
+        except StepFailed:
+            return None
+        return next((pin.version for pin in read_lock(lock) if pin.name == canonicalize_name(library)), None)
+
+    return narrow

@@ -1,0 +1,181 @@
+"""What the stages need of the outside world: the index, other sources, the cache, interpreters, the sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+import pyarrow.compute as pc
+from packaging.specifiers import SpecifierSet
+
+from pipeline.code_sources import CodeSources
+from pipeline.crawl import ArtifactStore, Fetcher, Period, SourceTree, Wanted, gather_stage, releases_stage
+from pipeline.crawl.documentation.sites import sites_stage
+from pipeline.curation import CurationRules
+from pipeline.environments import (
+    NOT_INSPECTED,
+    EnvironmentStore,
+    environments_stage,
+    find_sandbox,
+    inspect_release,
+)
+from pipeline.instances import LibraryNames
+from pipeline.lake import Lake, Output, Row, sha256_json
+from pipeline.lifecycle import lifecycle_stage
+from pipeline.rules import Profile, plain
+from pipeline.settings import Settings, index_url
+from pipeline.surface import (
+    ModuleRecord,
+    ReadingRules,
+    Records,
+    Surface,
+    SurfaceReader,
+    module_name,
+    record_of,
+    surface_stage,
+)
+from pipeline.validation import Runner, validation_stage, wanted_versions
+
+
+class House:
+    """What the stages need over one profile and period.
+
+    What is costly to make (interpreters, sandbox, environments) is made when a stage runs that needs it.
+    """
+
+    def __init__(self, settings: Settings, profile: Profile, period: Period) -> None:
+        self.settings = settings
+        self.profile = profile
+        self.period = period
+        self.rules = CurationRules.read()
+        self.lake = Lake(settings.lake)
+        self._trees: dict[str, SourceTree] = {}
+
+    @cached_property
+    def artifacts(self) -> ArtifactStore:
+        """The cache of downloaded files, and the way to fill it."""
+        return ArtifactStore(
+            self.settings.cache / "artifacts", Fetcher(timeout_s=self.settings.timeout_s), self.rules.crawl
+        )
+
+    @cached_property
+    def environments(self) -> EnvironmentStore:
+        """The pinned environments."""
+        return EnvironmentStore(
+            self.settings.cache / "environments",
+            index_url=index_url(),
+            rules=self.rules.environments,
+            workers=self.settings.workers,
+        )
+
+    @cached_property
+    def surfaces(self) -> SurfaceReader:
+        """What reads surfaces; the records of files that were parsed once are in the cache."""
+        rules = ReadingRules(self.rules.surface, self.rules.helpers, self.rules.directives)
+        name = sha256_json(plain(self.rules.of_surfaces))[:16]
+        path = self.settings.cache / "records" / f"{name}.sqlite"
+        return SurfaceReader(Records(path, rules, self.artifacts.contents, self.settings.workers))
+
+    def wanted_sources(self, path: str) -> bool:
+        """Return whether a file, by its path from the import root, is worth fetching: tests and the like are not."""
+        return self.rules.surface.in_scope(module_name(path))
+
+    def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] = lambda done, total: None) -> None:
+        """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""
+        trees = {release["sha256"]: self.artifacts.tree(release, self.wanted_sources) for release in releases}
+        self.surfaces.prepare(trees.values(), tell)
+        self._trees |= trees
+
+    def surface_of(self, release: Row) -> Surface:
+        """Read a release's surface."""
+        tree = self._trees.pop(release["sha256"], None) or self.artifacts.tree(release, self.wanted_sources)
+        return self.surfaces.read(tree, partial(self._inspect, release))
+
+    def _inspect(self, release: Row, compiled: Mapping[str, str]) -> dict[str, ModuleRecord]:
+        """Look into the compiled modules of a release by importing them, where the rules ask for it."""
+        if release["library"] not in self.rules.inspection.libraries:
+            return {}
+        cache = self.settings.cache / "inspections"
+        seen = inspect_release(release, list(compiled), self.environments, cache)
+        return {name: record_of(name, compiled[name], told) for name, told in seen.items() if NOT_INSPECTED not in told}
+
+    def read_surfaces(self, lake: Lake, library: str, progress: Any) -> Output:
+        """Run the surface stage for a library, going on from an earlier run where the releases follow its own."""
+        releases = lake.read("releases", library)
+        done = {line[0] for line in progress or ()}
+        self.prepare(release for release in releases if release["version"] not in done)
+        return surface_stage(
+            releases, self.surface_of, progress, lambda table: _since(lake, table, library), self.surfaces.forget
+        )
+
+    def follow_lives(self, lake: Lake, library: str, progress: Any) -> Output:
+        """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
+        releases = lake.read("releases", library)
+        done = [line[0] for line in progress["releases"]] if progress else []
+        where = None
+        if done:
+            later = [release["version"] for release in releases if release["version"] not in done]
+            last = pc.field("last_version")
+            where = last.is_null() | last.isin([done[-1], *later]) | pc.field("first_version").isin(later)
+        symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
+        lives = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
+        return lifecycle_stage(releases, symbols, importable, self.rules.lifecycle, progress, lives)
+
+    def crawl(self, library: str, known: list[Row]) -> Output:
+        """Run the releases stage for a library, beside the releases that are known already."""
+        if library in self.rules.stack_overflow.foreign:
+            # Of other languages there are posts only.
+            return Output({"releases": []}, 0, 0)
+        rule = self.profile.rule_of(library)
+        wanted = Wanted(library, SpecifierSet(rule.versions), rule.latest, self.period)
+        return releases_stage(
+            wanted,
+            known,
+            index_url(),
+            self.artifacts,
+            self.rules.licences,
+            self.settings.workers,
+            self.wanted_sources,
+        )
+
+    def build_environments(self, **tables: list[Row]) -> Output:
+        """Run the environments stage for the releases in which something is to be run."""
+        wanted = wanted_versions(**tables, run_alone=self.rules.validation.run_alone)
+        return environments_stage(tables["releases"], wanted, self.environments)
+
+    def validate(self, **tables: list[Row]) -> Output:
+        """Run the validation stage in the sandbox of this machine."""
+        runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
+        return validation_stage(**tables, runner=runner)
+
+    @cached_property
+    def code_period(self) -> Period:
+        """The part of the period of which code of others is taken."""
+        return self.period.within(self.profile.code.since, self.profile.code.until)
+
+    @cached_property
+    def code_sources(self) -> CodeSources:
+        """The sources of code of others."""
+        return CodeSources(self.settings, self.rules, self.artifacts, self.profile)
+
+    def foreign_names(self) -> dict[str, LibraryNames]:
+        """Return how code of other languages shows that it uses a library, by library."""
+        foreign = self.rules.stack_overflow.foreign
+        return {library: LibraryNames(words.imports, words.api) for library, words in foreign.items()}
+
+    def gather(self, lake: Lake, library: str, progress: Any) -> Output:
+        """Run the gather stage for a library, beside what was found before."""
+        releases, known = lake.read("releases", library), lake.read("found", library)
+        return gather_stage(library, releases, known, self.code_sources.wanted(), self.code_period, progress)
+
+    def read_sites(self, lake: Lake, library: str, progress: Any) -> Output:
+        """Run the sites stage for a library, beside what its sites said before."""
+        releases, known = lake.read("releases", library), lake.read("site_documents", library)
+        return sites_stage(library, releases, known, self.code_sources.sites(), self.code_period, progress)
+
+
+def _since(lake: Lake, table: str, library: str) -> dict[str, str]:
+    """Return the first version of each row of a library that still holds, by path."""
+    holding = lake.read(table, library, pc.field("last_version").is_null(), ("path", "first_version"))
+    return {row["path"]: row["first_version"] for row in holding}

@@ -1,0 +1,114 @@
+"""Code of others goes through every stage of analysis beside docstrings, without being run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from pipeline.curation import CurationRules
+from pipeline.drafting import drafting_stage
+from pipeline.instances import instances_stage
+from pipeline.lake import Output, Row, table
+from pipeline.lifecycle import lifecycle_stage
+from pipeline.review import flags_stage
+from pipeline.snippets import snippets_stage, source_of
+from pipeline.terms import Language, RejectReason, SnippetSource
+from pipeline.usage import usage_stage
+from pipeline.validation import plan_runs
+from tests.snippets.rows import found
+from tests.usage.rows import LIB, surfaces
+
+RULES = CurationRules.read()
+RELEASES, SURFACE = surfaces(
+    {
+        "1": LIB,
+        "2": {**LIB, "lib/sub.py": LIB["lib/sub.py"].replace('"helper"', '"helper", "assist"') + "def assist(): ...\n"},
+    }
+)
+FOUND = [
+    found("from lib.sub import assist\n\n\ndef work(things):\n    for thing in things:\n        assist()\n    return things\n", "2"),
+    found("from lib import make\n\nX = make(1)\nprint(X.plain())\n", "2", SnippetSource.GITHUB),
+    found(">>> from lib import find\n>>> find('a')\n1\n", "2", SnippetSource.STACK_OVERFLOW),
+    found("import lib\nlib.things()\n", "2", SnippetSource.DOCUMENTATION),
+    found('import org.lib.Maker;\nvar x = new Maker();\nx.make();\n', "9-jre", SnippetSource.STACK_OVERFLOW, language=Language.JAVA, place="1/2"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, list[Row]]:
+    """The tables of the library from snippets to flags, each checked against its declaration."""
+    known = {"releases": RELEASES, "symbols": list(SURFACE.tables["symbols"])}
+    known["documents"] = list(SURFACE.tables["documents"])
+
+    def take(made: Output) -> None:
+        for name, rows in made.tables.items():
+            for row in rows:
+                table(name).check(row)
+            known[name] = list(rows)
+
+    def of(*names: str) -> dict[str, list[Row]]:
+        return {name: known[name] for name in names}
+
+    quality = RULES.quality.licences
+    take(
+        snippets_stage(
+            **of("releases", "documents", "symbols"),
+            found=FOUND,
+            rules=RULES.snippets,
+            files=RULES.python_files,
+            licences=quality,
+        )
+    )
+    take(usage_stage(**of("releases", "snippets", "symbols"), rules=RULES.usage))
+    take(lifecycle_stage(known["releases"], known["symbols"], SURFACE.tables["importable"], RULES.lifecycle))
+    take(
+        instances_stage(
+            **of("releases", "snippets", "usages", "symbols", "changes", "lifecycles"),
+            tagging=RULES.lifecycle,
+            rules=RULES.masking,
+            foreign={},
+        )
+    )
+    completions, migrations = known["completions"], known["migrations"]
+    take(drafting_stage(completions, migrations, known["snippets"], known["documents"], RULES.drafting))
+    take(
+        flags_stage(
+            **of("completions", "migrations", "drafts", "releases", "changes", "snippets"),
+            verdicts=[],
+            directives=[],
+            rules=RULES.flags,
+        )
+    )
+    return known  # fmt: skip
+
+
+def test_every_source_comes_to_completions(tables: dict[str, list[Row]]) -> None:
+    sources = {row["id"]: row["source"] for row in tables["snippets"]}
+    counted = Counter(str(sources[row["snippet_id"]]) for row in tables["completions"])
+    assert set(counted) == {"downstream", "github", "stack_overflow", "documentation"}
+    assert all(row["masked_code"] != row["code"] for row in tables["completions"])
+
+
+def test_a_completion_holds_what_the_file_gave_with_it(tables: dict[str, list[Row]]) -> None:
+    codes = {row["id"]: source_of(row) for row in tables["snippets"]}
+    assert all(row["code"] == codes[row["snippet_id"]] for row in tables["completions"])
+    new = [row for row in tables["completions"] if row["path"] == "lib.sub.assist" and row["granularity"] == "line"]
+    assert [(row["libevolutioneval_tag"], row["answer"]) for row in new] == [("introduced", "assist()")]
+    assert "from lib.sub import [token-mask]" in new[0]["masked_code"]
+
+
+def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) -> None:
+    sources = {row["id"]: row["source"] for row in tables["snippets"]}
+    planned = {name: tables[name] for name in ("snippets", "completions", "migrations", "changes", "symbols")}
+    runs = plan_runs(**planned, run_alone=RULES.validation.run_alone)
+    assert {str(sources[run.subject_id]) for run in runs if run.subject_id in sources} == {
+        "stack_overflow",
+        "documentation",
+    }
+    assert "9-jre" not in {run.version for run in runs}
+
+
+def test_what_is_refused_is_counted() -> None:
+    made = snippets_stage(RELEASES, [], SURFACE.tables["symbols"], [found("x = 1\n"), *FOUND], RULES.snippets, RULES.python_files, frozenset())  # fmt: skip
+    assert Counter(reject.reason for reject in made.rejects) == {RejectReason.LICENCE: 6}
