@@ -24,7 +24,14 @@ from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, replacing
 from pipeline.terms import RejectReason
 
-TRANSIENT = frozenset({RejectReason.INDEX_UNREACHABLE, RejectReason.SOURCE_UNREACHABLE, RejectReason.NO_SPACE})
+TRANSIENT = frozenset(
+    {
+        RejectReason.INDEX_UNREACHABLE,
+        RejectReason.SOURCE_UNREACHABLE,
+        RejectReason.RATE_LIMITED,
+        RejectReason.NO_SPACE,
+    }
+)
 """Reasons that may pass by themselves: a stage that met one is run again by the next refresh."""
 
 

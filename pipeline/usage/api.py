@@ -14,6 +14,8 @@ from pipeline.usage.values import NOTHING, UNKNOWN, Calling, Instance, Value
 
 _CALLED = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD})
 _HELD = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
+# A row does not call these bases from outside, but they hand on the members of dict and tuple (PEP 589, typing).
+_WITH_MEMBERS = frozenset({"TypedDict", "NamedTuple"})
 _UNSEEN = frozenset({DYNAMIC, OPAQUE, UNPARSED, UNSEEN_MEMBERS})
 
 
@@ -83,9 +85,10 @@ class Api:
     def is_open(self, path: str) -> bool:
         """Tell whether a class or module has names that are not listed here: from outside, compiled, or made late."""
         row = self.symbols.get(self.preferred(path))
-        return row is not None and any(
-            label in _UNSEEN or label.startswith((EXTENDS, STARS)) for label in row["labels"]
-        )
+        if row is None:
+            return False
+        unseen = any(label in _UNSEEN or label.startswith((EXTENDS, STARS)) for label in row["labels"])
+        return unseen or any(base.rpartition(".")[2] in _WITH_MEMBERS for base in row["bases"])
 
     def like(self, path: str) -> list[str]:
         """Return the public paths beside a path, and those of the same name elsewhere, sorted."""

@@ -139,6 +139,17 @@ def test_the_side_of_a_fallback_that_the_version_has(source: str, expected: str 
     assert [use.path for use in found.uses if use.form == "call"] == ([expected] if expected else [])
 
 
+def test_members_of_dict_and_tuple_are_not_called_missing() -> None:
+    files = {
+        "lib/__init__.py": "import typing\nclass D(typing.TypedDict):\n    x: int\nclass T(typing.NamedTuple):\n    y: int\n"
+    }
+    found = scan(
+        "import lib\nlib.D().items(); lib.T()._asdict(); lib.D().x; lib.T().y", Api(symbols_of(files), ["lib"])
+    )
+    assert found.unresolved == ()
+    assert [use.path for use in found.uses] == ["lib.D", "lib.T", "lib.D", "lib.D.x", "lib.T", "lib.T.y"]
+
+
 def test_members_of_objects_of_dynamic_classes_are_not_called_missing() -> None:
     files = {
         "lib/__init__.py": "def __getattr__(name): return load(name)\nclass Frame:\n    def __getattr__(self, n): ...\n    def end(self): ...\n"

@@ -18,7 +18,7 @@ _REASONS: tuple[tuple[type[Exception], RejectReason], ...] = (
     (Empty, RejectReason.NO_USE),
     (NotFound, RejectReason.VANISHED),
     (RateLimited, RejectReason.RATE_LIMITED),
-    (Unreachable, RejectReason.SOURCE_LEFT_OUT),
+    (Unreachable, RejectReason.SOURCE_UNREACHABLE),
     (BadAnswer, RejectReason.BAD_ANSWER),
     (TooLarge, RejectReason.TOO_LARGE),
     (BadArchive, RejectReason.BAD_ARCHIVE),

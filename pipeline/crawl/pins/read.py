@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from posixpath import basename, dirname, join
@@ -43,7 +43,7 @@ _READERS: dict[str, Reader] = {
 
 def is_pin_file(path: str) -> bool:
     """Whether a file may state versions, by its name; the others need not be taken from an archive."""
-    return _reader(path, pin_rules()) is not None
+    return _reader(path) is not None
 
 
 def read_pins(files: Mapping[str, bytes], rules: PinRules | None = None) -> Pins:
@@ -56,7 +56,7 @@ def read_pins(files: Mapping[str, bytes], rules: PinRules | None = None) -> Pins
     rules = rules or pin_rules()
     stated: dict[Stated, None] = {}
     rejects: dict[Reject, None] = {}
-    todo = deque((path, reader) for path in sorted(files) if (reader := _reader(path, rules)))
+    todo = deque((path, make(rules)) for path in sorted(files) if (make := _reader(path)))
     included: set[tuple[str, str | None]] = set()
     while todo:
         path, reader = todo.popleft()
@@ -94,22 +94,25 @@ def _read(path: str, content: bytes, reader: Reader) -> Iterator[Said]:
         yield refused(path, 1, "nested too deeply")
 
 
-def _reader(path: str, rules: PinRules) -> Reader | None:
-    """Return the reader of a file, by its name; None for one that states nothing."""
+def _reader(path: str) -> Callable[[PinRules], Reader] | None:
+    """Return what makes the reader of a file of its rules, by its name; None for one that states nothing.
+
+    Every member of an archive is asked for, so that this must not look at rules or settings.
+    """
     name, folders = basename(path), dirname(path).split("/")
     if "{{" in path or len(name) > _LONGEST_NAME:
         return None  # a template, for projects that are not there yet; or nothing that a file system has
     if name in _READERS:
-        return _READERS[name]
+        return lambda rules: _READERS[name]
     if name == "requires.txt" and folders[-1].endswith(".egg-info"):
-        return metadata.read_requires
+        return lambda rules: metadata.read_requires
     if name.endswith((".rst.txt", ".md.txt")):
         return None  # sources of documentation, as Sphinx shows them
     if _REQUIREMENTS.fullmatch(name) or (not SHELVES.isdisjoint(folders) and name.endswith((".txt", ".in", ".pip"))):
-        return partial(requirements_txt.read, group=group_of(path, rules))
+        return lambda rules: partial(requirements_txt.read, group=group_of(path, rules))
     if _ENVIRONMENT.fullmatch(name):
-        return partial(conda.read, group=group_of(path, rules), names=rules.conda_names)
-    return locks.read_pylock if is_valid_pylock_path(Path(path)) else None
+        return lambda rules: partial(conda.read, group=group_of(path, rules), names=rules.conda_names)
+    return (lambda rules: locks.read_pylock) if is_valid_pylock_path(Path(path)) else None
 
 
 def group_of(path: str, rules: PinRules) -> str | None:

@@ -73,7 +73,7 @@ def only_bob(found: list[Found]) -> bool:
 API: list[tuple[Twist, RejectReason, str]] = [
     (always(HTML), RejectReason.BAD_ANSWER, "not JSON but text/html"),
     (cut, RejectReason.BAD_ANSWER, "not JSON but application/json"),
-    (broken_off, RejectReason.SOURCE_LEFT_OUT, "broke off"),
+    (broken_off, RejectReason.SOURCE_UNREACHABLE, "broke off"),
     (shaped({}), RejectReason.BAD_ANSWER, "another shape"),
     (shaped([1, None, "x"]), RejectReason.BAD_ANSWER, "another shape"),
     (shaped("words"), RejectReason.BAD_ANSWER, "another shape"),
@@ -88,8 +88,8 @@ API: list[tuple[Twist, RejectReason, str]] = [
     (always(replace(HTML, status=403)), RejectReason.BAD_ANSWER, "status 403"),
     (always(said(422, {"message": "Validation Failed"})), RejectReason.BAD_ANSWER, "Validation Failed"),
     (always(said(409, {"message": "Git Repository is empty."})), RejectReason.NO_USE, "empty"),
-    (always(replace(HTML, status=502)), RejectReason.SOURCE_LEFT_OUT, "status 502"),
-    (always(said(202, {})), RejectReason.SOURCE_LEFT_OUT, "still making"),
+    (always(replace(HTML, status=502)), RejectReason.SOURCE_UNREACHABLE, "status 502"),
+    (always(said(202, {})), RejectReason.SOURCE_UNREACHABLE, "still making"),
     (always(said(200, ["x" * 3000])), RejectReason.BAD_ANSWER, "longer than the limit of 2500 bytes"),
     (always(said(301, {}, {"Location": "/repos/ada/app/commits"})), RejectReason.BAD_ANSWER, "moved more than"),
 ]  # fmt: skip
@@ -110,11 +110,11 @@ def test_a_bad_answer_about_one_repository(
 ARCHIVES: list[tuple[Twist, RejectReason, str]] = [
     (always(HTML), RejectReason.BAD_ARCHIVE, "ReadError"),
     (cut, RejectReason.BAD_ARCHIVE, "EOFError"),
-    (broken_off, RejectReason.SOURCE_LEFT_OUT, "broke off"),
+    (broken_off, RejectReason.SOURCE_UNREACHABLE, "broke off"),
     (always(Reply(200, {}, b"")), RejectReason.BAD_ARCHIVE, "ReadError"),
     (always(Reply(404, {}, b"")), RejectReason.VANISHED, "status 404"),
     (always(Reply(403, {}, b"")), RejectReason.BAD_ANSWER, "status 403"),
-    (always(Reply(500, {}, b"")), RejectReason.SOURCE_LEFT_OUT, "status 500"),
+    (always(Reply(500, {}, b"")), RejectReason.SOURCE_UNREACHABLE, "status 500"),
     (always(Reply(200, {}, tar_of(member("../up.py")))), RejectReason.UNSAFE_ARCHIVE, "climbs out"),
     (always(Reply(200, {}, tar_of(member("/etc/x.py")))), RejectReason.UNSAFE_ARCHIVE, "climbs out"),
     (always(Reply(200, {}, tar_of(member("a/x.py", link="../../y")))), RejectReason.UNSAFE_ARCHIVE, "leads out"),
@@ -221,7 +221,7 @@ def test_silence_about_one_repository(hub: Hub, github: Made, releases: list[Row
     hub.delays = {archive if path == "archive" else path: 3}
     found, rejects = taken(github(timeout_s=1, search=NO_CODE, ask={"retries": 0}), releases)
     assert only_bob(found)
-    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", RejectReason.SOURCE_LEFT_OUT)]
+    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", RejectReason.SOURCE_UNREACHABLE)]
 
 
 @pytest.mark.parametrize("path", ["/repos/ada/app/commits", "archive"])
@@ -231,7 +231,7 @@ def test_an_answer_that_drips(hub: Hub, github: Made, releases: list[Row], path:
     source = github(search=NO_CODE, ask={"retries": 0, "max_answer_s": 0.3, "max_archive_s": 0.3})
     found, rejects = taken(source, releases)
     assert only_bob(found)
-    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", RejectReason.SOURCE_LEFT_OUT)]
+    assert [(one.key, one.reason) for one in rejects] == [("github:ada/app", RejectReason.SOURCE_UNREACHABLE)]
     assert "not whole after" in rejects[0].detail
 
 
