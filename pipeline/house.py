@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
 from pipeline.code_sources import CodeSources
-from pipeline.crawl import ArtifactStore, Fetcher, Period, Wanted, gather_stage, releases_stage
+from pipeline.crawl import ArtifactStore, Fetcher, Period, SourceTree, Wanted, gather_stage, releases_stage
 from pipeline.crawl.documentation.sites import sites_stage
 from pipeline.curation import CurationRules
 from pipeline.environments import (
@@ -50,6 +50,7 @@ class House:
         self.period = period
         self.rules = CurationRules.read()
         self.lake = Lake(settings.lake)
+        self._trees: dict[str, SourceTree] = {}
 
     @cached_property
     def artifacts(self) -> ArtifactStore:
@@ -82,11 +83,14 @@ class House:
 
     def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] = lambda done, total: None) -> None:
         """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""
-        self.surfaces.prepare([self.artifacts.tree(release, self.wanted_sources) for release in releases], tell)
+        trees = {release["sha256"]: self.artifacts.tree(release, self.wanted_sources) for release in releases}
+        self.surfaces.prepare(trees.values(), tell)
+        self._trees |= trees
 
     def surface_of(self, release: Row) -> Surface:
         """Read a release's surface."""
-        return self.surfaces.read(self.artifacts.tree(release, self.wanted_sources), partial(self._inspect, release))
+        tree = self._trees.pop(release["sha256"], None) or self.artifacts.tree(release, self.wanted_sources)
+        return self.surfaces.read(tree, partial(self._inspect, release))
 
     def _inspect(self, release: Row, compiled: Mapping[str, str]) -> dict[str, ModuleRecord]:
         """Look into the compiled modules of a release by importing them, where the rules ask for it."""

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 def without_collector() -> Iterator[None]:
     """Switch the garbage collector off: syntax trees and rows are all alive until they are all dead.
 
-    Walking over hundreds of thousands of rows again and again costs more than making them.
+    Walking over hundreds of thousands of rows again and again costs more than making them; so does one walk at the
+    end, and what is alive then is put with the old objects unseen.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -19,4 +20,6 @@ def without_collector() -> Iterator[None]:
         yield
     finally:
         if enabled:
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()

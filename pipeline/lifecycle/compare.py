@@ -55,8 +55,8 @@ class Comparison:
         """Compare two releases; `changed` are the paths whose rows differ, where they are known."""
         self.old, self.new, self.rules = old, new, rules
         self.changed = _changed(old, new) if changed is None else changed
-        self.gone = sorted(path for path in self.changed if path in old.rows and is_missing(path, old, new, rules))
-        self.come = sorted(path for path in self.changed if path in new.rows and is_missing(path, new, old, rules))
+        self.gone = _missing(self.changed, old, new, rules)
+        self.come = _missing(self.changed, new, old, rules)
         self.reported_gone = _reported(self.gone, old, new)
         self.reported_come = _reported(self.come, new, old)
         self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
@@ -119,6 +119,11 @@ class Comparison:
 def _changed(old: Index, new: Index) -> Set[str]:
     both = old.rows.keys() & new.rows.keys()
     return (old.rows.keys() ^ new.rows.keys()) | {path for path in both if old.rows[path] != new.rows[path]}
+
+
+def _missing(changed: Set[str], here: Index, there: Index, rules: LifecycleRules) -> list[str]:
+    only_here = (path for path in changed if path in here.rows and path not in there.rows)
+    return sorted(path for path in only_here if is_missing(path, here, there, rules))
 
 
 def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:

@@ -89,8 +89,8 @@ class Index:
     @cached_property
     def bases(self) -> dict[str, list[str]]:
         """The bases as written of each public class, by its last name; of two of one name the last path counts."""
-        classes = (self.rows[path] for path in sorted(self.rows) if self.rows[path]["kind"] == SymbolKind.CLASS)
-        return {row["path"].rpartition(".")[2]: row["bases"] for row in classes}
+        classes = {path: row for path, row in self.rows.items() if row["kind"] == SymbolKind.CLASS}
+        return {path.rpartition(".")[2]: classes[path]["bases"] for path in sorted(classes)}
 
     def named(self, canonical: str) -> frozenset[str]:
         """Return the paths that lead to a definition."""

@@ -51,6 +51,8 @@ def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleR
     `*args` and `**kwargs` are compared by kind: their names are nobody's business. Nor is the old name of what could
     be given by position only.
     """
+    if old == new:
+        return
     left, right = _by_key(old), _by_key(new)
     accepted = dict(_still_accepted(left, right))
     guessed = {a: b for a, b in _same_place(old, new, left, right) if _names_agree(left[a], b, rules)}

@@ -20,13 +20,14 @@ def same_annotation(old: str | None, new: str | None) -> bool:
 
 def same_overloads(old: Sequence[str], new: Sequence[str]) -> bool:
     """Return whether overloads are the same, in the same order, but for the spelling of annotations."""
-    return [_modern(f"def f{one}: ...") for one in old] == [_modern(f"def f{one}: ...") for one in new]
+    return old == new or [_modern(f"def f{one}: ...") for one in old] == [_modern(f"def f{one}: ...") for one in new]
 
 
 def _annotation(text: str | None) -> str | None:
     return None if text is None else _modern(text)
 
 
+@functools.lru_cache(maxsize=65536)
 def _modern(text: str) -> str:
     bare = _PREFIX.sub("", text)
     if "Literal" not in bare:

@@ -58,6 +58,8 @@ def decorated(body: list[ast.stmt]) -> list[ast.stmt]:
                     known[name].decorator_list[:0] = decorators
                     continue
                 del known[name]
+            case ast.Expr():
+                pass
             case _ if known:
                 for name in bound_names(statement) & known.keys():
                     del known[name]

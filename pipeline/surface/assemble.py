@@ -68,7 +68,7 @@ class Assembler:
         trace.changed |= {name for name, _ in places.items() ^ self._places.items()}
         self._modules, self._places = modules, places
         made = assembly.rows(names)
-        self.kept.keep_only(made.symbols)
+        self.kept.keep_only(made.symbols, made.importable)
         return made
 
 
@@ -157,9 +157,14 @@ class _Assembly:
         elif found.what == "module" or self.offer.preferred_path(found.path) is not None:
             # what has no public path of its own cannot be pointed at
             kind = SymbolKind.ALIAS
-        row = bare_row(public.path, found.path, kind, public.because, self.offer.root + module.file, module.source)
+        about = found.path, kind, public.because, self.offer.root + module.file, module.source
+        known = self.memory.kept.pointers.get(public.path)
+        if known is not None and known[0] == about:
+            return known[1]
+        row = bare_row(public.path, *about)
         if kind is SymbolKind.ATTRIBUTE:
             row["labels"] = [OPAQUE]
+        self.memory.kept.pointers[public.path] = about, row
         return row
 
 

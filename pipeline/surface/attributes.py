@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.surface.bodies import Bodies, Body
 from pipeline.surface.records import Definition
-from pipeline.surface.syntax import Function, dotted, statements, written
+from pipeline.surface.syntax import FUNCTIONS, Function, dotted, statements, written
 from pipeline.surface.telling import find_all
 
 SET_OUTSIDE_INIT = "set-outside-init"
@@ -41,7 +41,7 @@ class _Set:
 def add_attributes(node: ast.ClassDef, found: Definition, bodies: Bodies) -> None:
     """Add the public attributes that the methods of a class set and nothing in the class declares."""
     for method in statements(node.body):
-        if isinstance(method, Function) and method.name != "__init__":
+        if isinstance(method, FUNCTIONS) and method.name != "__init__":
             for one in bodies.of(method).once(_sets, _kind(method)):
                 _add(one, found)
 

@@ -10,8 +10,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.surface.expressions import canonical_path, expression_text, inside_text
-from pipeline.surface.syntax import Function, described_by, dotted
+from pipeline.surface.expressions import canonical_path, inside_text
+from pipeline.surface.scopes import Bound, Scope, annotation_text, reads_strings
+from pipeline.surface.syntax import FUNCTIONS, Function, described_by, dotted
 
 _DECORATOR_LABELS = {
     "property": {"property"},
@@ -28,47 +29,6 @@ _OVERLOADS = frozenset({"typing.overload", "typing_extensions.overload"})
 _ACCESSOR_LABELS = {"setter": "writable", "deleter": "deletable"}
 _TYPE_CHECKING = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 _SCOPES = (ast.Module, ast.ClassDef)
-
-
-@dataclass(slots=True)
-class Bound:
-    """A name that a statement binds: a function, a class with its scope, an attribute, or an import of `target`.
-
-    `docstring` is the string as it stands in the source, in the function `described_in` or outside of functions;
-    `overloads` are those of a function.
-    """
-
-    name: str
-    node: ast.stmt
-    runtime: bool
-    labels: set[str] = field(default_factory=set)
-    docstring: ast.Constant | None = None
-    annotation: str | None = None
-    value: ast.expr | None = None
-    target: str | None = None
-    scope: Scope | None = None
-    overloads: list[Bound] = field(default_factory=list)
-    described_in: Function | None = None
-
-
-@dataclass(slots=True)
-class Scope:
-    """What a module, class or `__init__` binds; `overloads` are those of functions without an implementation yet."""
-
-    name: str
-    path: str
-    owner: ast.Module | ast.ClassDef | Function
-    around: Scope | None = None
-    bound: dict[str, Bound] = field(default_factory=dict)
-    overloads: dict[str, list[Bound]] = field(default_factory=dict)
-
-    def resolve(self, name: str) -> str:
-        """Return the absolute path of a name that is used here; the name itself if nothing in the file binds it."""
-        if (known := self.bound.get(name)) is not None:
-            return known.target or f"{self.path}.{name}"
-        if self.around is None:
-            return name
-        return self.around.path if name == self.around.name and self.around.around else self.around.resolve(name)
 
 
 @dataclass(slots=True)
@@ -90,31 +50,6 @@ def bind_names(tree: ast.Module, module: str, is_package: bool) -> tuple[Scope, 
     scope = Scope(module.rpartition(".")[2], module, tree)
     _walk(tree.body, tree, scope, known)
     return scope, known.imports
-
-
-def take_apart(scope: Scope) -> None:
-    """Free what a scope holds: scopes and names hold each other, and would stay until they are collected."""
-    for bound in scope.bound.values():
-        inner, bound.scope = bound.scope, None
-        if inner is not None and inner is not scope:
-            take_apart(inner)
-    scope.bound.clear()
-    scope.overloads.clear()
-
-
-def reads_strings(scope: Scope) -> bool:
-    """Return whether strings in annotations are forward references here: not under PEP 563, where none are needed."""
-    while scope.around is not None:
-        scope = scope.around
-    known = scope.bound.get("annotations")
-    return known is None or known.target != "__future__.annotations"
-
-
-def annotation_text(node: ast.expr | None, scope: Scope) -> str | None:
-    """Return an annotation as text, forward references read as what they say."""
-    if node is None:
-        return None
-    return node.id if type(node) is ast.Name else expression_text(node, scope.resolve if reads_strings(scope) else None)
 
 
 def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Module) -> None:
@@ -154,13 +89,12 @@ def _inside(statement: ast.AST) -> Iterator[Sequence[ast.AST]]:
 
 
 def _bind_definition(node: Function | ast.ClassDef, scope: Scope, module: _Module) -> None:
-    docstring = described_by(node.body[0]) if node.body else None
-    function = node if isinstance(node, Function) else None
-    made = Bound(node.name, node, not module.guarded, docstring=docstring, scope=scope, described_in=function)
+    made = Bound(node.name, node, not module.guarded, scope=scope)
     paths = _decorator_paths(node, scope) if node.decorator_list else []
     for path in paths:
         made.labels |= _DECORATOR_LABELS.get(path, set())
     if isinstance(node, ast.ClassDef):
+        made.docstring = described_by(node.body[0]) if node.body else None
         made.scope = Scope(node.name, f"{scope.path}.{node.name}", node, scope)
         scope.bound[node.name] = made
         _walk(node.body, node, made.scope, module)
@@ -244,7 +178,7 @@ def _bind_attributes(
     """Bind what an assignment binds, with the string below it as its docstring."""
     owner, described_in = scope, None
     names = _target_names(node)
-    if isinstance(scope.owner, Function):
+    if isinstance(scope.owner, FUNCTIONS):
         assert scope.around is not None
         owner, described_in = scope.around, scope.owner
         names = [name.removeprefix("self.") for name in names if name.startswith("self.")]
@@ -262,7 +196,7 @@ def _bind_attributes(
             if known.target is None:
                 labels = labels | known.labels
                 if docstring is None:
-                    docstring, described_in = known.docstring, known.described_in
+                    docstring, described_in = known.described
                 annotation = annotation or _known_annotation(known)
         owner.bound[name] = Bound(
             name, node, not module.guarded, {*labels}, docstring, annotation, node.value, described_in=described_in
@@ -296,6 +230,6 @@ def _class_variable(annotation: ast.expr, scope: Scope) -> str | None:
 
 
 def _known_annotation(known: Bound) -> str | None:
-    if isinstance(known.node, Function) and known.scope is not None:
+    if isinstance(known.node, FUNCTIONS) and known.scope is not None:
         return annotation_text(known.node.returns, known.scope)
     return known.annotation

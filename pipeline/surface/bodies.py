@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
+from pipeline.surface.records import Definition
 from pipeline.surface.syntax import Function, text_of
 from pipeline.surface.telling import SETATTR, told_by
 
@@ -27,12 +28,14 @@ Given = TypeVarTuple("Given")
 class Body:
     """The body of one function, found by the node of a parse without bodies; `text` is what the node was parsed from.
 
-    What follows from the text alone is asked once, and kept as long as the body is.
+    What follows from the text alone is asked once, and kept as long as the body is. `read` has the definitions that
+    were made of the function by what they depend on, each with what the names in its annotations meant.
     """
 
     def __init__(self, text: str, node: Function) -> None:
         self.text = text
         self.node = node
+        self.read: dict[Hashable, list[tuple[dict[str, str], Definition]]] = {}
         self._asked: dict[Hashable, Any] = {}
 
     def once(self, ask: Callable[[Body, Unpack[Given]], Answer], *given: *Given) -> Answer:
@@ -219,7 +222,7 @@ def call_of(words: tuple[str, ...]) -> re.Pattern[str]:
 
 def first_line(node: Function) -> int:
     """Return the line in which a function begins, with its decorators."""
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return min([d.lineno for d in node.decorator_list] + [node.lineno]) if node.decorator_list else node.lineno
 
 
 def _parsed(source: str) -> list[ast.stmt]:

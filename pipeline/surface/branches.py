@@ -16,6 +16,9 @@ from pipeline.surface.syntax import dotted, text_of, written
 
 Body = list[ast.stmt]
 
+_SETTLED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Expr, ast.AnnAssign, ast.Import, ast.ImportFrom})
+"""Statements that bind the same names on every branch."""
+
 
 def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
     """Rewrite a module in place so that each name is bound once: by the branch that runs.
@@ -34,8 +37,11 @@ def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
 def _settle(body: Body, rules: SurfaceRules) -> Body:
     settled: Body = []
     for statement in body:
-        settled.extend(_statement(statement, rules))
-    deleted = {name for s in settled if isinstance(s, ast.Delete) for t in s.targets for name in target_names(t)}
+        if type(statement) in _SETTLED:
+            settled.append(statement)
+        else:
+            settled += _statement(statement, rules)
+    deleted = {name for s in settled if type(s) is ast.Delete for t in s.targets for name in target_names(t)}
     if deleted:
         settled = [s for s in settled if not deleted >= bound_names(s) > set()]
     return decorated(settled)
@@ -187,6 +193,8 @@ def _rename(node: ast.AST, known: set[str]) -> None:
 
 
 def _split_assignment(statement: ast.Assign) -> Body:
+    if len(statement.targets) == 1 and not isinstance(statement.targets[0], ast.Tuple | ast.List):
+        return [statement]
     split: Body = []
     for target in statement.targets:
         split.extend(_pairs(target, statement.value, statement))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from pipeline.surface.attributes import add_attributes
-from pipeline.surface.bindings import Bound, Scope
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.conditional import CONDITIONAL
@@ -17,7 +16,8 @@ from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.functions import Visited, docstring_of, read_function, told_of, warnings_of, with_hidden
 from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
-from pipeline.surface.syntax import Function, written
+from pipeline.surface.scopes import Bound, Scope
+from pipeline.surface.syntax import FUNCTIONS, written
 from pipeline.surface.telling import RAISES_ATTRIBUTE_ERROR
 from pipeline.surface.written_signatures import shown_overload
 
@@ -74,7 +74,7 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
             labels=[CONDITIONAL] if conditional else [],
         )
     labels = sorted({*bound.labels, CONDITIONAL} if conditional else bound.labels)
-    if isinstance(node, Function):
+    if isinstance(node, FUNCTIONS):
         body, before = file.bodies.place(node)
         file.note(inside + bound.name, body.once(docstring_of), before)
         return read_function(bound, node, labels, file)
@@ -128,7 +128,7 @@ def _fill_class(
     if RAISES_ATTRIBUTE_ERROR in file.bodies.told:
         _mark_gone(node, found, file)
     init = bound.scope.bound.get("__init__")
-    if found.docstring and init and isinstance(init.node, Function) and not found.members["__init__"].docstring:
+    if found.docstring and init and isinstance(init.node, FUNCTIONS) and not found.members["__init__"].docstring:
         # the parameters of a constructor are as a rule described in the docstring of its class
         made = found.members["__init__"]
         called = with_hidden(made.called, found.docstring, file.bodies.of(init.node))

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from pipeline.surface.records import Exports
 from pipeline.surface.syntax import dotted, written
+from pipeline.surface.telling import find_all
 
-_CHANGES_EXPORTS = re.compile(r"[ \t:]__all__\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
+_EXPORTS = "__all__"
+_CHANGED = re.compile(rf"{_EXPORTS}\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
 
 Parts = list[tuple[str, str]]
 Said = tuple[bool, Parts, bool]
@@ -53,7 +55,7 @@ def _branches(statement: ast.stmt) -> Iterator[list[list[ast.stmt]]]:
 
 def changes_exports_unseen(text: str) -> bool:
     """Return whether a loop or function changes `__all__`: what is in it then, only running the module can tell."""
-    if "__all__" not in text or not _CHANGES_EXPORTS.search(text):
+    if not any(text[place - 1] in " \t:" and _CHANGED.match(text, place) for place in find_all(text, _EXPORTS, 1)):
         return False
     tree = ast.parse(text)
     hidden = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.FunctionDef))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from msgspec.structs import replace
+
 from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.surface.skeleton import binding, head
@@ -73,7 +75,7 @@ def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) ->
     everything = one is None or other is None or one.source != other.source
     for bound in before.keys() | after.keys():
         was, is_ = before.get(bound), after.get(bound)
-        if everything or was != is_:
+        if everything or (was is not is_ and was != is_):
             if was is None or is_ is None or binding(was) != binding(is_):
                 yield binding_fact(name, bound.removesuffix(ALTERNATIVE))
             yield from (f"{name}!{place}" for place in _places(bound, "", was, is_, everything=everything))
@@ -86,12 +88,17 @@ def _said(module: ModuleRecord) -> tuple[object, ...]:
 def _places(
     bound: str, inside: str, was: Definition | None, is_: Definition | None, *, everything: bool
 ) -> Iterator[str]:
-    """Yield the places of definitions that differ: this one, and the classes in it that do."""
-    yield inside + bound
+    """Yield the places of definitions that differ: this one, and the members in it that do.
+
+    A private member is nothing that a class says.
+    """
     before, after = was.members if was else {}, is_.members if is_ else {}
     within = f"{inside}{bound.removesuffix(ALTERNATIVE)}."
+    said = everything
     for name in before.keys() | after.keys():
         one, other = before.get(name), after.get(name)
-        nested = any(member is not None and member.kind == "class" for member in (one, other))
-        if nested and (everything or one != other):
+        if everything or (one is not other and one != other):
             yield from _places(name, within, one, other, everything=everything)
+            said = said or name[0] != "_" or name.endswith("__")
+    if said or was is None or is_ is None or replace(was, members={}) != replace(is_, members={}):
+        yield inside + bound

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """Where a name leads: a module, a definition in it, or out of the distribution.
 
     `what` is module, definition, outside (another distribution or the standard library) or missing (inside this

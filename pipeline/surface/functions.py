@@ -6,7 +6,6 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from pipeline.surface.bindings import Bound, Scope, annotation_text, reads_strings
 from pipeline.surface.bodies import Bodies, Body
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.deprecations import mark_of
@@ -16,6 +15,7 @@ from pipeline.surface.kwargs import hidden_parameters
 from pipeline.surface.parameter_marks import mark_by_code, mark_told
 from pipeline.surface.records import Definition, Parameter
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.surface.syntax import Function, described_by, written
 from pipeline.surface.written_signatures import shown_overload, written_parameters
@@ -55,13 +55,6 @@ class _Noting(Scope):
         return answer
 
 
-@dataclass(slots=True)
-class _Read:
-    """What was read of a function, by what it depends on: each definition with the names that its annotations ask."""
-
-    definitions: list[tuple[dict[str, str], Definition]] = field(default_factory=list)
-
-
 def read_function(bound: Bound, node: Function, labels: Sequence[str], file: Visited) -> Definition:
     """Return the definition of a function; other files may have the same one, so it must not be changed."""
     scope = bound.scope
@@ -69,26 +62,18 @@ def read_function(bound: Bound, node: Function, labels: Sequence[str], file: Vis
     body = file.bodies.of(node)
     # decorators that are not written at the function come first
     added = node.decorator_list[: len(node.decorator_list) - len(body.node.decorator_list)]
-    known = body.once(
-        _nothing_read,
-        bound.name,
-        bound.runtime,
-        tuple(labels),
-        tuple([written(decorator) for decorator in added]),
-        tuple([shown_overload(overload) for overload in bound.overloads]),
-        reads_strings(scope),
+    besides = (
+        tuple([written(decorator) for decorator in added]) if added else (),
+        tuple([shown_overload(overload) for overload in bound.overloads]) if bound.overloads else (),
     )
-    for answers, found in known.definitions:
+    known = body.read.setdefault((bound.name, bound.runtime, tuple(labels), besides, reads_strings(scope)), [])
+    for answers, found in known:
         if all(scope.resolve(name) == answer for name, answer in answers.items()):
             return found
     noting = _Noting(scope.name, scope.path, scope.owner, scope.around, scope.bound)
     found = _read(bound, node, labels, noting, body, file)
-    known.definitions.append((noting.answers, found))
+    known.append((noting.answers, found))
     return found
-
-
-def _nothing_read(body: Body, *besides: object) -> _Read:
-    return _Read()
 
 
 def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, body: Body, file: Visited) -> Definition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pipeline.surface.found import Found
 from pipeline.surface.records import UNSEEN_MEMBERS, ModuleRecord
@@ -27,14 +27,14 @@ STARS = "stars:"
 """Prefix of the labels of a module that name those whose unseen names it has: star-imported, or bound as it runs."""
 
 
-def class_labels(class_: Found, distribution: Distribution) -> Iterator[str]:
-    """Yield labels of what gives a class members that are not among its rows."""
-    for owner in distribution.ancestry(class_):
+def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterator[str]:
+    """Yield labels of what gives a class, the first of the owners, members that are not among its rows."""
+    for owner in owners:
         if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
             yield DYNAMIC
         if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
             # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
-            yield UNSEEN_MEMBERS if owner.path == class_.path else DYNAMIC
+            yield UNSEEN_MEMBERS if owner.path == owners[0].path else DYNAMIC
         for base in distribution.bases(owner):
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
             if base.definition is None and not plain:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+import msgspec
 
 from pipeline.surface.facts import bindings_fact
 from pipeline.surface.found import Found
@@ -12,8 +13,7 @@ from pipeline.surface.resolve import Distribution
 from pipeline.terms import PublicBecause
 
 
-@dataclass(frozen=True, slots=True)
-class PublicName:
+class PublicName(msgspec.Struct, frozen=True):
     """A public path of a module, what it leads to, and why it is public; `lazy` if `__getattr__` answers it."""
 
     path: str

@@ -14,13 +14,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-import msgspec
-import pyarrow as pa
-
 from pipeline.crawl import SourceTree
 from pipeline.lake import without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.packing import Unpacker, pack
 from pipeline.surface.pieces import Known, parse_alone, remembered
 from pipeline.surface.python2 import modernise
 from pipeline.surface.records import ModuleRecord
@@ -35,6 +33,9 @@ Contents = Callable[[Iterable[str]], Mapping[str, bytes]]
 
 BATCH = 32
 """Files that a worker reads in one go, or all versions of one."""
+
+KEPT_TOGETHER = 512
+"""Records that are written in one go: whatever is killed loses no more, and each go waits for the disk."""
 
 REMEMBERED = 4096
 """Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
@@ -99,6 +100,7 @@ class Records:
         self.workers = workers
         self._memory: dict[str, bytes] = {}
         self._functions = remembered(REMEMBERED)
+        self._unpacker = Unpacker()
 
     def prepare(self, files: Iterable[SourceFile], tell: Callable[[int, int], None]) -> None:
         """Read the files that were never read, on all cores; `tell` hears how many of how many are read."""
@@ -107,9 +109,13 @@ class Records:
         # the versions of a file one after another, in the order of the releases: they share most functions
         missing = sorted((file for key, file in wanted.items() if key not in known), key=lambda file: file.path)
         done = 0
+        waiting: dict[str, bytes] = {}
         for packed in self._read(missing):
-            self._keep(packed)
             done += len(packed)
+            waiting |= packed
+            if len(waiting) >= KEPT_TOGETHER or done == len(missing):
+                self._keep(waiting)
+                waiting = {}
             tell(done, len(missing))
 
     def load(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
@@ -119,7 +125,7 @@ class Records:
         for packed in self._read(lacking):
             self._keep(packed)
             found |= packed
-        return {key: _unpack(packed) for key, packed in found.items()}
+        return {key: self._unpacker.unpack(packed) for key, packed in found.items()}
 
     def _read(self, files: Sequence[SourceFile]) -> Iterator[dict[str, bytes]]:
         batches = list(_together(files))
@@ -202,7 +208,7 @@ def _read_here(batch: Sequence[SourceFile]) -> dict[str, bytes]:
 def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingRules, known: Known) -> dict[str, bytes]:
     texts = contents([file.sha256 for file in batch])
     with without_collector():
-        return {file.key: _pack(read_file(file, texts[file.sha256], rules, known)) for file in batch}
+        return {file.key: pack(read_file(file, texts[file.sha256], rules, known)) for file in batch}
 
 
 def read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known = parse_alone) -> ModuleRecord:
@@ -233,17 +239,3 @@ def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, known: 
         return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)
     record.source = SourceKind.PY2
     return record
-
-
-_encode = msgspec.msgpack.Encoder().encode
-_decode = msgspec.msgpack.Decoder(ModuleRecord).decode
-
-
-def _pack(record: ModuleRecord) -> bytes:
-    plain = _encode(record)
-    return len(plain).to_bytes(4) + pa.compress(plain, codec="zstd", asbytes=True)
-
-
-def _unpack(packed: bytes) -> ModuleRecord:
-    size = int.from_bytes(packed[:4])
-    return _decode(pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True))

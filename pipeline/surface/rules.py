@@ -109,12 +109,17 @@ class SurfaceRules(Rule):
 
     def in_scope(self, module: str) -> bool:
         """Return whether a module's dotted name has no segment that is out of scope."""
-        return not any(_out_of_scope(segment, self.out_of_scope_segments) for segment in module.split("."))
+        known = self._known_scopes.get(module)
+        if known is None:
+            segments, patterns = module.split("."), self.out_of_scope_segments
+            known = not any(pattern.fullmatch(segment) for segment in segments for pattern in patterns)
+            self._known_scopes[module] = known
+        return known
 
-
-@functools.lru_cache(maxsize=65536)
-def _out_of_scope(segment: str, patterns: tuple[re.Pattern[str], ...]) -> bool:
-    return any(pattern.fullmatch(segment) for pattern in patterns)
+    @functools.cached_property
+    def _known_scopes(self) -> dict[str, bool]:
+        """What was asked before: every release asks for the same names."""
+        return {}
 
 
 def first_found(patterns: tuple[TextPattern, ...], text: str) -> str | None:

@@ -89,14 +89,14 @@ def _key(field: Parameter, *, optional: bool) -> Parameter:
     return key | {"default": "..." if optional else None}
 
 
-def class_parameters(class_: Found, distribution: Distribution) -> Row:
+def class_parameters(owners: list[Found], distribution: Distribution) -> Row:
     """Return the `parameters` of a class, and the label of its convention if they are made out of fields.
 
     They are those of the first `__init__` in the order of inheritance, or else of `__new__`; a dataclass, attrs or
     NamedTuple class (PEP 557, attrs, PEP 526) that writes no `__init__` of its own has those of its fields, and so
-    have a model of pydantic and what PEP 681 makes like a dataclass.
+    have a model of pydantic and what PEP 681 makes like a dataclass. The owners are the class and its bases, in the
+    order in which members are looked up.
     """
-    owners = distribution.ancestry(class_)
     if convention := _convention(owners, distribution):
         return _of_model(owners, convention, distribution)
     for name in ("__init__", "__new__"):

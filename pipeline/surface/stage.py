@@ -95,6 +95,8 @@ def _states(surface: Surface) -> dict[str, Mapping[str, Row]]:
 
 
 def _same(one: Row, other: Row) -> bool:
+    if one == other:
+        return True
     state_of = _state_of(tuple(one))
     return bool(state_of(one) == state_of(other))
 

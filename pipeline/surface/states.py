@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
 
 from pipeline.lake import Row, sha256_text
 from pipeline.surface.attributes import SET_OUTSIDE_INIT
@@ -20,18 +23,30 @@ from pipeline.terms import PublicBecause, SourceKind, SymbolKind
 Part = tuple[dict[str, Row], dict[str, Row]]
 """Rows of symbols and of documents that were made together, by path."""
 
-About = tuple[PublicBecause, str, SourceKind, str | None, list[Parameter] | None]
-"""Why a member is public, where it stands, what it was read from, what it is another name of, and its parameters.
+About = tuple[PublicBecause, str, SourceKind]
+"""Why a member is public, the class that it stands in, and what that was read from."""
 
-The parameters are None where the definition says by itself which they are.
-"""
+Elsewhere = tuple[str | None, list[Parameter] | None]
+"""What other definitions say of a member: what it is another name of, and its parameters behind `Unpack[…]`."""
+
+
+class _Member(msgspec.Struct, frozen=True):
+    """The rows of a member, and what they were made from; `alone` if nothing else can say anything of it."""
+
+    definition: Definition
+    about: About
+    elsewhere: Elsewhere
+    alone: bool
+    row: Row
+    document: Row | None
 
 
 class Kept:
-    """What rows of releases can share: hash and sketch of docstrings, rows of members by path."""
+    """What releases can share: hash and sketch of docstrings, rows of members and of what is importable, by path."""
 
     def __init__(self) -> None:
-        self.members: dict[str, tuple[Definition, About, Row, Row | None]] = {}
+        self.members: dict[str, _Member] = {}
+        self.pointers: dict[str, tuple[tuple[str, SymbolKind, PublicBecause, str, SourceKind], Row]] = {}
         self._texts: dict[str, tuple[str, list[int]]] = {}
 
     def text(self, docstring: str) -> tuple[str, list[int]]:
@@ -42,10 +57,12 @@ class Kept:
             self._texts[docstring] = known
         return known
 
-    def keep_only(self, paths: Container[str]) -> None:
-        """Forget the members that a release does not have: should they come back, they stand elsewhere."""
-        for path in [path for path in self.members if path not in paths]:
+    def keep_only(self, symbols: Container[str], importable: Container[str]) -> None:
+        """Forget what a release does not have: should it come back, it stands elsewhere."""
+        for path in [path for path in self.members if path not in symbols]:
             del self.members[path]
+        for path in [path for path in self.pointers if path not in importable]:
+            del self.pointers[path]
 
 
 class States:
@@ -99,25 +116,29 @@ class States:
         file = self.offer.root + found.module.file
         row = bare_row(path, found.path, kind_of(definition), because, file, found.module.source)
         row |= stated(definition)
-        if definition.kind == "class":
-            self._owners(found)
-            row |= class_parameters(found, self.distribution)
-            row["labels"] = sorted({*row["labels"], *class_labels(found, self.distribution)})
+        owners = self._owners(found) if definition.kind == "class" else []
+        if owners:
+            row |= class_parameters(owners, self.distribution)
+            row["labels"] = sorted({*row["labels"], *class_labels(owners, self.distribution)})
         elif definition.kind == "function":
             row["parameters"] = named_parameters(definition.called, found, self.distribution)
         self._add(row, self._documented(row, definition.docstring, found.line if definition.docstring else 1))
-        if definition.kind == "class":
+        if owners:
             self._expanding.add(found.path)
-            self._members(path, found)
+            self._members(path, owners)
             self._expanding.remove(found.path)
 
-    def _members(self, path: str, class_: Found) -> None:
-        """Add the rows of a class's public members, its own and those it inherits inside the distribution."""
-        owners = self._owners(class_)
+    def _members(self, path: str, owners: Sequence[Found]) -> None:
+        """Add the rows of a class's public members, its own and those it inherits inside the distribution.
+
+        The owners are the class and its bases.
+        """
         taken: set[str] = set()
         for place, owner in enumerate(owners):
             assert owner.definition is not None
+            assert owner.module is not None
             because = PublicBecause.INHERITED if place else PublicBecause.NAME
+            about = because, owner.path, owner.module.source
             for name, member in owner.definition.members.items():
                 if name in taken or name[0] == "_" or ALTERNATIVE in name:
                     continue
@@ -125,13 +146,16 @@ class States:
                     # what a method sets on an instance does not replace what the class inherits
                     continue
                 taken.add(name)
-                if GONE in member.labels:
+                known = self.kept.members.get(f"{path}.{name}")
+                if known is not None and known.definition is member and known.alone and known.about == about:
+                    self._add(known.row, known.document)
+                elif GONE in member.labels:
                     continue
-                if member.kind == "class":
+                elif member.kind == "class":
                     found = Found("definition", f"{owner.path}.{name}", owner.module, member)
                     self._nested(f"{path}.{name}", because, found)
                 elif member.kind != "import":
-                    self._member(f"{path}.{name}", because, owner, member)
+                    self._member(f"{path}.{name}", about, owner, member)
 
     def _owners(self, class_: Found) -> list[Found]:
         """Return a class and its bases inside the distribution; all that they say counts for it."""
@@ -140,34 +164,32 @@ class States:
             self.offer.trace.ask(content_fact(owner))
         return owners
 
-    def _member(self, path: str, because: PublicBecause, owner: Found, member: Definition) -> None:
-        assert owner.module is not None
-        canonical = f"{owner.path}.{member.name}"
-        same = self._same_member(owner, member) if member.kind == "attribute" else None
-        called = None
-        if member.called and takes_unpacked(member.called):
-            called = self._called(Found("definition", canonical, owner.module, member))
-        about = because, canonical, owner.module.source, same, called
+    def _member(self, path: str, about: About, owner: Found, member: Definition) -> None:
+        found = Found("definition", f"{owner.path}.{member.name}", owner.module, member)
+        renames, unpacks = _may_rename(member), takes_unpacked(member.called)
+        elsewhere = self._same_member(owner, member) if renames else None, self._called(found) if unpacks else None
         known = self.kept.members.get(path)
-        if known is None or (known[0] is not member and known[0] != member) or known[1] != about:
-            found = Found("definition", canonical, owner.module, member)
-            known = member, about, *self._member_rows(path, found, about)
-            self.kept.members[path] = known
-        elif known[0] is not member:
+        if known is None or known.definition != member or known.about != about or known.elsewhere != elsewhere:
+            made = self._member_rows(path, found, about[0], elsewhere)
+            known = _Member(member, about, elsewhere, not (renames or unpacks), *made)
+        elif known.definition is not member:
             # the newest of equal definitions, so that the next release is compared by identity
-            self.kept.members[path] = member, *known[1:]
-        self._add(known[2], known[3])
+            known = replace(known, definition=member)
+        self.kept.members[path] = known
+        self._add(known.row, known.document)
 
     def _called(self, found: Found) -> list[Parameter]:
         assert found.definition is not None
         return named_parameters(method_parameters(found.definition), found, self.distribution)
 
-    def _member_rows(self, path: str, found: Found, about: About) -> tuple[Row, Row | None]:
-        because, canonical, source, same, called = about
+    def _member_rows(
+        self, path: str, found: Found, because: PublicBecause, elsewhere: Elsewhere
+    ) -> tuple[Row, Row | None]:
+        same, called = elsewhere
         assert found.definition is not None
         assert found.module is not None
         file = self.offer.root + found.module.file
-        row = bare_row(path, canonical, kind_of(found.definition, member=True), because, file, source)
+        row = bare_row(path, found.path, kind_of(found.definition, member=True), because, file, found.module.source)
         row |= stated(found.definition)
         row["parameters"] = self._called(found) if called is None else called
         if same:
@@ -188,9 +210,7 @@ class States:
 
     def _same_member(self, owner: Found, member: Definition) -> str | None:
         """Return the path of the method that `name = other` in a class body gives a second name."""
-        value = member.value
-        if not value or not value.isidentifier() or value[0] == "_" or "class-attribute" not in member.labels:
-            return None
+        value = member.value or ""
         owner = self.distribution.follow(owner.path)
         bound = list(owner.definition.members) if owner.definition else []
         if value not in bound[: bound.index(member.name)]:
@@ -212,6 +232,14 @@ class States:
         self._part[0][path] = row
         if document is not None:
             self._part[1][path] = document
+
+
+def _may_rename(member: Definition) -> bool:
+    """Return whether a member may be a second name: `name = other` in a class body."""
+    value = member.value
+    if member.kind != "attribute" or not value:
+        return False
+    return value.isidentifier() and value[0] != "_" and "class-attribute" in member.labels
 
 
 def _defines(owners: Iterable[Found], name: str) -> bool:

@@ -14,6 +14,8 @@ _LEAVES = frozenset({ast.Name, ast.Constant})
 _SIGNS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+"""The same to ask for: `isinstance` takes twice as long with a union."""
 
 
 def dotted(node: ast.AST | None) -> str | None:

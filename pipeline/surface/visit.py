@@ -8,7 +8,7 @@ import logging
 import warnings
 from pathlib import PurePath
 
-from pipeline.surface.bindings import bind_names, take_apart
+from pipeline.surface.bindings import bind_names
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.conditional import conditional_statements
@@ -23,6 +23,7 @@ from pipeline.surface.helpers import HelperRules
 from pipeline.surface.pieces import Known, parse_alone, parse_in_pieces
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.scopes import take_apart
 from pipeline.surface.syntax import described_by
 from pipeline.terms import SourceKind
 

@@ -6,9 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 
-from pipeline.surface.bindings import Bound, Scope, annotation_text
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.records import Parameter
+from pipeline.surface.scopes import Bound, Scope, annotation_text
 from pipeline.surface.syntax import Function
 from pipeline.terms import ParameterKind, ParameterSource
 

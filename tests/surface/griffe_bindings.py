@@ -9,10 +9,11 @@ from typing import Any
 
 import griffe
 
-from pipeline.surface.bindings import Bound, Scope, annotation_text, bind_names
+from pipeline.surface.bindings import bind_names
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.expressions import expression_text
+from pipeline.surface.scopes import Bound, Scope, annotation_text
 from pipeline.surface.syntax import Function
 from pipeline.surface.written_signatures import shown_overload, written_parameters
 from tests.surface.trees import SURFACE_RULES
@@ -106,7 +107,7 @@ def _walk_facts(bound: Bound) -> Facts:
     found: Facts = {
         "runtime": bound.runtime,
         "labels": bound.labels,
-        "docstring": read_docstring(bound.docstring, [])[0],
+        "docstring": read_docstring(bound.described[0], [])[0],
     }
     match bound.node:
         case ast.ClassDef(bases=bases):

@@ -77,6 +77,7 @@ FILES = {
         "from .part import *\n",
         "from .part import g as h, K\n",
         "from . import part\nK = part.K\n",
+        "from ._hidden import _C\nf = _C._m\nclass D(_C): ...\n",
         "",
     ],
     "pkg/part.py": [
@@ -94,7 +95,13 @@ FILES = {
         "from typing import ChainMap\nclass B(ChainMap): ...\n",
         "class B:\n    def __init__(self, x): self.x = x\n    class In:\n        y = 2\n",
     ],
-    "pkg/_hidden.py": ["", "B = 1\n"],
+    "pkg/_hidden.py": [
+        "",
+        "B = 1\n",
+        "class _C:\n    def _m(self): ...\n    def n(self): ...\n    o = n\n",
+        "class _C:\n    def _m(self, a): ...\n    def o(self, b): ...\n    def n(self): ...\n",
+        "class _C:\n    def n(self): ...\n    def _m(self, a): ...\n    o = n\n",
+    ],
 }
 
 
@@ -181,6 +188,17 @@ def test_what_a_row_says_of_its_file_is_that_of_its_release():
         assert [row["source"] for row in read.symbols.values()] == [row["source"] for row in fresh.symbols.values()]
         if "pkg.b.h" in read.symbols:
             assert read.symbols["pkg.b.h"]["file"] == f"pkg-{number}/pkg/b.py"
+
+
+def test_what_a_private_method_says_counts_where_it_has_a_public_name():
+    """It is nothing that its class says; the row of the other name was that of the first release all the same."""
+    contents: dict[str, bytes] = {}
+    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    for names in (["a"], ["a", "b"]):
+        hidden = f"class _C:\n    def _m({', '.join(names)}): ...\n"
+        sources, added = tree({"pkg/__init__.py": "from ._hidden import _C\nf = _C._m\n", "pkg/_hidden.py": hidden})
+        contents |= added
+        assert [parameter["name"] for parameter in reader.read(sources).symbols["pkg.f"]["parameters"]] == names
 
 
 METHOD = "    def m(self):\n        'Doc.'\n"
