@@ -6,15 +6,21 @@ import functools
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 
-from pipeline.crawl import ArtifactStore, CodeSource, Fetcher, Found, Period, project
+from pipeline.crawl import ArtifactStore, CodeSource, Fetcher, Found, Period, Unreachable, project
 from pipeline.crawl.documentation.source import Documentation
 from pipeline.crawl.downstream import Downstream
 from pipeline.crawl.github import GitHub
-from pipeline.crawl.pins import Published, published_of
+from pipeline.crawl.pins import Narrow, Published, published_of
+from pipeline.crawl.pins.narrowing import narrowed_by
 from pipeline.crawl.stack_overflow.source import StackOverflow
 from pipeline.curation import CurationRules
+from pipeline.environments import IndexUnreachable, discover
+from pipeline.environments.index_facts import IndexFacts
+from pipeline.environments.resolver import Resolver
 from pipeline.lake import Reject, Row
 from pipeline.rules import Profile
 from pipeline.settings import Settings, index_url
@@ -89,6 +95,22 @@ class CodeSources:
     def _published(self, library: str) -> Sequence[Published]:
         return published_of(project(self.artifacts.fetcher, index_url(), library))
 
+    @cached_property
+    def _resolved(self) -> Narrow:
+        resolver = Resolver(
+            IndexFacts(index_url()), self.settings.cache / "environments" / "uv", self.rules.environments.step_timeout_s
+        )
+        return narrowed_by(resolver, discover())
+
+    def _narrow(self, library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
+        """Resolve a library that others cap together with the other requirements of a project."""
+        if library not in self.rules.pins.capped:
+            return None
+        try:
+            return self._resolved(library, requirements, python, as_of)
+        except IndexUnreachable as error:
+            raise Unreachable(str(error)) from None
+
     def _downstream(self) -> Downstream:
         return Downstream(
             index_url=index_url(),
@@ -99,6 +121,7 @@ class CodeSources:
             licences=self.rules.licences,
             crawled=(self.artifacts.sources,),
             workers=self.settings.workers,
+            narrow=self._narrow,
         )
 
     def _github(self) -> GitHub:
@@ -110,6 +133,7 @@ class CodeSources:
             files=self.rules.python_files,
             cache=self._cache(SnippetSource.GITHUB),
             published=self._published,
+            narrow=self._narrow,
         )
 
     def _documentation(self) -> Documentation:

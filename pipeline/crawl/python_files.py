@@ -75,11 +75,15 @@ class PythonFileRules(Rule):
 
 @dataclass(frozen=True)
 class Target:
-    """The library whose uses are looked for: its `releases` in the lake, and all that were `published`."""
+    """The library whose uses are looked for: its `releases` in the lake, and all that were `published`.
+
+    `narrow` resolves it together with the other requirements of a project.
+    """
 
     library: str
     releases: tuple[Row, ...]
     published: Sequence[Published]
+    narrow: Narrow | None = None
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -103,9 +107,7 @@ def pins_of(files: Mapping[str, bytes], rules: PythonFileRules) -> Pins:
     )
 
 
-def dated(
-    paths: Sequence[str], pins: Pins, target: Target, as_of: datetime, narrow: Narrow | None = None
-) -> dict[str, KnownVersion | Reject]:
+def dated(paths: Sequence[str], pins: Pins, target: Target, as_of: datetime) -> dict[str, KnownVersion | Reject]:
     """Return for each file the release of the library that is stated for its folder, or why nobody can tell."""
     by_folder: dict[str, KnownVersion | Reject] = {}
     for path in paths:
@@ -117,7 +119,7 @@ def dated(
                 as_of,
                 file=path,
                 published=target.published,
-                narrow=narrow,
+                narrow=target.narrow,
             )
     return {path: by_folder[dirname(path)] for path in paths}
 

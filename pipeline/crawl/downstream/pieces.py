@@ -10,7 +10,7 @@ from pipeline.crawl.downstream.about import About
 from pipeline.crawl.downstream.choosing import DependentRelease
 from pipeline.crawl.downstream.sdists import Sdist
 from pipeline.crawl.found import Found
-from pipeline.crawl.pins import KnownVersion, Narrow
+from pipeline.crawl.pins import KnownVersion
 from pipeline.crawl.python_files import PythonFileRules, Target, dated, pins_of, using
 from pipeline.lake import Reject
 from pipeline.terms import Language, RejectReason, SnippetSource
@@ -22,7 +22,6 @@ def pieces(
     about: About,
     target: Target,
     rules: PythonFileRules,
-    narrow: Narrow | None = None,
 ) -> Iterator[Found | Reject]:
     """Yield the files of a release that import the library, and what was refused: a file, a line, or the release.
 
@@ -39,7 +38,7 @@ def pieces(
     if texts:
         pins = pins_of(sdist.files, rules)
         yield from (_inside(release, line) for line in pins.rejects)
-        known = dated(list(texts), pins, target, release.uploaded, narrow)
+        known = dated(list(texts), pins, target, release.uploaded)
         yield from _undated(release, known)
         for path, version in known.items():
             if not isinstance(version, Reject):

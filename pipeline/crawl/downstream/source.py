@@ -87,7 +87,7 @@ class Downstream:
         except (NotFound, BadAnswer) as error:
             yield self._reject(f"pkg:pypi/{library}", error)
             return
-        target = Target(library, tuple(releases), published)
+        target = Target(library, tuple(releases), published, self.narrow)
         days = Days(published)
         # Not what was read of dependents: each refresh would find some more by those of the one before.
         crawled = chain.from_iterable(store.manifests() for store in self.crawled)
@@ -116,7 +116,7 @@ class Downstream:
         except tuple(_REASONS) as error:
             return [self._reject(release.purl, error, release.sdist.url)]
         about = read_about(sdist.metadata, self.licences)
-        return list(pieces(release, sdist, about, target, self.files, self.narrow))
+        return list(pieces(release, sdist, about, target, self.files))
 
     def _reject(self, key: str, error: Exception, url: str = "") -> Reject:
         """Say what was wrong without the mirror's address, so that the row is the same wherever it was made."""

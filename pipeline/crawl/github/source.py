@@ -23,7 +23,7 @@ from pipeline.crawl.github.rules import GitHubRules
 from pipeline.crawl.github.search import Search
 from pipeline.crawl.github.session import archive_fetcher, open_session
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
-from pipeline.crawl.pins import Published
+from pipeline.crawl.pins import Narrow, Published
 from pipeline.crawl.python_files import PythonFileRules, Target
 from pipeline.crawl.releases import Period
 from pipeline.lake import Reject, Row
@@ -34,7 +34,8 @@ from pipeline.terms import RejectReason, SnippetSource
 class GitHub:
     """Asks GitHub's API at `url` with `token`, and keeps answers and archives under `cache`.
 
-    `published` gives all final releases of a library, which the lake may not hold; `now` bounds searches of a period
+    `published` gives all final releases of a library, which the lake may not hold; `narrow` resolves a version together
+    with the other requirements of a repository; `now` bounds searches of a period
     without end, and is never in a row.
     """
 
@@ -45,6 +46,7 @@ class GitHub:
     files: PythonFileRules
     cache: Path
     published: Callable[[str], Sequence[Published]]
+    narrow: Narrow | None = None
     now: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     sleep: Callable[[float], None] = time.sleep
 
@@ -69,7 +71,7 @@ class GitHub:
         Errors: Unreachable where GitHub does not answer so many times in a row, or the index does not.
         """
         try:
-            target = Target(library, tuple(releases), self.published(library))
+            target = Target(library, tuple(releases), self.published(library), self.narrow)
         except (NotFound, BadAnswer) as error:
             detail = f"{error}. Without the releases of the index no requirement can be read; run again."
             yield Reject(library, RejectReason.BAD_INDEX_ANSWER, detail)

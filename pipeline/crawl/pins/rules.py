@@ -43,6 +43,7 @@ class PinRules(Rule):
     project: frozenset[str]
     aside: AsideRule
     conda_names: dict[str, str]
+    capped: frozenset[str]
 
 
 def pin_rules(folder: Path | None = None) -> PinRules:

@@ -148,8 +148,3 @@ class StackOverflowRules(Rule):
     def language_of(self, library: str) -> Language:
         """Return the language of a library, Python where the rules do not say otherwise."""
         return self.foreign[library].language if library in self.foreign else Language.PYTHON
-
-
-def foreign_libraries(rules: StackOverflowRules) -> dict[str, Language]:
-    """Return the libraries of other languages to ask for beside those of a profile, by name."""
-    return {name: rules.foreign[name].language for name in sorted(rules.foreign)}

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.crawl import CodeSource, Fetcher, Found, Period
-from pipeline.crawl.stack_overflow import StackOverflow, foreign_libraries, stack_overflow_rules
+from pipeline.crawl.stack_overflow import StackOverflow, stack_overflow_rules
 from pipeline.lake import Reject, Row
 from pipeline.rules import RULES
 from pipeline.terms import Language, RejectReason, SnippetSource, VersionEvidence
@@ -124,7 +124,7 @@ def test_without_users_the_number_of_an_author_is_named(tmp_path: Path) -> None:
 
 
 def test_code_of_other_languages_is_taken_for_the_version_that_is_stated(tmp_path: Path) -> None:
-    assert foreign_libraries(RULE)["jquery"] is Language.JAVASCRIPT
+    assert RULE.foreign["jquery"].language is Language.JAVASCRIPT
     code, output = found(reading(write_dump(tmp_path, POSTS), tmp_path), "jquery")
     assert isinstance(code, Found)
     assert (code.version, code.language, code.line) == ("3.5.1", Language.JAVASCRIPT, 2)
