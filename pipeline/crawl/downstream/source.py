@@ -113,10 +113,11 @@ class Downstream:
             return [release]
         try:
             sdist = self.sdists.read(release.sdist)
+            about = read_about(sdist.metadata, self.licences)
+            # The index is asked here too, by what resolves a version with others.
+            return list(pieces(release, sdist, about, target, self.files))
         except tuple(_REASONS) as error:
             return [self._reject(release.purl, error, release.sdist.url)]
-        about = read_about(sdist.metadata, self.licences)
-        return list(pieces(release, sdist, about, target, self.files))
 
     def _reject(self, key: str, error: Exception, url: str = "") -> Reject:
         """Say what was wrong without the mirror's address, so that the row is the same wherever it was made."""

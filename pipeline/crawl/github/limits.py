@@ -20,7 +20,6 @@ REFUSALS = (403, 429)
 EVERY = ("core", "search", "code_search")
 """The limits that our requests count against; a secondary limit holds for all of them."""
 
-
 FAR_AWAY = 1e11
 """Seconds; more are not told apart."""
 

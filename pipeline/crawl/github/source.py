@@ -35,8 +35,7 @@ class GitHub:
     """Asks GitHub's API at `url` with `token`, and keeps answers and archives under `cache`.
 
     `published` gives all final releases of a library, which the lake may not hold; `narrow` resolves a version together
-    with the other requirements of a repository; `now` bounds searches of a period
-    without end, and is never in a row.
+    with the other requirements of a repository; `now` bounds searches of a period without end, and is never in a row.
     """
 
     url: str

@@ -56,7 +56,7 @@ def window_of(period: Period, qualifier: str, now: datetime) -> Window:
 
 
 def parts(
-    window: Window, ask: Callable[[Window], Results[_Item]], wanted: int | None = None
+    window: Window, ask: Callable[[Window], Results[_Item]], wanted: int
 ) -> Iterator[tuple[Window, Results[_Item]]]:
     """Yield windows that cover a window, with their results, each small enough that all that is `wanted` can be seen.
 
@@ -67,9 +67,8 @@ def parts(
     if window.first > window.last:
         return
     results = ask(window)
-    seen = results.total if wanted is None else min(wanted, results.total)
     halves = window.halves()
-    if halves is None or (seen <= SHOWN and not results.incomplete):
+    if halves is None or (min(wanted, results.total) <= SHOWN and not results.incomplete):
         yield window, results
         return
     for half in halves:

@@ -1,4 +1,4 @@
-"""The rules of `curation_rules/pins.yaml`: what names mean where no standard says so."""
+"""The rules of `curation_rules/pins.yaml`: what names mean where no standard says so, and what is asked of uv."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AsideRule(Rule):
 
 
 class PinRules(Rule):
-    """What the names of requirements files, of groups and of Conda's packages mean."""
+    """What the names of requirements files, of groups and of Conda's packages mean, and which libraries others cap."""
 
     project: frozenset[str]
     aside: AsideRule

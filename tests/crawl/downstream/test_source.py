@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -250,6 +252,19 @@ def test_where_the_index_does_not_answer_for_the_library_the_source_stops(index:
     index.faults["/pypi/demo/json"] = [503] * 9
     with pytest.raises(Unreachable):
         list(source(index, tmp_path).find("demo", releases, Period()))
+
+
+def test_an_index_that_is_silent_while_a_version_is_resolved_costs_that_release(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index, "first", user__main_py="import demo\n", requirements_txt="demo")
+    dependent(index, "second", user__main_py="import demo\n", requirements_txt="demo==1.0")
+
+    def silent(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
+        raise Unreachable(f"{index.simple}/{library}/: status 503")
+
+    asked = replace(source(index, tmp_path, "first", "second"), narrow=silent)
+    made = list(asked.find("demo", lake(index, tmp_path), Period()))
+    assert told(made) == [("pkg:pypi/first@1.0", "index_unreachable"), ("pkg:pypi/second@1.0#user/main.py", "1.0")]
 
 
 def test_a_library_without_releases_has_no_users(index: Index, tmp_path: Path) -> None:
