@@ -69,6 +69,8 @@ class GitHub:
 
         Errors: Unreachable where GitHub does not answer so many times in a row, or the index does not.
         """
+        if not releases:
+            return
         try:
             target = Target(library, tuple(releases), self.published(library), self.narrow)
         except (NotFound, BadAnswer) as error:

@@ -197,6 +197,12 @@ def test_without_a_requirement_the_version_is_unknown(hub: Hub, github: Made, re
     ]
 
 
+def test_for_a_library_without_releases_nothing_is_asked(hub: Hub, github: Made) -> None:
+    user(hub)
+    assert taken(github(), []) == ([], [])
+    assert not hub.requests
+
+
 def test_a_repository_without_use_is_one_reject(hub: Hub, github: Made, releases: list[Row]) -> None:
     hub.add("ada/app", topics=("demo",)).commit("2021-05-01T00:00:00Z", {"a.py": "x = 1\n"})
     _, rejects = taken(github(), releases)
