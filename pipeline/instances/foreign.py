@@ -22,13 +22,7 @@ _GRAMMARS: Mapping[str, ModuleType] = {
 }
 _IMPORTS = frozenset({"import_declaration", "package_declaration", "using_directive", "import_statement"})
 _NAMES = frozenset({"identifier", "type_identifier", "property_identifier"})
-# The member that is taken of an object, by the kind of the expression.
-_MEMBERS: Mapping[str, tuple[str, str]] = {
-    "member_expression": ("object", "property"),
-    "member_access_expression": ("expression", "name"),
-    "field_access": ("object", "field"),
-    "method_invocation": ("object", "name"),
-}
+_COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +59,7 @@ def read_code(code: str, language: str, library: LibraryNames) -> Code:
     """
     data = code.encode()
     root = _parser(language).parse(data).root_node
-    rest = [node for node in root.children if not _is_head(node) and node.type not in ("comment", "line_comment")]
+    rest = [node for node in root.children if not _is_head(node) and node.type not in _COMMENTS]
     start = rest[0].start_byte if rest else len(data)
     start = len(data[:start].rstrip(b" \t")) if rest else start
     named, wholes = _imported(root, library)
@@ -143,12 +137,12 @@ def _uses(root: Node, start: int, named: frozenset[str], wholes: frozenset[str])
 
 
 def _member_of(node: Node) -> str | None:
-    """Return the name that is taken of an object, if it is the object of such an expression."""
+    """Return the name that is taken of an object; only an import of JavaScript binds one that is all of a library."""
     parent = node.parent
-    if parent is None or parent.type not in _MEMBERS:
+    if parent is None or parent.type != "member_expression" or parent.child_by_field_name("object") != node:
         return None
-    owner, member = (parent.child_by_field_name(field) for field in _MEMBERS[parent.type])
-    return _text(member) if member and owner == node else None
+    member = parent.child_by_field_name("property")
+    return _text(member) if member else None
 
 
 def _walk(node: Node) -> Iterator[Node]:

@@ -22,6 +22,14 @@ import org.shapes.flat.Circle;
 List<Circle> round = List.of(new Circle(2));
 round.forEach(Circle::draw);
 """
+LICENSED = """\
+/*
+ * Free.
+ */
+import org.shapes.flat.Circle;
+
+new Circle(2).draw();
+"""
 JAVA_STAR = """\
 import org.shapes.*;
 public class Main {
@@ -67,6 +75,7 @@ keep(shapes);
     ("language", "code", "core", "first_of_body"),
     [
         (Language.JAVA, JAVA, "Circle", "List<Circle>"),
+        (Language.JAVA, LICENSED, "Circle", "new Circle"),
         (Language.JAVA, JAVA_STAR, "Canvas", "public class"),
         (Language.CSHARP, CSHARP, "Canvas", "var canvas"),
         (Language.JAVASCRIPT, NAMED, "Round", "const one"),
