@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import re
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import model_validator
+from packaging.utils import canonicalize_name
+from pydantic import AfterValidator, model_validator
 
 from pipeline.rules import Rule, load
 from pipeline.settings import settings
@@ -43,7 +45,7 @@ class PinRules(Rule):
     project: frozenset[str]
     aside: AsideRule
     conda_names: dict[str, str]
-    capped: frozenset[str]
+    capped: frozenset[Annotated[str, AfterValidator(canonicalize_name)]]
 
 
 def pin_rules(folder: Path | None = None) -> PinRules:

@@ -17,6 +17,12 @@ def test_an_example_that_does_not_hold_is_an_error_of_the_file(tmp_path: Path) -
         pin_rules(tmp_path)
 
 
+def test_a_capped_library_may_be_written_as_people_write_it(tmp_path: Path) -> None:
+    text = (RULES / "pins.yaml").read_text()
+    (tmp_path / "pins.yaml").write_text(text.replace("capped: [numpy]", "capped: [NumPy, scikit_learn]"))
+    assert pin_rules(tmp_path).capped == {"numpy", "scikit-learn"}
+
+
 @pytest.mark.parametrize(
     ("path", "group"),
     [
