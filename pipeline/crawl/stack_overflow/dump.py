@@ -24,7 +24,7 @@ from pipeline.lake import Reject, sha256_json
 from pipeline.rules import plain
 from pipeline.terms import RejectReason
 
-PASS_VERSION = 1
+PASS_VERSION = 2
 """Part of the name of what a pass keeps: another version reads the dump again."""
 
 POSTS = "Posts.xml"
@@ -156,17 +156,20 @@ class DumpReader:
                 if question in self._stating or (question in self._about and self._may_state(line, question)):
                     self._answer(rows.read_post(line))
                 elif question > rows.number_of(line, b"Id"):
-                    self._early.write(line)
+                    self._early.write(b"%d %b" % (number, line))
         except BadRow as error:
             self._refuse(self._libraries_of(line), number, error)
 
     def read_early(self) -> None:
         """Take the answers that came before their question: two questions were made one."""
         self._early.seek(0)
-        for line in self._early:
+        for kept in self._early:
+            number, _, line = kept.partition(b" ")
             if rows.number_of(line, b"ParentId") in self._about:
-                with suppress(BadRow):
+                try:
                     self._answer(rows.read_post(line))
+                except BadRow as error:
+                    self._refuse(self._libraries_of(line), int(number), error)
         self._early.close()
 
     def _may_state(self, line: bytes, question: int) -> bool:

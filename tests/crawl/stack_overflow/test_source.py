@@ -230,6 +230,16 @@ def test_an_answer_that_comes_before_its_question_is_found(tmp_path: Path) -> No
     assert places.count("100/90") == 2
 
 
+def test_an_answer_before_its_question_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path, POSTS)
+    lines = dump.read_bytes().split(b"\r\n")
+    bad = b'  <row Id="90" PostTypeId="2" ParentId="100" Body="pandas 1.3 & b" />'
+    dump.write_bytes(b"\r\n".join([*lines[:3], bad, *lines[3:]]))
+    assert ("Posts.xml:4", RejectReason.UNREADABLE) in [
+        (r.key, r.reason) for r in found(reading(dump, tmp_path)) if isinstance(r, Reject)
+    ]
+
+
 PROSE = st.sampled_from(
     [
         "With pandas 1.3:",
