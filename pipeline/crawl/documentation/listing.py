@@ -92,7 +92,7 @@ def list_site(site: Site, rules: DocumentationRules) -> Listed:
         file = io.BytesIO(packed)
         head = read_head(file)
         listing.read(file, head, limits.max_inventory_bytes)
-        texts = listing.texts or _searched_if_there(site, rules)
+        texts = listing.texts or _searched_if_there(site, rules, listing.refused)
     pages = sorted({*listing.entries, *filter(rules.wants_blocks, texts)})
     kept, beyond = pages[: limits.max_pages], pages[limits.max_pages :]
     refused = [Refused(page, RejectReason.TOO_LARGE, f"{page}: beyond {limits.max_pages} pages") for page in beyond]
@@ -100,11 +100,14 @@ def list_site(site: Site, rules: DocumentationRules) -> Listed:
     return Listed(head, listing.entries, kept, [*listing.refused, *refused], digest)
 
 
-def _searched_if_there(site: Site, rules: DocumentationRules) -> list[str]:
+def _searched_if_there(site: Site, rules: DocumentationRules, refused: list[Refused]) -> list[str]:
+    """Return the pages of the search index, none where the site has no such index, as sites of Sphinx."""
     try:
         return _searched(site, rules)
-    except FAILURES:
-        # Sphinx has none, and its inventories list the pages
+    except NotFound:
+        return []
+    except FAILURES as error:
+        refused.append(refusal(_SEARCH_INDEX, error))
         return []
 
 

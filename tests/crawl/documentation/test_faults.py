@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -25,20 +26,31 @@ INVENTORIES = [
     (b"", 200, RejectReason.BAD_ANSWER),
     (b"gone", 410, RejectReason.VANISHED),
     (b"no", 403, RejectReason.BAD_ANSWER),
-    (inventory(ENTRIES)[:100], 200, None),
+    (inventory(ENTRIES)[:100], 200, RejectReason.BAD_ANSWER),
 ]
 
 
 @pytest.mark.parametrize(("body", "status", "reason"), INVENTORIES)
 def test_inventories_that_are_none(
-    tmp_path: Path, pages: Pages, body: bytes, status: int, reason: RejectReason | None
+    tmp_path: Path, pages: Pages, body: bytes, status: int, reason: RejectReason
 ) -> None:
     pages.put("/en/1.1/objects.inv", body, status)
     plug = source(tmp_path, {"address": f"{pages.url}/en/{{version}}/"})
     output = sites_stage("bag", RELEASES, [], plug, Period(until=RELEASES[2]["release_time"]))
     assert len(output.tables["site_documents"]) == 2, "the site of 1.0 is read all the same"
-    bad = {**output.reasons, "out_of_scope": 0, "duplicate": 0}
-    assert bad.get(reason or RejectReason.VERSION_UNKNOWN, 0) >= 1 if reason else bad["bad_answer"] == 1
+    of_the_other = Counter(["duplicate", "out_of_scope", "vanished"])
+    assert output.reasons == of_the_other + Counter([reason])
+
+
+def test_a_search_index_that_cannot_be_read_is_a_reject(tmp_path: Path) -> None:
+    root = folder(tmp_path / "site", ["bag.f py:function 1 api.html#$ -"])
+    plug = source(tmp_path, {"address": f"file://{root}", "version": "1.0"})
+    assert sites_stage("bag", RELEASES, [], plug, Period()).reasons == {}
+    (root / "search").mkdir()
+    (root / "search" / "search_index.json").write_text("<html>")
+    output = sites_stage("bag", RELEASES, [], plug, Period())
+    assert [row["path"] for row in output.tables["site_documents"]] == ["bag.f"]
+    assert [reject.detail for reject in output.rejects] == ["search/search_index.json: not JSON, 6 bytes"]
 
 
 def test_an_inventory_that_breaks_off_gives_what_came_before(tmp_path: Path) -> None:
