@@ -81,9 +81,24 @@ def test_tags_that_name_a_version(library: str, tags: list[str], expected: list[
     assert [mention.version for mention in READERS[library].read_tags(tags)] == expected
 
 
-@given(st.text(st.sampled_from("pandas PD.__version__=<>'\"(),-: \n0123456789.xv since of before version to and s")))
-def test_every_mention_is_where_it_says(text: str) -> None:
+NAMINGS = [
+    "pandas 1.3",
+    "Pandas==1.3.5",
+    "pd.__version__\n'1.2.4'",
+    "before pandas 1.0",
+    "since 2.0",
+    "version 1.x of pandas",
+]
+PIECES = st.sampled_from(
+    [*NAMINGS, " to 1.4", ", and 2.0.1", " 1.3", "pandas", " s", "=", "<", "'", "(", "-", ".", "v"]
+)
+
+
+@given(st.lists(PIECES), st.sampled_from(NAMINGS), st.lists(PIECES))
+def test_every_mention_is_where_it_says(before: list[str], naming: str, after: list[str]) -> None:
+    text = f"{' '.join(before)}\n{naming} it is\n{''.join(after)}"
     mentions = READERS["pandas"].read(text)
+    assert mentions
     starts = [mention.start for mention in mentions]
     assert starts == sorted(set(starts))
     assert all(text.startswith(mention.version, mention.start) for mention in mentions)
