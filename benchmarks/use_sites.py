@@ -15,7 +15,6 @@ class Site:
 
     name: str
     end: int
-    attribute: bool
     imported: tuple[tuple[str, str], ...] = ()
 
 
@@ -57,7 +56,7 @@ class _Rewriter(ast.NodeTransformer):
     def _site(self, node: ast.Name | ast.Attribute, name: str, read: ast.expr) -> ast.Call:
         end = self.starts[(node.end_lineno or 1) - 1] + (node.end_col_offset or 0)
         imported = tuple(sorted(self.imported.get(name, ()))) if isinstance(node, ast.Name) else ()
-        self.sites.append(Site(name, end, isinstance(node, ast.Attribute), imported))
+        self.sites.append(Site(name, end, imported))
         tracer = "_t_a_" if isinstance(node, ast.Attribute) else "_t_n_"
         number = ast.Constant(self.first + len(self.sites) - 1)
         return ast.Call(ast.Name(tracer, ast.Load()), [read, number], [])

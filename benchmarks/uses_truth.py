@@ -178,7 +178,7 @@ def of_file(traced: Traced, path: str, apis: Mapping[str, Public]) -> tuple[list
     return sorted(site.end for site, _ in ran), uses
 
 
-def drawn(made_of: Project, traced: Traced, apis: Mapping[str, Public], source: Sdist) -> dict[str, Any]:
+def drawn(traced: Traced, apis: Mapping[str, Public], source: Sdist) -> dict[str, Any]:
     """Return facts of files drawn by the hash of their path, until there are ENOUGH certain uses."""
     files: dict[str, Any] = {}
     enough = 0
@@ -237,7 +237,7 @@ def _derive(made_of: Project, folder: Path, out: Path) -> None:
     roots = [root for library in made_of.libraries for root in symbols_of(library, versions[library])[1]]
     traced = trace(made_of, source, environment, roots)
     apis = {library: public(library, versions[library]) for library in made_of.libraries}
-    files = drawn(made_of, traced, apis, source)
+    files = drawn(traced, apis, source)
     if files:
         out.mkdir(parents=True, exist_ok=True)
         head = {"project": made_of.name, "version": source.version, "sha256": source.sha256}

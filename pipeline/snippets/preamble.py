@@ -69,8 +69,8 @@ def preamble_of(names: Iterable[str], path_of: Callable[[str], str | None], rule
     """Return the statements that define the free names of an example, as a user would write them.
 
     `path_of` gives the public path that a name means there, if it means one. A convention of the library's own
-    documentation comes first, then the library's names, then the conventions of
-    all Python code. What none of them defines stays undefined: running decides about the example.
+    documentation comes first, then the library's names, then the conventions of all Python code. What none of them
+    defines stays undefined: running decides about the example.
     """
     conventions: set[str] = set()
     imports: dict[str, str] = {}

@@ -130,28 +130,28 @@ def instance_named(state: State, name: str) -> Value:
     return Instance(state.api.preferred(path)) if path and state.api.is_class(path) else UNKNOWN
 
 
-def pattern(state: State, node: Node, subject: Value = UNKNOWN) -> None:
+def pattern(state: State, node: Node) -> None:
     """Bind the captures of a match pattern, and evaluate the classes and constants that it names."""
     if node.type == "dotted_name":
         if len(node.children) == 1:
-            state.scope.bind(node.children[0].text, subject)
+            state.scope.bind(node.children[0].text, UNKNOWN)
         else:
             dotted_name(state, node, PLAIN)
         return
     children = node.children
-    inner = subject if node.type in {"case_pattern", "union_pattern"} else UNKNOWN
+    captured: Value = UNKNOWN
     if node.type == "class_pattern" and children:
         dotted_name(state, children[0], PLAIN)
         children = children[1:]
     elif node.type == "keyword_pattern":
         children = children[1:]
     elif node.type == "as_pattern" and children:
-        inner = _matched(state, children[0])
+        captured = _matched(state, children[0])
     for child in children:
         if child.type == "identifier":
-            state.scope.bind(child.text, inner if node.type == "as_pattern" else UNKNOWN)
+            state.scope.bind(child.text, captured)
         else:
-            pattern(state, child, inner if node.type in {"case_pattern", "union_pattern"} else UNKNOWN)
+            pattern(state, child)
 
 
 def _matched(state: State, node: Node) -> Value:

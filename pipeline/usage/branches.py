@@ -140,7 +140,7 @@ def _imports_succeed(state: State, node: Node) -> bool | None:
     """Tell whether the imports in a try body succeed in this version: None unless only the library is imported."""
     body = node.get("body")
     statements = body.children if body else []
-    if not statements or not node.get("body") or not any(c.type.startswith("except") for c in node.children):
+    if not statements or not any(c.type.startswith("except") for c in node.children):
         return None
     found = []
     for statement in statements:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from pipeline.terms import UsageForm
@@ -28,6 +29,7 @@ _CALL = Place(UsageForm.CALL)
 _IMPORTERS = frozenset({"importlib.import_module", "pytest.importorskip", "builtins.__import__"})
 _COPIES = frozenset({"copy.copy", "copy.deepcopy", "typing.cast", "typing_extensions.cast"})
 _PASSED_ON = frozenset({"contextlib.closing", "contextlib.nullcontext"})
+_COMMENT = re.compile(rb"#.*")
 
 
 def call(state: State, node: Node, place: Place) -> Value:
@@ -116,17 +118,17 @@ def narrowings(state: State, condition: Node | None, *, holds: bool = True) -> d
             waiting.append((node.children[0], wanted))
         elif node.type == "not_operator":
             waiting.append((node.children[-1], not wanted))
-        elif node.type == "boolean_operator" and wanted == (_operator(state, node) == "and"):
+        elif node.type == "boolean_operator" and wanted == is_and(state, node):
             waiting += [(child, wanted) for child in node.children]
         elif node.type == "call" and wanted:
             found |= _isinstance(state, node)
     return found
 
 
-def _operator(state: State, node: Node) -> str:
+def is_and(state: State, node: Node) -> bool:
+    """Tell whether a boolean operator is `and`, and not `or`."""
     left, right = node.children[0], node.children[-1]
-    between = state.source.data[left.end : right.start]
-    return "and" if b"and" in between else "or"
+    return b"and" in _COMMENT.sub(b"", state.source.data[left.end : right.start])
 
 
 def _isinstance(state: State, node: Node) -> dict[str, Value]:

@@ -143,10 +143,8 @@ def _receiver(info: FunctionInfo) -> Value | None:
     return LocalClass(info.owner) if of_class else LocalObject(info.owner)
 
 
-def value_of_definition(state: State, info: FunctionInfo, decorated: Value | None) -> Value:
-    """Return what the name of a function is after its decorators; `decorated`: what one of the library makes of it."""
-    if decorated is not None:
-        return decorated
+def value_of_definition(info: FunctionInfo) -> Value:
+    """Return what the name of a function is after its decorators, as far as these are known to hand it on."""
     if all(path.rpartition(".")[2] in _TRANSPARENT for path in info.decorators):
         return LocalFunction(info.node.start)
     return UNKNOWN

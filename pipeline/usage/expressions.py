@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.terms import UsageForm
 from pipeline.usage.bindings import assign, parameters, stated_by, stated_in
-from pipeline.usage.calls import call, narrowings
+from pipeline.usage.calls import call, is_and, narrowings
 from pipeline.usage.chains import attribute, dotted_name, name
 from pipeline.usage.definitions import entered, iterated, run_body
 from pipeline.usage.scopes import COMPREHENSIONS, Scope, ScopeKind, names_of, target_names
@@ -36,17 +36,22 @@ def _inside(state: State, node: Node, place: Place) -> Value:
 
 
 def _either(state: State, node: Node, _: Place) -> Value:
-    """Evaluate `a or b`, `a and b`: the value where all sides agree; a long row of them hangs on its left."""
+    """Evaluate `a or b`, `a and b`: the value where all sides agree; a long row of them hangs on its left.
+
+    The right side runs where the left one holds or, of `or`, does not. That `a and b` does not hold, or that `a or b`
+    does, tells nothing of either side.
+    """
     right = []
     while node.type == "boolean_operator" and node.children:
-        right.append(node.children[-1])
+        right.append((is_and(state, node), node.children[-1]))
         node = node.children[0]
     value = state.value(node)
     known: dict[str, Value] = {}
-    for side in reversed(right):
-        known |= narrowings(state, node)
+    before = right[-1][0] if right else True
+    for holds, side in reversed(right):
+        known = known | narrowings(state, node, holds=holds) if holds is before else {}
         value = join(value, _where(state, known, side))
-        node = side
+        node, before = side, holds
     return value
 
 

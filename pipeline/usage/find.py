@@ -10,7 +10,7 @@ from pipeline.usage.api import Api
 from pipeline.usage.expressions import EXPRESSIONS
 from pipeline.usage.flow import STATEMENTS, rebound_elsewhere, run
 from pipeline.usage.scopes import NOT_VOLATILE
-from pipeline.usage.state import MAX_DEPTH, State
+from pipeline.usage.state import State
 from pipeline.usage.syntax import Source
 from pipeline.usage.uses import Unresolved, Use
 from pipeline.usage.values import Foreign, Nothing, Unknown, Value
@@ -20,7 +20,7 @@ from pipeline.usage.values import Foreign, Nothing, Unknown, Value
 class Scan:
     """What was found in one source: uses and chains that lead to no public path, each in order of position.
 
-    `too_deep`: something nests deeper than MAX_DEPTH, and was not looked into.
+    `too_deep`: something nests deeper than `state.MAX_DEPTH`, and was not looked into.
     """
 
     uses: tuple[Use, ...]
@@ -69,6 +69,3 @@ def _may_use(data: bytes, roots: Collection[str]) -> bool:
 
 def _known(names: dict[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in names.items() if not isinstance(value, Unknown | Nothing | Foreign)}
-
-
-__all__ = ["MAX_DEPTH", "Scan", "scan"]

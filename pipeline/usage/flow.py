@@ -128,7 +128,7 @@ def _function(state: State, node: Node, decorators: Iterable[str] = ()) -> None:
             node, where, found, names, owner, tuple(decorators), UNKNOWN if stated is NOTHING else stated
         )
         state.functions[node.start] = info
-    value = value_of_definition(state, info, None)
+    value = value_of_definition(info)
     name = node.get("name")
     if name is not None:
         where.bind(name.text, value)

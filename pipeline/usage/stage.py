@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from pipeline.lake import Output, Reject, Row, content_id, holding_at, without_collector
 from pipeline.terms import Language, RejectReason
 from pipeline.usage.api import Api
-from pipeline.usage.find import MAX_DEPTH, scan
+from pipeline.usage.find import scan
 from pipeline.usage.rules import UsageRules
+from pipeline.usage.state import MAX_DEPTH
 from pipeline.usage.text import preamble_length, source_of
 from pipeline.usage.uses import Unresolved, Use
 
