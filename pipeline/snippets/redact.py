@@ -51,9 +51,10 @@ def redact(text: str, rules: Sequence[Redaction], *, is_python: bool, given: Giv
 
 def text_spans(code: str) -> Iterator[Span]:
     """Yield where the strings and comments of a Python text stand; all of a text that cannot be read as Python."""
-    starts = [0, *accumulate(len(line) for line in code.splitlines(keepends=True))]
+    lines = list(io.StringIO(code, newline=""))  # str.splitlines also ends lines where Python does not: \f, \x85
+    starts = [0, *accumulate(len(line) for line in lines)]
     try:
-        tokens = list(tokenize.generate_tokens(io.StringIO(code, newline="").readline))
+        tokens = list(tokenize.generate_tokens(iter(lines).__next__))
     except (tokenize.TokenError, SyntaxError):
         tokens = []
     if not tokens or any(token.type == tokenize.ERRORTOKEN for token in tokens):

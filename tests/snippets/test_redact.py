@@ -34,6 +34,7 @@ CASES = {
     "    x = 'ada@acme.com'\n": ("    x = 'user1@example.com'\n", 1),
     "api_key = 'abc123def456'\n": ("api_key = 'not-a-secret'\n", 1),
     "x = 'broken ada@acme.com\n": ("x = 'broken user1@example.com\n", 1),
+    "\fx = '\x85\u2028'\ny = 'ada@acme.com'\n": ("\fx = '\x85\u2028'\ny = 'user1@example.com'\n", 1),
     "x = 1\n": ("x = 1\n", 0),
 }
 
@@ -75,8 +76,6 @@ def test_a_key_over_several_strings_cannot_be_taken_out() -> None:
 def test_redacted_code_parses_to_the_same_shape(words: list[str], form: str) -> None:
     literal = repr(" ".join(words))
     code = form.replace("{}", literal)
-    if "\n" in literal or not literal.isprintable():
-        return
     done = redact(code, REDACTIONS, is_python=True).text
     assert _shape(done) == _shape(code)
 
