@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,20 @@ def test_a_stage_that_met_a_passing_failure_is_tried_again(tmp_path: Path) -> No
     for _ in range(2):
         run(stage(work), tmp_path)
     assert len(calls) == 2
+
+
+def test_a_source_that_met_a_passing_failure_goes_on_from_where_it_was_and_says_so_again(tmp_path: Path) -> None:
+    """It reads no table, so it is asked each time; to forget how far it came would cost what it was given."""
+    given: list[Any] = []
+
+    def ask(lake: Lake, library: str, progress: Any) -> Output:
+        given.append(progress)
+        return replace(flags(1, rejects=1, reason=RejectReason.RATE_LIMITED), progress="half")
+
+    source = Stage("made", 1, (), ("flags",), lambda: None, ask)
+    counts = [run(source, tmp_path) for _ in range(2)]
+    assert given == [None, "half"]
+    assert [(count.rejected, count.unchanged) for count in counts] == [({"rate_limited": 1}, 0)] * 2
 
 
 def test_counts_that_do_not_add_up_are_an_error() -> None:
