@@ -83,8 +83,9 @@ def written_text(line: bytes, name: bytes) -> str:
 
 def without(line: bytes, name: bytes) -> bytes:
     """Return a row with an attribute emptied."""
+    mark = b" " + name + b'="'
     value = attribute(line, name)
-    return line.replace(b'="' + value + b'"', b'=""', 1) if value else line
+    return line.replace(mark + value + b'"', mark + b'"', 1) if value else line
 
 
 def read_post(line: bytes) -> Post:

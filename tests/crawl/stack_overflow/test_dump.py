@@ -95,8 +95,10 @@ def test_attributes_are_not_looked_for_inside_texts() -> None:
     assert attribute(line, b"Title") is None
 
 
-def test_a_row_without_its_text_is_the_same_otherwise() -> None:
-    line = b'<row Id="1" PostTypeId="1" CreationDate="2021-01-01T00:00:00.000" Body="&lt;p&gt;" Title="=&quot;" Tags="|b|" />'
+@pytest.mark.parametrize("body", [b"&lt;p&gt;", b"1", b"|b|"])
+def test_a_row_without_its_text_is_the_same_otherwise(body: bytes) -> None:
+    head = b'<row Id="1" PostTypeId="1" CreationDate="2021-01-01T00:00:00.000"'
+    line = head + b' Body="' + body + b'" Title="=&quot;" Tags="|b|" />'
     assert read_post(without(line, b"Body")) == structs.replace(read_post(line), body="")
     assert without(line, b"Missing") == line
 
