@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
-from pipeline.crawl import ArtifactStore, CodeSource, Fetcher, Found, Period, Unreachable, project
+from pipeline.crawl import ArtifactStore, CodeSource, Fetcher, Found, Period, project
 from pipeline.crawl.documentation.source import Documentation
 from pipeline.crawl.downstream import Downstream
 from pipeline.crawl.github import GitHub
@@ -18,7 +18,7 @@ from pipeline.crawl.pins import Narrow, Published, published_of
 from pipeline.crawl.pins.narrowing import narrowed_by
 from pipeline.crawl.stack_overflow.source import StackOverflow
 from pipeline.curation import CurationRules
-from pipeline.environments import IndexUnreachable, discover
+from pipeline.environments import discover
 from pipeline.environments.index_facts import IndexFacts
 from pipeline.environments.resolver import Resolver
 from pipeline.lake import Reject, Row
@@ -104,12 +104,8 @@ class CodeSources:
 
     def _narrow(self, library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
         """Resolve a library that others cap together with the other requirements of a project."""
-        if library not in self.rules.pins.capped:
-            return None
-        try:
-            return self._resolved(library, requirements, python, as_of)
-        except IndexUnreachable as error:
-            raise Unreachable(str(error)) from None
+        capped = library in self.rules.pins.capped
+        return self._resolved(library, requirements, python, as_of) if capped else None
 
     def _downstream(self) -> Downstream:
         return Downstream(

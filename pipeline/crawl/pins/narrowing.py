@@ -7,18 +7,23 @@ from datetime import datetime
 
 from packaging.utils import canonicalize_name
 
+from pipeline.crawl.http import Unreachable
 from pipeline.crawl.pins.matrix import Narrow
+from pipeline.environments import IndexUnreachable
 from pipeline.environments.failures import StepFailed
 from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.pinned import read_lock
 from pipeline.environments.resolver import Resolver
+from pipeline.terms import EnvironmentOutcome
+
+_PASSING = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
 
 
 def narrowed_by(resolver: Resolver, interpreters: Sequence[Interpreter]) -> Narrow:
     """Return a way for `version_of` to resolve the requirements of a project with uv, wheels only.
 
     It says nothing (None) where that Python is not installed here, or where no wheels meet all requirements.
-    Errors, when it is called: IndexUnreachable.
+    Errors, when it is called: Unreachable, where the index, the disk or the time did not let it come to an answer.
     """
     installed = {interpreter.python: interpreter for interpreter in interpreters}
 
@@ -27,7 +32,11 @@ def narrowed_by(resolver: Resolver, interpreters: Sequence[Interpreter]) -> Narr
             return None
         try:
             lock = resolver.lock(requirements, installed[python], as_of)
-        except StepFailed:
+        except IndexUnreachable as error:
+            raise Unreachable(str(error)) from None
+        except StepFailed as error:
+            if error.outcome in _PASSING:
+                raise Unreachable(str(error)) from None
             return None
         return next((pin.version for pin in read_lock(lock) if pin.name == canonicalize_name(library)), None)
 
