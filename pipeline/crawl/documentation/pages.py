@@ -29,7 +29,7 @@ from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import name_parameters, tell_arrivals
 from pipeline.terms import RejectReason, SymbolKind
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Number of the way in which pages are read; when it changes every page is read again."""
 
 KINDS: Mapping[str, SymbolKind] = {

@@ -110,9 +110,10 @@ def _read(parts: Iterable[Tag]) -> Content:
             content = replace(content, examples=(*content.examples, *examples_in(part)))
         elif _is_fields(part):
             content = _with_fields(content, part)
-        elif not headed and "admonition" not in classes(part):
-            prose.append(part)
+        else:
             content = replace(content, examples=(*content.examples, *examples_in(part)))
+            if not headed and "admonition" not in classes(part):
+                prose.append(part)
     return replace(content, description=paragraphs(prose))
 
 

@@ -75,6 +75,22 @@ def test_blocks_of_code_stand_below_their_api_or_heading() -> None:
     assert ["<pre" in lines[block.line - 1] for block in found.blocks] == [True, True]
 
 
+AROUND_CODE = [
+    '<div class="admonition note"><p>Mind.</p>{}</div>',
+    '<p class="rubric">Examples</p><ol><li><p>One:</p>{}</li></ol>',
+    "<ul><li><p>One:</p>{}</li></ul>",
+]
+
+
+@pytest.mark.parametrize("around", AROUND_CODE)
+def test_code_is_an_example_wherever_it_stands_in_a_description(around: str) -> None:
+    code = '<div class="highlight-python"><pre>f(1)</pre></div>'
+    page = (
+        f'<main><dl><dt id="bag.f"><b class="descname">f</b></dt><dd><p>It.</p>{around.format(code)}</dd></dl></main>'
+    )
+    assert [row["examples"] for row in read(page).documents] == [["f(1)"]]
+
+
 PROPERTIES = [
     ("<em>: </em><em>int</em>", "int"),
     ('<em class="property"><span class="p">:</span> <span>Optional[str]</span></em><em> = None</em>', "Optional[str]"),
