@@ -64,7 +64,7 @@ def _initialiser_for(code: str, part: Part, module: Module) -> str:
 
 
 def _preamble(code: str, part: Part, initialiser: str, module: Module, rules: FoundRules) -> str:
-    """Return what a part needs of its file, as much as fits: imports always, then constants, then the `__init__`."""
+    """Return what a part needs of its file: where that is too long, without the constants, the `__init__`, or both."""
     heads = "".join(module.text_of(head) for head in part.heads)
     for around in dict.fromkeys((heads + initialiser, heads)):
         binders = module.behind(around + code, part.lines[0])
