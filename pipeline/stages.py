@@ -117,7 +117,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         run=lambda **tables: instances_stage(
             **tables, tagging=rules.lifecycle, rules=rules.masking, foreign=house.foreign_names()
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "drafting",

@@ -75,6 +75,9 @@ def _parser(language: str) -> Parser:
 def _is_head(node: Node) -> bool:
     if node.type in _IMPORTS:
         return True
+    if node.type == "expression_statement":
+        # A string alone is a directive: 'use strict'.
+        return [child.type for child in node.named_children] == ["string"]
     return node.type in ("lexical_declaration", "variable_declaration") and any(
         _required(child) for child in node.named_children
     )
@@ -132,14 +135,18 @@ def _uses(root: Node, start: int, named: frozenset[str], wholes: frozenset[str])
         text = _text(node)
         if text in named:
             yield text
-        elif text in wholes and (member := _member_of(node)):
-            yield member
+        elif text in wholes and (used := _used_of(node)):
+            yield used
 
 
-def _member_of(node: Node) -> str | None:
-    """Return the name that is taken of an object; only an import of JavaScript binds one that is all of a library."""
+def _used_of(node: Node) -> str | None:
+    """Return the name that is taken of a whole library, or its own where it is called: only JavaScript binds one."""
     parent = node.parent
-    if parent is None or parent.type != "member_expression" or parent.child_by_field_name("object") != node:
+    if parent is None:
+        return None
+    if parent.type == "call_expression" and parent.child_by_field_name("function") == node:
+        return _text(node)
+    if parent.type != "member_expression" or parent.child_by_field_name("object") != node:
         return None
     member = parent.child_by_field_name("property")
     return _text(member) if member else None

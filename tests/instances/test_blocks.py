@@ -64,6 +64,12 @@ fs.read();
 shapes.circle(2);
 draw();
 """
+CALLED = """\
+'use strict';
+const shapes = require('shapes');
+const sheet = shapes();
+sheet.draw();
+"""
 NOT_CALLED = """\
 import shapes from 'shapes';
 render(shapes);
@@ -81,6 +87,7 @@ keep(shapes);
         (Language.JAVASCRIPT, NAMED, "Round", "const one"),
         (Language.JAVASCRIPT, WHOLE, "circle", "const two"),
         (Language.JAVASCRIPT, REQUIRED, "circle", "fs.read"),
+        (Language.JAVASCRIPT, CALLED, "shapes", "const sheet"),
         (Language.JAVASCRIPT, NOT_CALLED, None, "render"),
         (Language.JAVASCRIPT, "", None, ""),
         (Language.JAVA, "import org.shapes.flat.Circle;", None, ""),
