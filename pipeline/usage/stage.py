@@ -19,9 +19,9 @@ from pipeline.usage.uses import Unresolved, Use
 def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Sequence[Row], rules: UsageRules) -> Output:
     """Find the uses in each snippet of a library, against the API of the snippet's own version.
 
-    What the preamble uses is not counted: we wrote it. The unit is a chain that starts at the library: it becomes a
-    use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be looked into everywhere is a note. Snippets in
-    other languages than Python are left alone: there is no API to hold them against.
+    What the preamble uses is not counted: it is there for the code's sake. The unit is a chain that starts at the
+    library: it becomes a use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be looked into everywhere
+    is a note. Snippets in other languages than Python are left alone: there is no API to hold them against.
     """
     usages: list[Row] = []
     rejects: list[Reject] = []
@@ -33,9 +33,10 @@ def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Seque
     with without_collector():
         for release in releases:
             for snippet, api in _with_api(of_version[release["version"]], release, symbols, rules):
-                found = scan(source_of(snippet), api)
-                usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= preamble_length(snippet)]
-                rejects += [_reject(snippet, chain, api, rules) for chain in found.unresolved]
+                found, start = scan(source_of(snippet), api), preamble_length(snippet)
+                usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= start]
+                lost = [chain for chain in found.unresolved if chain.start_byte >= start]
+                rejects += [_reject(snippet, chain, api, rules) for chain in lost]
                 if found.too_deep:
                     notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
     return Output({"usages": usages}, len(usages) + len(rejects), len(usages), rejects, notes)

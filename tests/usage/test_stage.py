@@ -40,6 +40,12 @@ def test_what_our_preamble_uses_is_no_usage() -> None:
     assert (made.seen, made.made) == (1, 1)
 
 
+def test_what_leads_nowhere_in_the_preamble_is_no_reject() -> None:
+    made = run(snippet("lib.make()\nlib.gone()\n", "import lib\nX = lib.missing\n"))
+    assert [reject.key.partition(" ")[2] for reject in made.rejects] == ["lib.gone @42"]
+    assert made.seen == 2
+
+
 def test_a_snippet_is_read_against_its_own_version() -> None:
     code = "import lib\nlib.find(1)\nlib.find(2)\n"
     old, new = snippet(code), snippet(code, version="2")
