@@ -95,11 +95,15 @@ def _analysis(house: House) -> Iterator[Stage]:
         "snippets",
         reads="releases documents symbols found",
         writes="snippets",
-        depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences],
+        depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
         run=lambda **tables: snippets_stage(
-            **tables, rules=rules.snippets, files=rules.python_files, licences=rules.quality.licences
+            **tables,
+            rules=rules.snippets,
+            files=rules.python_files,
+            licences=rules.quality.licences,
+            usage=rules.usage,
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "usage",
@@ -107,7 +111,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         writes="usages",
         depends=lambda: rules.usage,
         run=lambda **tables: usage_stage(**tables, rules=rules.usage),
-        version=2,
+        version=3,
     )
     yield _stage(
         "instances",

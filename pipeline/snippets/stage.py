@@ -20,7 +20,7 @@ from pipeline.snippets.programs import Example
 from pipeline.snippets.rules import SnippetRules
 from pipeline.snippets.shown import paths_shown
 from pipeline.terms import Language, RejectReason, SnippetSource, VersionEvidence
-from pipeline.usage import Api
+from pipeline.usage import Api, UsageRules
 
 
 def snippets_stage(
@@ -31,20 +31,21 @@ def snippets_stage(
     rules: SnippetRules,
     files: PythonFileRules,
     licences: Collection[str],
+    usage: UsageRules,
 ) -> Output:
     """Take the examples in the docstrings of a library's public API, and what uses it in code of others.
 
     Of docstrings the unit is an example over the run of consecutive releases in which its code, stated outputs and
     preamble stay the same: it becomes one snippet or one reject. Of found code it is a piece that uses the library, or
     a whole file or block that is refused. `files` say which files of others are no examples, `licences` are the SPDX
-    identifiers that code of others may have.
+    identifiers that code of others may have; `usage` finds the same uses here as in the stage that writes them down.
     """
     states: dict[str, dict[str, Row]] = {}
     apis: dict[str, Api] = {}
     for release in releases:
         version = release["version"]
         at = {row["path"]: row for row in holding_at(symbols, version)}
-        apis[version] = Api(at, release["import_names"])
+        apis[version] = Api(at, release["import_names"], usage.returns_of(release["library"]))
         states[version] = dict(_examples_at(release, documents, Importable(apis[version]), rules))
     candidates = encode(chains(releases), states, _state)
     rejects: list[Reject] = []

@@ -58,6 +58,7 @@ def tables() -> dict[str, list[Row]]:
             rules=RULES.snippets,
             files=RULES.python_files,
             licences=quality,
+            usage=RULES.usage,
         )
     )
     take(usage_stage(**of("releases", "snippets", "symbols"), rules=RULES.usage))
@@ -110,5 +111,5 @@ def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) 
 
 
 def test_what_is_refused_is_counted() -> None:
-    made = snippets_stage(RELEASES, [], SURFACE.tables["symbols"], [found("x = 1\n"), *FOUND], RULES.snippets, RULES.python_files, frozenset())  # fmt: skip
+    made = snippets_stage(RELEASES, [], SURFACE.tables["symbols"], [found("x = 1\n"), *FOUND], RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
     assert Counter(reject.reason for reject in made.rejects) == {RejectReason.LICENCE: 6}

@@ -24,6 +24,7 @@ from tests.usage.rows import LIB, surfaces
 
 RULES_OF_SNIPPETS = load(RULES / "snippets.yaml", SnippetRules)
 FILES = load(RULES / "python_files.yaml", PythonFileRules)
+USAGE = load(RULES / "usage.yaml", UsageRules)
 LICENCES = load(RULES / "quality.yaml", QualityRules).licences
 DOCUMENTED = {**LIB, "lib/sub.py": LIB["lib/sub.py"].replace("def helper(x): ...", 'def helper(x):\n    """Does.\n\n    >>> helper(1)\n    """')}  # fmt: skip
 RELEASES, SURFACE = surfaces({"1": LIB, "2": LIB, "3": DOCUMENTED})
@@ -33,7 +34,7 @@ POST, PAGE = SnippetSource.STACK_OVERFLOW, SnippetSource.DOCUMENTATION
 def run(*rows: Row, **changes: Any) -> Output:
     rules = RULES_OF_SNIPPETS.model_copy(update={"found": RULES_OF_SNIPPETS.found.model_copy(update=changes)})
     tables = SURFACE.tables
-    made = snippets_stage(RELEASES, tables["documents"], tables["symbols"], rows, rules, FILES, LICENCES)
+    made = snippets_stage(RELEASES, tables["documents"], tables["symbols"], rows, rules, FILES, LICENCES, USAGE)
     for row in made.tables["snippets"]:
         table("snippets").check(row)
     return made

@@ -8,8 +8,10 @@ from pipeline.crawl.python_files import PythonFileRules
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.snippets import SnippetRules, snippets_stage, source_of
+from pipeline.usage import UsageRules
 from tests.usage.rows import surfaces
 
+USAGE = load(RULES / "usage.yaml", UsageRules)
 FILES = load(RULES / "python_files.yaml", PythonFileRules)
 HEAD = '''
 """Library."""
@@ -32,7 +34,7 @@ def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> O
     history = {v: {"lib/__init__.py": f} if isinstance(f, str) else f for v, f in files_of.items()}
     releases, surface = surfaces(history)
     tables = surface.tables
-    made = snippets_stage(releases, tables["documents"], tables["symbols"], [], rules(**changes), FILES, {"MIT"})
+    made = snippets_stage(releases, tables["documents"], tables["symbols"], [], rules(**changes), FILES, {"MIT"}, USAGE)
     for row in made.tables["snippets"]:
         table("snippets").check(row)
     return made

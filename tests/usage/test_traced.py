@@ -67,7 +67,16 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     read = surface_stage(rows, lambda _: installed(name)).tables
     symbols = read["symbols"]
     files = load(RULES / "python_files.yaml", PythonFileRules)
-    made = snippets_stage(rows, read["documents"], symbols, [], load(RULES / "snippets.yaml", SnippetRules), files, ())
+    made = snippets_stage(
+        rows,
+        read["documents"],
+        symbols,
+        [],
+        load(RULES / "snippets.yaml", SnippetRules),
+        files,
+        (),
+        load(RULES / "usage.yaml", UsageRules),
+    )
     snippets = made.tables["snippets"]
     usages = usage_stage(rows, snippets, symbols, load(RULES / "usage.yaml", UsageRules)).tables["usages"]
     public = {row["path"].rpartition(".")[2] for row in symbols}
