@@ -15,18 +15,12 @@ from typing import Annotated
 
 import tree_sitter
 import tree_sitter_python
-from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
+from pydantic import Field, model_validator
 
 from pipeline.crawl.pins import KnownVersion, Narrow, Pins, Published, is_pin_file, read_pins, version_of
 from pipeline.lake import Reject, Row
 from pipeline.rules import Rule
 from pipeline.terms import RejectReason
-
-Regex = Annotated[
-    re.Pattern[str],
-    BeforeValidator(lambda value: re.compile(value) if isinstance(value, str) else value),
-    PlainSerializer(lambda pattern: pattern.pattern, return_type=str),
-]
 
 _ROOTS = ("src", "lib")
 _BREAKS = re.compile(r"\r\n?")
@@ -43,7 +37,7 @@ class OutOfScope(Rule):
     The pattern is searched for; `examples` are texts in which it must be found, `not_examples` those in which not.
     """
 
-    pattern: Regex
+    pattern: re.Pattern[str]
     why: str
     examples: Annotated[tuple[str, ...], Field(min_length=1)]
     not_examples: tuple[str, ...] = ()

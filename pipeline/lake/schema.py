@@ -94,7 +94,7 @@ class Table:
             raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
         for name, said, enum in shape.said:
             value = row.get(name)
-            if value and value not in said:
+            if value is not None and value not in said:
                 raise SchemaError(f"{where}.{name}: {value!r} is not one of {', '.join(enum)}")
         for name, is_list, inner in shape.closer:
             value = row.get(name)

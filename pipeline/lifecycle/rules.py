@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated
 
 import griffe
-from pydantic import BeforeValidator, Field, PlainSerializer, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from pipeline.rules import Rule
 from pipeline.terms import ChangeKind, GitChameleonCategory, LibEvolutionEvalTag, VersiCodeTag
 
-
-def _compile(value: Any) -> Any:
-    return re.compile(value) if isinstance(value, str) else value
-
-
-Regex = Annotated[re.Pattern[str], BeforeValidator(_compile), PlainSerializer(lambda p: p.pattern, return_type=str)]
 Share = Annotated[float, Field(gt=0, le=1)]
 
 
@@ -70,7 +64,7 @@ class LifecycleRules(Rule):
     removed_with_replacement: GitChameleonCategory
     precedence: tuple[LibEvolutionEvalTag, ...]
     count_first_annotations: bool
-    values_of_every_release: Regex
+    values_of_every_release: re.Pattern[str]
     known_bases: tuple[str, ...]
     likeness: LikenessRules
     confidence_outside_base: Share

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,9 @@ def plain(value: Any) -> Any:
     """
     if isinstance(value, BaseModel):
         return plain(value.model_dump())
+    if isinstance(value, re.Pattern):
+        # Its repr is cut after 200 letters, so that two long expressions would look alike.
+        return value.pattern
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (set, frozenset)):

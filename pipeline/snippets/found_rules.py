@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import Field, model_validator
 
 from pipeline.rules import Rule
-from pipeline.surface.directive_rules import Regex
 from pipeline.terms import SnippetSource
 
 
@@ -43,11 +44,11 @@ class Redaction(Rule):
     """
 
     name: str
-    pattern: Regex
+    pattern: re.Pattern[str]
     placeholder: str
     examples: dict[str, str] = Field(min_length=1)
     others: tuple[str, ...] = ()
-    or_refuse: Regex | None = None
+    or_refuse: re.Pattern[str] | None = None
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Return where the data stands in a text."""

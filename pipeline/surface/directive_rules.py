@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
 
-from pydantic import BeforeValidator, PlainSerializer, model_validator
+from pydantic import model_validator
 
 from pipeline.rules import Rule
 from pipeline.surface.rules import TextPattern
 from pipeline.terms import ChangeKind, DirectiveKind
-
-
-def _compile(value: Any) -> Any:
-    return re.compile(value) if isinstance(value, str) else value
-
-
-Regex = Annotated[re.Pattern[str], BeforeValidator(_compile), PlainSerializer(lambda p: p.pattern, return_type=str)]
 
 
 class Sentence(TextPattern):
@@ -28,7 +20,7 @@ class Sentence(TextPattern):
 class Words(Rule):
     """A regular expression over the text of a statement; `examples` are texts that it must find, or must not."""
 
-    pattern: Regex
+    pattern: re.Pattern[str]
     examples: tuple[str, ...]
     not_examples: tuple[str, ...] = ()
 
@@ -50,12 +42,12 @@ class KindWords(Words):
 class DirectiveRules(Rule):
     """The rules of `curation_rules/directives.yaml`."""
 
-    worth_reading: Regex
+    worth_reading: re.Pattern[str]
     sentences: tuple[Sentence, ...]
     named_parameter: TextPattern
     about_parts: tuple[Words, ...]
     visible_changes: tuple[KindWords, ...]
-    placeholders: Regex
+    placeholders: re.Pattern[str]
 
     def about_part(self, text: str) -> bool:
         """Return whether a text says that a statement is about a part: a value, a way of calling, another library."""

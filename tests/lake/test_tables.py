@@ -75,6 +75,7 @@ def test_every_vocabulary_is_used_by_a_table_or_by_a_rule_file() -> None:
         ({k: v for k, v in REJECT.items() if k != "detail"}, "column detail has no value"),
         (REJECT | {"detail": None}, "column detail has no value"),
         (REJECT | {"reason": "because"}, "'because' is not one of"),
+        (REJECT | {"reason": ""}, "'' is not one of"),
     ],
 )
 def test_a_row_that_does_not_fit_is_refused(tmp_path: Path, row: Row, complaint: str) -> None:
