@@ -14,6 +14,8 @@ from pipeline.terms.changes import (
     LibEvolutionEvalTag,
     VersiCodeTag,
 )
+from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
+from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.terms.running import EnvironmentOutcome, Outcome, Process, Rung, Variation, VerdictRole
 from pipeline.terms.samples import (
@@ -26,12 +28,14 @@ from pipeline.terms.samples import (
     Granularity,
     Language,
     MigrationBasis,
+    RetrieverKind,
     SnippetSource,
     SnippetStyle,
     UsageForm,
     VersionEvidence,
     VersionPattern,
 )
+from pipeline.terms.scenes import BlockType, Scene
 from pipeline.terms.surface import (
     ArtifactKind,
     DeprecationChannel,
@@ -50,6 +54,7 @@ __all__ = [
     "Access",
     "Agreement",
     "ArtifactKind",
+    "BlockType",
     "ChangeKind",
     "DeprecationChannel",
     "Direction",
@@ -61,7 +66,9 @@ __all__ = [
     "Drafter",
     "EnvironmentOutcome",
     "Evidence",
+    "ExportFormat",
     "FlagKind",
+    "FunctionType",
     "GitChameleonCategory",
     "Granularity",
     "HelperArgument",
@@ -69,20 +76,27 @@ __all__ = [
     "Language",
     "LibEvolutionEvalTag",
     "MigrationBasis",
+    "NotHeld",
     "Outcome",
     "ParameterDeprecation",
     "ParameterKind",
     "ParameterSource",
     "Process",
+    "ProjectOutcome",
     "PublicBecause",
+    "RecordKind",
     "RejectReason",
+    "RetrieverKind",
+    "RequirementBasis",
     "ReviewStatus",
     "Rung",
+    "Scene",
     "SnippetSource",
     "SnippetStyle",
     "SourceKind",
     "SymbolKind",
     "Term",
+    "TestOutcome",
     "UsageForm",
     "Variation",
     "VerdictRole",
