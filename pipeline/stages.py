@@ -90,6 +90,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         writes="api_documents",
         depends=lambda: rules.directives,
         run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
+        version=2,
     )
     yield _stage(
         "snippets",

@@ -95,3 +95,9 @@ class Drafter(Term):
 
 class DraftField(Term):
     DESCRIPTION = "description", "what the code does, without the masked name"
+    QUERY = "query", "what an expression is to do, without its name and arguments"
+
+
+class RetrieverKind(Term):
+    BM25 = "bm25", "words in common, weighted by how rare they are (Okapi BM25)"
+    EMBEDDING = "embedding", "nearness in meaning (cosine of static sentence embeddings)"

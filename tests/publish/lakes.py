@@ -97,6 +97,7 @@ def statement(path: str, directive: DirectiveKind, stated: str, found: str | Non
 def _api_document(path: str) -> Row:
     parts: dict[str, list[Row]] = {"parameters": [], "returns": [], "examples": [], "directives": []}
     return {
+        "id": content_id(LIBRARY, path, "1.0"),
         "library": LIBRARY,
         "path": path,
         "canonical_path": path,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pipeline.crawl.documentation.content import CALLABLE, content_columns
 from pipeline.crawl.documentation.docstrings import read_docstring, stated_versions
-from pipeline.lake import Output, Reject, Row, without_collector
+from pipeline.lake import Output, Reject, Row, content_id, without_collector
 from pipeline.lifecycle.occurrences import Timeline
 from pipeline.lifecycle.words import written
 from pipeline.surface import UNSEEN_SIGNATURE, DirectiveRules
@@ -90,7 +90,12 @@ class _Calendar:
                 merged.append(span)
         newest = len(versions) - 1
         return [
-            row | {"first_version": versions[first], "last_version": None if last == newest else versions[last]}
+            row
+            | {
+                "id": content_id(row["library"], row["path"], versions[first]),
+                "first_version": versions[first],
+                "last_version": None if last == newest else versions[last],
+            }
             for first, last, row in merged
         ]
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from packaging.version import Version
 
 from pipeline.crawl.documentation.stage import api_documents_stage
-from pipeline.lake import Row, holding_at, table
+from pipeline.lake import Row, content_id, holding_at, table
 from pipeline.rules import RULES, load
 from pipeline.surface import DirectiveRules
 from pipeline.terms import (
@@ -95,6 +95,7 @@ def test_a_document_says_what_signature_and_docstring_say() -> None:
         [document("bag.take", "1.0", None, TAKE)], [symbol("bag.take", "1.0", None, taken, returns="list[int]")]
     )
     assert row == {
+        "id": content_id("bag", "bag.take", "1.0"),
         "library": "bag", "path": "bag.take", "first_version": "1.0", "last_version": None, "canonical_path": "bag.take",
         "kind": SymbolKind.FUNCTION, "signature": "(n: int, safe=False, **kw) -> list[int]",
         "parameters": [
