@@ -14,12 +14,13 @@ from pipeline.terms.changes import (
     LibEvolutionEvalTag,
     VersiCodeTag,
 )
-from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
+from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
 from pipeline.terms.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.terms.running import EnvironmentOutcome, Outcome, Process, Rung, Variation, VerdictRole
 from pipeline.terms.samples import (
     Access,
+    Codemod,
     Direction,
     DocumentSource,
     Drafter,
@@ -56,6 +57,7 @@ __all__ = [
     "ArtifactKind",
     "BlockType",
     "ChangeKind",
+    "Codemod",
     "DeprecationChannel",
     "Direction",
     "DirectiveKind",
