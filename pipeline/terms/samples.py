@@ -74,7 +74,20 @@ class Granularity(Term):
 class MigrationBasis(Term):
     EXAMPLE_CHANGED = "example_changed", "the example of the same API differs"
     RENAMED = "renamed", "the old API lives on under another path"
-    REPLACEMENT = "replacement", "the library states what replaces the old API"
+    REPLACEMENT = "replacement", "the library states what replaces the old API or its parameter"
+    PARAMETERS = "parameters", "the parameters of the API changed, so that it is called otherwise"
+
+
+class Codemod(Term):
+    """What rewrote a piece of a program for another release."""
+
+    NAME = "name", "the API is named otherwise, or reached on another way"
+    IMPORT = "import", "an import statement was changed or added"
+    KEYWORD = "keyword", "an argument is given under another name"
+    BY_NAME = "by_name", "an argument that was given by position is given by name"
+    BY_POSITION = "by_position", "an argument that was given by name is given by position"
+    LEFT_OUT = "left_out", "an argument is left out whose value both releases take anyway"
+    ADDED = "added", "an argument is given whose value the other release took by default"
 
 
 class Direction(Term):
