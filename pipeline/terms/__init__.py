@@ -37,6 +37,7 @@ from pipeline.terms.samples import (
     VersionPattern,
 )
 from pipeline.terms.scenes import BlockType, Scene
+from pipeline.terms.scores import Exclusion, Facet, Family, Metric
 from pipeline.terms.surface import (
     ArtifactKind,
     DeprecationChannel,
@@ -68,7 +69,10 @@ __all__ = [
     "Drafter",
     "EnvironmentOutcome",
     "Evidence",
+    "Exclusion",
     "ExportFormat",
+    "Facet",
+    "Family",
     "FlagKind",
     "FunctionType",
     "GitChameleonCategory",
@@ -77,6 +81,7 @@ __all__ = [
     "HelperEffect",
     "Language",
     "LibEvolutionEvalTag",
+    "Metric",
     "MigrationBasis",
     "NotHeld",
     "Outcome",
