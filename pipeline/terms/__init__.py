@@ -15,6 +15,7 @@ from pipeline.terms.changes import (
     VersiCodeTag,
 )
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
+from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
 from pipeline.terms.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.terms.running import EnvironmentOutcome, Outcome, Process, Rung, Variation, VerdictRole
@@ -79,6 +80,7 @@ __all__ = [
     "Granularity",
     "HelperArgument",
     "HelperEffect",
+    "InputChange",
     "Language",
     "LibEvolutionEvalTag",
     "Metric",
@@ -88,6 +90,7 @@ __all__ = [
     "ParameterDeprecation",
     "ParameterKind",
     "ParameterSource",
+    "ProblemRun",
     "Process",
     "ProjectOutcome",
     "PublicBecause",
