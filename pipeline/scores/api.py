@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser
+
+from pipeline.scores.reading import REMEMBERED, read
 
 _CALLS = frozenset({"call", "decorator"})
 
@@ -25,16 +27,18 @@ def api_hit(answer: str, reference_calls: Collection[str]) -> bool | None:
     return all(name in called or ("." in name and name.rpartition(".")[2] in last) for name in reference_calls)
 
 
-def api_f1(prediction: str, reference: str) -> float:
-    """Return the F1, 0 to 1, of the API expressions of a completion against those of the reference.
+def api_f1(prediction: str, reference: str) -> float | None:
+    """Return the F1, 0 to 1, of the API expressions of a completion against those of the reference, None if it has none.
 
     An expression is the dotted name of a call, or of an attribute that is not called, as often as it stands there
-    (LibEvolutionEval, 2412.04478, section 4). Two sides without any are alike.
+    (LibEvolutionEval, 2412.04478, section 4).
     """
-    found, wanted = Counter(expressions_of(prediction)), Counter(expressions_of(reference))
-    if not found and not wanted:
+    wanted, found = expressions_of(reference), expressions_of(prediction)
+    if not wanted:
+        return None
+    if found == wanted:
         return 1.0
-    return 2 * (found & wanted).total() / (found.total() + wanted.total())
+    return 2 * (Counter(found) & Counter(wanted)).total() / (len(found) + len(wanted))
 
 
 def calls_of(code: str) -> list[str]:
@@ -47,15 +51,22 @@ def calls_of(code: str) -> list[str]:
     return [_spelled_out(name, bound) for node in _walk(root) if node.type in _CALLS and (name := _called(node))]
 
 
-def expressions_of(code: str) -> list[str]:
-    """Return the dotted names in code that are called or are attributes, as written, in their order."""
+def expressions_of(code: str) -> Sequence[str]:
+    """Return the dotted names in code that are called or are attributes, as written; what does not parse is read too."""
+    whole = read(code)
+    return whole.expressions if whole.valid else _expressions(code)
+
+
+@functools.lru_cache(REMEMBERED)
+def _expressions(code: str) -> Sequence[str]:
+    """Read the expressions of code that is not valid, as far as it can be read."""
     found: list[str] = []
     for node in _walk(_tree(code)):
         name = _called(node) if node.type == "call" else None
         if node.type == "attribute" and not _is_part(node):
             name = _dotted(node)
         found += [name] if name else []
-    return found
+    return tuple(found)
 
 
 @functools.cache
