@@ -1,16 +1,17 @@
 """What a prediction says as code: whether it is valid, what it calls and with what, which API expressions it has.
 
-Predictions are fragments: a line out of the middle of a function, a block whose first line has lost its indentation, the
-header of a statement without its body. They are read as Python's own parser reads them; all metrics share one reading.
+Python's own parser reads them, and all metrics share one reading.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
+
+from pipeline.scores.fragments import parse_fragment
 
 REMEMBERED = 512
 """Texts whose reading is kept: the samples of a task share a reference, and several metrics read a sample."""
@@ -18,142 +19,147 @@ REMEMBERED = 512
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call by the last name of what is called: its place, how many arguments it has, and the keywords among them."""
+    """A call: the dotted name of what is called, its place, how many arguments it has, and the keywords among them."""
 
-    name: str
+    dotted: str
     place: tuple[int, int]
     arguments: int
     keywords: frozenset[str]
+
+    @property
+    def name(self) -> str:
+        """The last name of what is called."""
+        return self.dotted.rpartition(".")[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A fragment of code as it was read; what is not `valid` has nothing else.
 
-    `expressions` are the dotted names that are called or are attributes, each as often as it stands there.
+    `calls` are in order of place. `expressions` are the dotted names that are called or are attributes, each as often
+    as it stands there; `decorators` those that are not called; `bound` are names that imports bind, with what they mean.
     """
 
     valid: bool
     has_with: bool = False
     calls: tuple[Call, ...] = ()
     expressions: tuple[str, ...] = ()
+    decorators: tuple[tuple[tuple[int, int], str], ...] = ()
+    bound: tuple[tuple[str, str], ...] = ()
 
 
 _BROKEN = Reading(valid=False)
 # What a syntax tree holds beside further nodes and lists of them.
-_LEAVES = frozenset({type(None), bool, int, float, complex, str, bytes, type(...), ast.Load, ast.Store, ast.Del, ast.Name})
+_LEAVES = frozenset(
+    {type(None), bool, int, float, complex, str, bytes, type(...), ast.Load, ast.Store, ast.Del, ast.Name}
+)
 
 
 @functools.lru_cache(REMEMBERED)
 def read(code: str) -> Reading:
     """Read statements at any indentation, or the header of a compound statement without its body."""
-    tree = _parse(code)
-    if tree is None:
-        return _BROKEN
-    calls: list[Call] = []
-    expressions: list[str] = []
-    has_with = False
-    waiting: list[ast.AST] = [tree]
-    for node in waiting:
-        kind = type(node)
-        if kind is ast.Call:
-            _read_call(node, calls, expressions, waiting)  # type: ignore[arg-type]
-        elif kind is ast.Attribute:
-            _read_attribute(node, expressions, waiting)  # type: ignore[arg-type]
+    tree = parse_fragment(code)
+    return _BROKEN if tree is None else _Reader().read(tree)
+
+
+class _Reader:
+    """One walk over a syntax tree, and what it has found."""
+
+    def __init__(self) -> None:
+        self.waiting: list[ast.AST] = []
+        self.calls: list[Call] = []
+        self.expressions: list[str] = []
+        self.decorators: list[tuple[tuple[int, int], str]] = []
+        self.bound: list[tuple[str, str]] = []
+        self.has_with = False
+
+    def read(self, tree: ast.Module) -> Reading:
+        """Walk over the tree; no recursion, since predictions nest as deep as they like."""
+        special, waiting = self._special, self.waiting
+        waiting.append(tree)
+        for node in waiting:
+            look = special.get(type(node))
+            if look is None or look(self, node):
+                for value in vars(node).values():
+                    if type(value) is list:
+                        waiting += [item for item in value if type(item) not in _LEAVES]
+                    elif type(value) not in _LEAVES:
+                        waiting.append(value)
+        self.calls.sort(key=lambda call: call.place)
+        return Reading(
+            True,
+            self.has_with,
+            tuple(self.calls),
+            tuple(self.expressions),
+            tuple(self.decorators),
+            tuple(self.bound),
+        )
+
+    def _call(self, node: ast.Call) -> None:
+        function = node.func
+        if type(function) is ast.Name:
+            self.expressions.append(function.id)
+        elif type(function) is ast.Attribute:
+            self._attribute(function)
         else:
-            has_with = has_with or kind is ast.With or kind is ast.AsyncWith
-            for value in vars(node).values():
-                if type(value) is list:
-                    waiting += [item for item in value if type(item) not in _LEAVES]
-                elif type(value) not in _LEAVES:
-                    waiting.append(value)
-    calls.sort(key=lambda call: call.place)
-    return Reading(True, has_with, tuple(calls), tuple(expressions))
+            self.waiting.append(function)
+        if type(function) is ast.Name or type(function) is ast.Attribute:
+            keywords = frozenset([keyword.arg for keyword in node.keywords if keyword.arg])
+            place, count = (node.lineno, node.col_offset), len(node.args) + len(node.keywords)
+            self.calls.append(Call(self.expressions[-1], place, count, keywords))
+        self.waiting += node.args
+        self.waiting += [keyword.value for keyword in node.keywords]
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        """Note `a.b.c`; of `f(x).g` and `x[0].g` what follows the object, `.g`."""
+        names, owner = [node.attr], node.value
+        while type(owner) is ast.Attribute:
+            names.append(owner.attr)
+            owner = owner.value
+        if type(owner) is ast.Name:
+            names.append(owner.id)
+        else:
+            names.append("")
+            self.waiting.append(owner)
+        names.reverse()
+        self.expressions.append(".".join(names))
+
+    def _with(self, node: ast.With | ast.AsyncWith) -> bool:
+        self.has_with = True
+        return True
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        for decorator in node.decorator_list:
+            dotted = _dotted(decorator)
+            if dotted:
+                self.decorators.append(((decorator.lineno, decorator.col_offset), dotted))
+        return True
+
+    def _import(self, node: ast.Import) -> None:
+        self.bound += [(alias.asname, alias.name) for alias in node.names if alias.asname]
+
+    def _import_from(self, node: ast.ImportFrom) -> None:
+        module = f"{'.' * node.level}{node.module or ''}."
+        self.bound += [(alias.asname or alias.name, module + alias.name) for alias in node.names]
+
+    # What is said of a kind of node; whether to look into it as into any other.
+    _special: ClassVar[dict[type[ast.AST], Callable[..., bool | None]]] = {
+        ast.Call: _call,
+        ast.Attribute: _attribute,
+        ast.With: _with,
+        ast.AsyncWith: _with,
+        ast.FunctionDef: _definition,
+        ast.AsyncFunctionDef: _definition,
+        ast.ClassDef: _definition,
+        ast.Import: _import,
+        ast.ImportFrom: _import_from,
+    }
 
 
-def _read_call(node: ast.Call, calls: list[Call], expressions: list[str], waiting: list[ast.AST]) -> None:
-    function, name = node.func, None
-    if type(function) is ast.Name:
-        name = function.id
-        expressions.append(name)
-    elif type(function) is ast.Attribute:
-        name = function.attr
-        _read_attribute(function, expressions, waiting)
-    else:
-        waiting.append(function)
-    if name is not None:
-        keywords = frozenset([keyword.arg for keyword in node.keywords if keyword.arg])
-        count = len(node.args) + len(node.keywords)
-        calls.append(Call(name, (node.lineno, node.col_offset), count, keywords))
-    waiting += node.args
-    waiting += [keyword.value for keyword in node.keywords]
-
-
-def _read_attribute(node: ast.Attribute, expressions: list[str], waiting: list[ast.AST]) -> None:
-    """Note `a.b.c`; of `f(x).g` and `x[0].g` what follows the object, `.g`."""
-    names, owner = [node.attr], node.value
-    while type(owner) is ast.Attribute:
-        names.append(owner.attr)
-        owner = owner.value
-    if type(owner) is ast.Name:
-        names.append(owner.id)
-    else:
-        names.append("")
-        waiting.append(owner)
-    names.reverse()
-    expressions.append(".".join(names))
-
-
-def _parse(code: str) -> ast.Module | None:
-    for attempt in _attempts(code.strip("\n").rstrip()):
-        try:
-            return ast.parse(attempt)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
-    return None
-
-
-def _attempts(text: str) -> Iterator[str]:
-    """Yield the programs that a fragment may be a part of; nothing of an empty one."""
-    if not text:
-        return
-    flush = _flush(text)
-    yield flush
-    if flush.endswith(":"):
-        yield f"{flush} pass"
-    if "\n" in flush:
-        yield from _hanging(flush)
-    yield from _continued(flush)
-
-
-def _flush(text: str) -> str:
-    """Take the indentation of the first line off every line."""
-    margin = len(text) - len(text.lstrip(" \t"))
-    if not margin or "\n" not in text:
-        return text[margin:]
-    blank = text[:margin]
-    return "\n".join(line[margin:] if line.startswith(blank) else line for line in text.split("\n"))
-
-
-def _hanging(text: str) -> Iterator[str]:
-    """Give the first line the indentation of one of the next: of what stood at a cursor only they kept it."""
-    margins = {found[1] for found in _MARGIN.finditer(text)}
-    for margin in sorted(margins, key=len)[:_MARGINS]:
-        yield f"if x:\n{margin}{text}"
-
-
-_MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
-_MARGINS = 4
-
-
-def _continued(text: str) -> Iterator[str]:
-    """Put in front of `else:` and its like what they continue."""
-    body = f"{text} pass" if text.endswith(":") else text
-    if text.startswith(("elif ", "else")):
-        yield f"if x:\n pass\n{body}"
-    elif text.startswith(("except", "finally")):
-        yield f"try:\n pass\n{body}"
-    elif text.startswith("case "):
-        yield "match x:\n" + "\n".join(f" {line}" for line in body.split("\n"))
-    elif text.startswith("@"):
-        yield f"{text}\ndef f(): pass"
+def _dotted(node: ast.expr) -> str | None:
+    names: list[str] = []
+    while type(node) is ast.Attribute:
+        names.append(node.attr)
+        node = node.value
+    names.append(node.id if type(node) is ast.Name else "")
+    return ".".join(reversed(names)) if names[0] else None
