@@ -37,7 +37,7 @@ class Reading:
     """A fragment of code as it was read; what is not `valid` has nothing else.
 
     `calls` are in order of place. `expressions` are the dotted names that are called or are attributes, each as often
-    as it stands there; `decorators` those that are not called; `bound` are names that imports bind, with what they mean.
+    as it stands there; `decorators` those that are not called; `bound` are names that imports bind, and what to.
     """
 
     valid: bool
