@@ -17,12 +17,14 @@ from pipeline.terms.changes import (
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
+from pipeline.terms.prompts import Given, NoPrompt
 from pipeline.terms.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.terms.running import EnvironmentOutcome, Outcome, Process, Rung, Variation, VerdictRole
 from pipeline.terms.samples import (
     Access,
     Codemod,
     Direction,
+    DocumentPart,
     DocumentSource,
     Drafter,
     DraftField,
@@ -65,6 +67,7 @@ __all__ = [
     "DirectiveKind",
     "DirectiveOwner",
     "Disagreement",
+    "DocumentPart",
     "DocumentSource",
     "DraftField",
     "Drafter",
@@ -77,6 +80,7 @@ __all__ = [
     "FlagKind",
     "FunctionType",
     "GitChameleonCategory",
+    "Given",
     "Granularity",
     "HelperArgument",
     "HelperEffect",
@@ -85,6 +89,7 @@ __all__ = [
     "LibEvolutionEvalTag",
     "Metric",
     "MigrationBasis",
+    "NoPrompt",
     "NotHeld",
     "Outcome",
     "ParameterDeprecation",
