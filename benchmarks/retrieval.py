@@ -111,7 +111,7 @@ def measure(libraries: Iterable[str]) -> dict[str, dict[str, dict[str, Any]]]:
     lake = Lake(settings().lake)
     rules, drafting = load(RULES / "contexts.yaml", ContextRules), load(RULES / "drafting.yaml", DraftingRules)
     every = [one for library in libraries for one in searches(lake, library)]
-    changes: Mapping[str, Change] = {"as they are": dict, "without their summaries": without_summary(drafting)}
+    changes: Mapping[str, Change] = {"whole": dict, "no summary": without_summary(drafting)}
     return {
         how: {
             str(retriever.kind): scores(search(retriever, every, change, rules))
@@ -140,7 +140,7 @@ def main() -> None:
 
 
 def _shown(figure: Sequence[float]) -> str:
-    return f"{figure[0]:.3f} ({figure[1]:.3f}-{figure[2]:.3f})" if figure else "none"
+    return f"{figure[0]:.2f} ({figure[1]:.2f}-{figure[2]:.2f})" if figure else "none"
 
 
 if __name__ == "__main__":

@@ -86,7 +86,8 @@ class Embedding:
         return np.stack([self._known[text] for text in texts])
 
     def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(self._model.embed(texts), dtype=np.float64)
+        # The model knows words, and no identifiers made of them.
+        vectors = np.asarray(self._model.embed([" ".join(words(text)) for text in texts]), dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A text without a token has no direction: it is like nothing.
         units: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

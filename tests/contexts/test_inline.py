@@ -147,13 +147,17 @@ def test_imports_stand_apart(case: str) -> None:
 
 
 def test_a_library_may_live_in_a_package_of_many() -> None:
-    source, expression = find("from google import cloud\nfrom google.cloud import b\nimport google.auth\nb.get(1)\n", "get")
+    source, expression = find(
+        "from google import cloud\nfrom google.cloud import b\nimport google.auth\nb.get(1)\n", "get"
+    )
     assert around(source, expression, [], frozenset({"google.cloud"})).imports == (
         "from google import cloud\nfrom google.cloud import b\n"
     )
 
 
-WORDS = st.sampled_from(["torch.solve(a)", "x = solve", "solve.y", "'solve'", "f(1)", "if solve: f('a solve')", "Solver()"])
+WORDS = st.sampled_from(
+    ["torch.solve(a)", "x = solve", "solve.y", "'solve'", "f(1)", "if solve: f('a solve')", "Solver()"]
+)
 LINES = st.lists(WORDS, max_size=6)
 
 
