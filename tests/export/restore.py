@@ -41,8 +41,9 @@ def _typed(config: str, row: Row) -> Row:
     columns = {column.name: column for column in table(TABLES[config]).columns if not column.volatile}
     whole = {name: row.get(name) for name in columns}
     for name, column in columns.items():
-        if column.type == "timestamp" and isinstance(whole[name], str):
-            whole[name] = datetime.fromisoformat(whole[name])
+        value = whole[name]
+        if column.type == "timestamp" and isinstance(value, str):
+            whole[name] = datetime.fromisoformat(value)
     return whole
 
 
@@ -62,7 +63,9 @@ _TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Row]] = {
     "block_completions": lambda folder, file, record: versicode.foreign_row(record),
     "contexts": lambda folder, file, record: libevolutioneval.context_row(record),
     "controlled_completions": lambda folder, file, record: libevolutioneval.controlled_row(record),
-    "api_documents": lambda folder, file, record: libevolutioneval.document_row(record) | {"library": file.split("/")[1]},
+    "api_documents": lambda folder, file, record: (
+        libevolutioneval.document_row(record) | {"library": file.split("/")[1]}
+    ),
     "problems": _problem,
     "repository_tasks": _task,
     "scenes": lambda folder, file, record: codevbench.scene_row(record, codevbench.scene_of(file)),

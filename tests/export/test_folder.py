@@ -153,5 +153,5 @@ def test_a_damaged_table(sealed: bool, snapshot: Path, sources: IndexSources, tm
     (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1, or not")
     if sealed:
         seal(snapshot)
-    with pytest.raises(ExportError, match="not the file that was published|no Parquet file"):
+    with pytest.raises(ExportError, match=r"not the file that was published|no Parquet file"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
