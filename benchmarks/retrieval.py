@@ -21,7 +21,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.contexts import ContextRules, Documentation, Retriever, definition, retrievers, searched_text
+from pipeline.contexts import ContextRules, Documentation, Retriever, retrievers, searched_text
 from pipeline.drafting import DraftingRules, sentences
 from pipeline.lake import Lake, Row
 from pipeline.rules import RULES, load
@@ -53,19 +53,15 @@ class Found:
 def searches(lake: Lake, library: str) -> Iterator[Search]:
     """Yield the searches of a library, a version each."""
     documentation = Documentation(lake.read("releases", library), lake.read("api_documents", library))
-    completions = {row["id"]: row for row in lake.read("published_completions", library)}
-    queries: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    versions = {row["id"]: row["version"] for row in lake.read("published_completions", library)}
+    contexts: dict[str, list[Row]] = defaultdict(list)
     for row in lake.read("published_contexts", library):
-        if row["query"] is not None:
-            completion = completions[row["completion_id"]]
-            queries[completion["version"]].append((row["query"], completion["path"]))
-    for version, asked in sorted(queries.items()):
+        if row["query"] is not None and row["document_id"] is not None:
+            contexts[versions[row["completion_id"]]].append(row)
+    for version, asked in sorted(contexts.items()):
         documents = documentation.collection(version)
-        places = {definition(row): place for place, row in enumerate(documents)}
-        own = ((query, documentation.of(path, version)) for query, path in asked)
-        wanted = [(query, places[definition(row)]) for query, row in own if row is not None]
-        if wanted:
-            yield Search(documents, wanted)
+        places = {row["id"]: place for place, row in enumerate(documents)}
+        yield Search(documents, [(row["query"], places[row["document_id"]]) for row in asked])
 
 
 def search(retriever: Retriever, every: Iterable[Search], change: Change, rules: ContextRules) -> Found:

@@ -224,6 +224,7 @@ def _proof(house: House) -> Iterator[Stage]:
             retrievers=retrievers(rules.contexts.retrieval),
             ignore_case=rules.masking.ignore_case,
         ),
+        version=2,
     )
 
 

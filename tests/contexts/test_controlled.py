@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from pydantic import ValidationError
 
 from pipeline.contexts import ContextRules, controlled_stage
 from pipeline.lake import Output, Row, table
@@ -171,8 +170,3 @@ def test_a_template_with_other_fields_is_an_error_that_names_the_file(tmp_path: 
     path.write_text(text.replace(old, new))
     with pytest.raises(RuleError, match=r"contexts\.yaml:\d+"):
         load(path, ContextRules)
-
-
-def test_a_rule_cannot_be_changed() -> None:
-    with pytest.raises(ValidationError):
-        CONTEXTS.controlled.no_arguments = "nothing"

@@ -40,7 +40,9 @@ def test_a_definition_is_documented_under_each_of_its_paths() -> None:
     row = documentation.of("lib.core.fetch", "1.10")
     assert row is not None
     assert row["canonical_path"] == "lib.fetch"
+    assert documentation.in_collection("lib.core.fetch", "1.10") == ROWS[0]
     assert documentation.of("lib.core.fetch", "2.0") is None
+    assert documentation.in_collection("lib.core.fetch", "2.0") is None
     assert documentation.of("lib.none", "2.0") is None
 
 

@@ -69,14 +69,14 @@ def test_a_completion_of_a_token_gets_contexts_and_documents_of_its_version() ->
         "completion_id": token["id"], "library": LIBRARY, "imports": "import lib\n", "left_context": "x = 1\npage = ",
         "hint": "lib.", "reference_call": "lib.fetch(x)", "right_context": "\nprint(page)\n",
         "right_context_few_lines": "\nprint(page)\n", "masked_names": 0, "in_class": False,
-        "version_comment": "# lib==1.0", "query": "Get a page of the book.", "query_redacted": False,
+        "version_comment": "# lib==1.0", "query": "Get a page of the book.", "document_id": DOCUMENTS[0]["id"], "query_redacted": False,
         "query_drafter": "offline", "canary": "canary " * 3,
     }  # fmt: skip
     assert output.seen == output.made == 1
     found = {one["retriever"]: one for one in output.tables["published_retrievals"] if one["rank"] == 1}
     assert found.keys() == set(RetrieverKind)
     for one in found.values():
-        assert (one["path"], one["document_id"], one["is_answer"]) == ("lib.fetch", DOCUMENTS[0]["id"], True)
+        assert (one["path"], one["document_id"]) == ("lib.fetch", DOCUMENTS[0]["id"])
 
 
 def test_no_version_is_shown_the_documents_of_another() -> None:
