@@ -70,6 +70,7 @@ class RejectReason(Term):
     NO_TEXT = "no_text", "nothing to write it from"
     NO_ENVIRONMENT = "no_environment", "the release could not be installed to run it"
     NO_SPACE = "no_space", "the disk was full"
+    FLICKERS = "flickers", "it was not seen alike each time it was run"
     NOT_PROVEN = "not_proven", "the reference does not pass in its own environment"
     LABEL_REFUTED = "label_refuted", "running in the neighbouring release contradicts the tag"
     LICENCE = "licence", "the licence is not on the allow-list"
