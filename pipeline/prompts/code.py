@@ -29,7 +29,7 @@ def without_imports(masked_code: str) -> str:
     code = masked_code
     for granularity, mask in MASKS.items():
         code = code.replace(mask, _STAND_IN.format(granularity))
-    lines = code.splitlines(keepends=True)
+    lines = list(io.StringIO(code))
     for statements in reversed(list(_logical_lines(code))):
         kept = [statement for statement in statements if statement[0].string not in ("import", "from")]
         if len(kept) < len(statements):

@@ -115,7 +115,7 @@ class PromptRules(Rule):
             if (system, prompt) != (example.system or system, example.prompt):
                 raise ValueError(f"example of {example.setting}: the template makes of it {prompt!r}")
         if lacking := self.templates.keys() - {self.settings[example.setting].template for example in self.examples}:
-            raise ValueError(f"templates without an example: {sorted(lacking)}; write one for each")
+            raise ValueError(f"templates without an example: {', '.join(sorted(lacking))}; write one for each")
         return self
 
     def render(self, setting: str, values: Mapping[str, Any]) -> tuple[str | None, str]:

@@ -56,11 +56,12 @@ class Templates:
         """Return the names that a template, and what it includes, takes from outside."""
         try:
             tree = self._environment.parse(self._texts[name])
-            found = meta.find_undeclared_variables(tree)
-            included = [other for other in meta.find_referenced_templates(tree) if other]
-            return frozenset(found).union(*(self.names_in(other) for other in included))
-        except (TemplateError, KeyError) as error:
+        except TemplateError as error:
             raise ValueError(f"template {name}: {error}") from None
+        included = [other for other in meta.find_referenced_templates(tree) if other]
+        if unknown := sorted(set(included) - self._texts.keys()):
+            raise ValueError(f"template {name} includes {', '.join(unknown)}, which is no part of the file")
+        return frozenset(meta.find_undeclared_variables(tree)).union(*map(self.names_in, included))
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """Fill a template.

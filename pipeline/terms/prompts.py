@@ -8,7 +8,6 @@ class Given(Term):
 
     VERSION = "version", "the version of the library"
     IMPORTS = "imports", "the imports of the masked code"
-    RIGHT_CONTEXT = "right_context", "the code after the cursor"
     BM25 = "bm25", "the documents of the version that BM25 found"
     EMBEDDING = "embedding", "the documents of the version that the embedding found"
     DOCUMENTS = "documents", "the documents of the version that bear on the reference"
