@@ -25,6 +25,7 @@ from pipeline.environments import (
 )
 from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
+from pipeline.problems import ProblemRules
 from pipeline.publish import QualityRules
 from pipeline.review import FlagRules
 from pipeline.rules import load
@@ -58,6 +59,7 @@ class CurationRules:
     codemods: CodemodRules
     contexts: ContextRules
     drafting: DraftingRules
+    problems: ProblemRules
     environments: EnvironmentRules
     builds: BuildRules
     failures: FailureRules
@@ -107,6 +109,7 @@ class CurationRules:
             codemods=load(folder / "codemods.yaml", CodemodRules),
             contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
+            problems=load(folder / "problems.yaml", ProblemRules),
             environments=environment_rules(folder),
             builds=build_rules(folder),
             failures=failure_rules(folder),

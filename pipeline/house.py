@@ -23,6 +23,7 @@ from pipeline.environments import (
 from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
+from pipeline.problems import problems_stage
 from pipeline.rules import Profile, plain
 from pipeline.settings import Settings, index_url
 from pipeline.surface import (
@@ -148,6 +149,19 @@ class House:
         """Run the validation stage in the sandbox of this machine."""
         runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
         return validation_stage(**tables, runner=runner)
+
+    def make_problems(self, **tables: list[Row]) -> Output:
+        """Run the problems stage in the sandbox of this machine."""
+        runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
+        rules = self.rules
+        return problems_stage(
+            **tables,
+            rules=rules.problems,
+            drafting=rules.drafting,
+            tagging=rules.lifecycle,
+            usage=rules.usage,
+            runner=runner,
+        )
 
     @cached_property
     def code_period(self) -> Period:

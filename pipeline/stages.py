@@ -15,7 +15,7 @@ from pipeline.house import House
 from pipeline.instances import instances_stage
 from pipeline.lake import Lake, Output, Stage
 from pipeline.lifecycle import directives_stage, document_changes
-from pipeline.publish import controlled_gate_stage, gate_stage
+from pipeline.publish import controlled_gate_stage, gate_stage, problems_gate_stage
 from pipeline.review import flags_stage
 from pipeline.rules import plain
 from pipeline.snippets import snippets_stage
@@ -37,6 +37,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "validation",
         "review",
         "gate",
+        "problems",
+        "problems_gate",
         "controlled_gate",
         "contexts",
     ),
@@ -225,6 +227,28 @@ def _proof(house: House) -> Iterator[Stage]:
             ignore_case=rules.masking.ignore_case,
         ),
         version=2,
+    )
+    yield _stage(
+        "problems",
+        reads="releases snippets symbols changes lifecycles documents api_documents verdicts",
+        writes="problems problem_runs problem_environments",
+        depends=lambda: [
+            rules.problems,
+            rules.drafting,
+            rules.lifecycle,
+            rules.usage,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=house.make_problems,
+    )
+    yield _stage(
+        "problems_gate",
+        reads="problems problem_runs snippets published_changes",
+        writes="published_problems",
+        depends=lambda: [rules.quality, rules.problems],
+        run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
     )
 
 

@@ -14,7 +14,7 @@ class ProblemRun(Term):
 class InputChange(Term):
     """How another input is made of one that an example states."""
 
-    REVERSED = "reversed", "a text, bytes, list or tuple backwards"
+    REVERSED = "reversed", "a list or tuple backwards"
     SHORTENED = "shortened", "a text, bytes, list or tuple without its last item"
     REPEATED = "repeated", "a text, bytes, list or tuple twice in a row"
     EMPTIED = "emptied", "an empty text, bytes, list, tuple or dictionary"
