@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.export import IndexSources, export
+from pipeline.export import Unpack, export
 from pipeline.terms import ExportFormat
 from tests.export.restore import records
 
 
 @pytest.fixture
-def exported(request: pytest.FixtureRequest, snapshot: Path, sources: IndexSources, tmp_path: Path) -> Path:
+def exported(request: pytest.FixtureRequest, snapshot: Path, sources: Unpack, tmp_path: Path) -> Path:
     """The snapshot in a format."""
     export(snapshot, request.param, tmp_path / "out", sources)
     return tmp_path / "out"
