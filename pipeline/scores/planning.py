@@ -13,9 +13,10 @@ from pipeline.scores.filling import body_in, filled
 from pipeline.scores.outputs import stated_outputs
 from pipeline.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.scores.tasks import SnapshotError, Task, rows_of
-from pipeline.terms import Family, Metric, Outcome
+from pipeline.terms import Family, Granularity, Metric, Outcome
 from pipeline.validation import Case
 
+_NO_NAME, _NOTHING = "driftline_has_no_such_name", "pass"
 _EXAMPLE = ("id", "preamble", "code", "checks")
 _ENVIRONMENT = ("library", "version", "outcome", "python", "lock_id", "lock", "import_names")
 
@@ -53,12 +54,22 @@ class Sources:
 
 
 def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
-    """Return the runs of a sample; none where its task's reference was never run by itself, or no run is defined.
+    """Return the runs of a sample; none where its task's reference was never run by itself, or no run would tell.
 
     Errors: SnapshotError.
     """
     planner = _PLANNERS.get(task.family)
     return [*planner(task, sample, sources)] if planner else []
+
+
+def control(task: Task) -> str | None:
+    """Return an answer that leaves everything out, which must not pass; None where other runs have shown that it fails.
+
+    Of many lines of examples nothing is displayed, and nothing depends on them.
+    """
+    if task.family is Family.COMPLETION:
+        return _NO_NAME if task.row["granularity"] == Granularity.TOKEN else _NOTHING
+    return _NOTHING if task.family is Family.MIGRATION else None
 
 
 def _completion(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
@@ -104,6 +115,8 @@ def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]
 
 
 def _scene(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    if task.row["discriminating"] is False:
+        return
     before, after = task.row["prefix"], task.row["test_suffix"]
     text = f"{before}{sample}{after}"
     yield _in_project(task, sample, lambda _: text, text, task.row["unit_test_ids"], sources)

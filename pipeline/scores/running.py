@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.environments import IndexUnreachable, StepFailed
-from pipeline.scores.planning import Sources, plan
+from pipeline.scores.planning import Sources, control, plan
 from pipeline.scores.predictions import Excluded
 from pipeline.scores.runs import UNJUDGED, CaseRun, Run, RunFile
 from pipeline.scores.tally import Answered
-from pipeline.scores.tasks import Tasks
-from pipeline.terms import Exclusion, Metric, Outcome
+from pipeline.scores.tasks import Task, Tasks
+from pipeline.terms import Exclusion, Family, Metric, Outcome
 from pipeline.validation import Engine, run_cases
 
 Tell = Callable[[str, int, int], None]
@@ -39,21 +39,26 @@ def run_samples(
 
     Errors: SnapshotError.
     """
-    planned: dict[Answered, list[Run]] = {}
     found = Passes()
-    for answered, texts in samples.items():
-        family, of = answered
-        planned[answered] = [run for text in dict.fromkeys(texts) for run in plan(tasks[of][family], text, sources)]
-        if texts and not planned[answered]:
-            detail = f"the reference of this {family} was not run by itself"
-            found.excluded.append(Excluded(Exclusion.NOT_RUNNABLE, detail, of))
+    planned = {key: _plan(found, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
     found.runs = len(new)
     _run_cases([run for run in new if isinstance(run, CaseRun)], sources, engine, file, tell)
     for answered, runs in planned.items():
-        _judge(found, answered, samples[answered], runs, file)
+        _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
     return found
+
+
+def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources) -> list[Run]:
+    """Return the runs of a task's samples, and of its control."""
+    left_out = control(task)
+    wanted = dict.fromkeys((*texts, *([] if left_out is None else [left_out])) if texts else ())
+    runs = [run for text in wanted for run in plan(task, text, sources)]
+    if texts and not runs:
+        reason = Exclusion.NOT_DISCRIMINATING if task.family is Family.SCENE else Exclusion.NOT_RUNNABLE
+        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+    return runs
 
 
 def _run_cases(runs: Sequence[CaseRun], sources: Sources, engine: Engine, file: RunFile, tell: Tell) -> None:
@@ -91,19 +96,22 @@ def _run_in_environment(lock_id: str, runs: Sequence[CaseRun], sources: Sources,
     )
 
 
-def _judge(found: Passes, answered: Answered, texts: Sequence[str], runs: Iterable[Run], file: RunFile) -> None:
+def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Iterable[Run], file: RunFile) -> None:
     """Turn the outcomes of a task's runs into scores of its samples; what was not judged has none."""
-    by_sample: dict[tuple[Metric, str], Run] = {(run.metric, run.sample): run for run in runs}
+    keys = {(run.metric, run.sample): run.key for run in runs}
+    left_out = keys.get((Metric.PASS, control(task) or ""))
+    if left_out and control(task) and file.outcomes[left_out] is Outcome.PASSED:
+        reason = Exclusion.NOT_DISCRIMINATING
+        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+        return
     unjudged: dict[Outcome, list[str]] = defaultdict(list)
-    for metric in dict.fromkeys(metric for metric, _ in by_sample):
-        for text in texts:
-            key = by_sample[metric, text].key
+    for metric in dict.fromkeys(metric for metric, _ in keys):
+        for key in (keys[metric, text] for text in texts):
             outcome = file.outcomes[key]
             if outcome in UNJUDGED:
                 unjudged[outcome].append(file.details.get(key, ""))
             else:
-                passed = float(outcome is Outcome.PASSED)
-                found.scores.setdefault(answered, {}).setdefault(metric, []).append(passed)
+                scores = found.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
+                scores.append(float(outcome is Outcome.PASSED))
     for outcome, details in unjudged.items():
-        told = f"{len(details)} of {len(texts)} samples: {details[0]}"
-        found.excluded.append(Excluded(_REASONS[outcome], told, answered[1]))
+        found.excluded.append(Excluded(_REASONS[outcome], f"{len(details)} runs: {details[0]}", task.id))

@@ -26,7 +26,7 @@ from pipeline.validation import Engine
 FILES = ("scores.parquet", "scores.csv", "scores.svg", "excluded.jsonl")
 """What `write` leaves in a folder; runs are in `runs.jsonl`."""
 
-_TASKS_ONLY = frozenset({Exclusion.NOT_PREDICTED, Exclusion.NOT_RUNNABLE})
+_TASKS_ONLY = frozenset({Exclusion.NOT_PREDICTED, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING})
 
 
 @dataclass(frozen=True, slots=True)

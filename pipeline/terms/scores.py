@@ -69,6 +69,6 @@ class Exclusion(Term):
     SAMPLE_TOO_LONG = "sample_too_long", "a sample is longer than the rules allow; the others count"
     NOT_PREDICTED = "not_predicted", "a task of a family that was answered, without an answer"
     NOT_RUNNABLE = "not_runnable", "no Pass@k: the reference was not run by itself, as part of a project"
+    NOT_DISCRIMINATING = "not_discriminating", "no Pass@k: the run notices no difference where the answer is left out"
     NO_ENVIRONMENT = "no_environment", "no Pass@k: the environment is not in the snapshot, or cannot be made here"
     NOT_JUDGED = "not_judged", "no Pass@k: the run itself failed"
-    FLAKY = "flaky", "no Pass@k: it did not come out the same on every repeat"
