@@ -27,6 +27,7 @@ from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems import ProblemRules
 from pipeline.publish import QualityRules
+from pipeline.repository import RepositoryRules
 from pipeline.review import FlagRules
 from pipeline.rules import load
 from pipeline.settings import settings
@@ -66,6 +67,7 @@ class CurationRules:
     validation: ValidationRules
     flags: FlagRules
     quality: QualityRules
+    repository: RepositoryRules
 
     @property
     def of_surfaces(self) -> list[Any]:
@@ -116,4 +118,5 @@ class CurationRules:
             validation=load(folder / "validation.yaml", ValidationRules),
             flags=load(folder / "flags.yaml", FlagRules),
             quality=load(folder / "quality.yaml", QualityRules),
+            repository=load(folder / "repository.yaml", RepositoryRules),
         )

@@ -24,6 +24,7 @@ from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
 from pipeline.problems import problems_stage
+from pipeline.repository import ProjectSources, Workshop, projects_stage
 from pipeline.rules import Profile, plain
 from pipeline.settings import Settings, index_url
 from pipeline.surface import (
@@ -69,6 +70,18 @@ class House:
             rules=self.rules.environments,
             workers=self.settings.workers,
         )
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """What runs the tests of projects."""
+        sources = ProjectSources(
+            self.settings.cache / "projects", self.artifacts.fetcher, index_url(), self.rules.repository
+        )
+        return Workshop(sources, self.environments, find_sandbox(), self.rules.repository, self.settings.workers)
+
+    def trace_projects(self, **tables: list[Row]) -> Output:
+        """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
+        return projects_stage(**tables, workshop=self.workshop, licences=self.rules.licences)
 
     @cached_property
     def surfaces(self) -> SurfaceReader:

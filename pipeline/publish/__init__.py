@@ -6,6 +6,7 @@ from pipeline.publish.gate import gate_stage
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.problems import problems_gate_stage
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.repository_tasks import repository_gate_stage
 from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, Published, latest, publish
 from pipeline.publish.verify import verify
 
@@ -24,5 +25,6 @@ __all__ = [
     "problems_gate_stage",
     "publish",
     "read_manifest",
+    "repository_gate_stage",
     "verify",
 ]

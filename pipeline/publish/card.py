@@ -21,7 +21,7 @@ _templates = Environment(
     autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
 )
 
-FAMILIES = ("completions", "migrations", "block_completions", "controlled_completions", "problems")
+FAMILIES = ("completions", "migrations", "block_completions", "controlled_completions", "problems", "repository_tasks")
 """The instance families; other tables say where their rows come from."""
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}

@@ -53,8 +53,8 @@ class Traced:
 def projects_stage(releases: Sequence[Row], found: Sequence[Row], workshop: Workshop, licences: LicenceRules) -> Output:
     """Trace the tests of a library's projects; the unit is a project.
 
-    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE or
-    BAD_ARCHIVE; one for which the index did not answer is INDEX_UNREACHABLE and has none. Functions that are refused
+    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE
+    or BAD_ARCHIVE; one for which the index did not answer is INDEX_UNREACHABLE and has none. Functions that are refused
     (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
     notes.
     """

@@ -1,4 +1,4 @@
-"""What traced runs say together: which tests pass, and what they execute of which function, the same on every repeat."""
+"""What traced runs say together: which tests pass, and what they execute of which function, alike on every repeat."""
 
 from __future__ import annotations
 
