@@ -20,6 +20,7 @@ from pipeline.terms import (
     Language,
     LibEvolutionEvalTag,
     Outcome,
+    ProblemRun,
     RejectReason,
     UsageForm,
 )
@@ -50,10 +51,18 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
+class Other:
+    """A task of the same inputs and results as it is written for another version, and how that is known."""
+
+    task: Task
+    role: ProblemRun
+
+
+@dataclass(frozen=True, slots=True)
 class Candidate:
     """A task in a version: its core API, what changed about that, and the version on the other side of the change.
 
-    `other` is the task of the same inputs that an example of the other version shows, if there is one.
+    `other` is what is right for the other version, if that is known.
     """
 
     shown: Shown
@@ -63,7 +72,7 @@ class Candidate:
     change: Row | None
     category: GitChameleonCategory
     other_version: str | None
-    other: Task | None
+    other: Other | None
     uses: tuple[Use, ...]
     known_apart: bool
 
@@ -119,9 +128,12 @@ def _unfit(shown: Shown, rules: ProblemRules) -> Reject | None:
 class Candidates:
     """Finds the versions in which tasks say something, by the tags of what they use and by what other examples say."""
 
-    def __init__(self, shown: Sequence[Shown], library: Library, rules: ProblemRules) -> None:
+    def __init__(self, shown: Sequence[Shown], rewrites: Iterable[Row], library: Library, rules: ProblemRules) -> None:
         self.library = library
         self.rules = rules
+        self._rewrites: Mapping[tuple[str, str], list[Row]] = defaultdict(list)
+        for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
+            self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
         self._stating: Mapping[CaseOf, list[Shown]] = defaultdict(list)
         for each in shown:
             for case in each.task.cases:
@@ -174,12 +186,22 @@ class Candidates:
         self, shown: Shown, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
     ) -> Candidate:
         paths = {shown.snippet["path"], target.path, *_counterparts(target.change)}
-        other = self._other(shown, version, neighbour, paths) if neighbour else None
+        other = None
+        if neighbour is not None:
+            other = self._example(shown, version, neighbour, paths) or self._rewritten(shown, neighbour)
         outcome = self.library.runs.outcome(shown.snippet["id"], neighbour)
         apart = outcome not in (None, Outcome.PASSED)
         return Candidate(shown, version, *target, neighbour, other, uses, apart)
 
-    def _other(self, shown: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Task | None:
+    def _rewritten(self, shown: Shown, neighbour: str) -> Other | None:
+        """Return what a codemod made of the task for the neighbour."""
+        for rewrite in self._rewrites[shown.snippet["id"], neighbour]:
+            for task in tasks_of(rewrite, self.library.roots(neighbour)).tasks:
+                if task.code != shown.task.code and set(task.cases) & set(shown.task.cases):
+                    return Other(task, ProblemRun.OTHER_CODEMOD)
+        return None
+
+    def _example(self, shown: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Other | None:
         """Return what an example of the neighbour writes for one of the same inputs and results, and no example here.
 
         It is an example of one of the paths, or calls something of the core API's name.
@@ -191,7 +213,7 @@ class Candidates:
                 re.search(rf"\b{re.escape(n)}\b", each.task.code) for n in names
             )
             if related and self._holds(each, neighbour) and not self._is_shown(each.task, version):
-                return each.task
+                return Other(each.task, ProblemRun.OTHER_EXAMPLE)
         return None
 
     def _is_shown(self, task: Task, version: str) -> bool:

@@ -45,9 +45,9 @@ class Draft:
 
     @property
     def other_solution(self) -> str | None:
-        """What the other version's example writes in place of the solution, if there is one."""
+        """What the other version wants in place of the solution, if that is known."""
         other = self.candidate.other
-        return rewrite(self.written, other) if other is not None else None
+        return rewrite(self.written, other.task) if other is not None else None
 
 
 def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Draft | Reject:

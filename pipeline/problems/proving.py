@@ -150,18 +150,33 @@ def _run_reference(trials: Sequence[Trial], place: Place, runner: Runner) -> Non
 
 
 def _run_others(trials: Sequence[Trial], place: Place, runner: Runner) -> None:
-    """Run in this version what the other version's example writes."""
-    found = [(trial, solution) for trial in trials if (solution := trial.draft.other_solution)]
-    cases = [_module(trial, trial.draft.written.starting_code + solution, place) for trial, solution in found]
-    for (trial, solution), result in zip(found, _run(cases, place, runner), strict=True):
-        trial.runs.append(_row(trial, ProblemRun.OTHER_EXAMPLE, place, result, solution))
+    """Run in this version what is right for the other one."""
+    found = _with_others(trials)
+    cases = [_module(trial, trial.draft.written.starting_code + solution, place) for trial, _, solution in found]
+    for (trial, role, solution), result in zip(found, _run(cases, place, runner), strict=True):
+        trial.runs.append(_row(trial, role, place, result, solution))
 
 
 def _run_elsewhere(trials: Sequence[Trial], place: Place, runner: Runner) -> None:
-    """Run the reference in the other version."""
+    """Run in the other version the reference, and what is taken to be right there."""
     cases = [_module(trial, trial.draft.written.program, place) for trial in trials]
-    for trial, result in zip(trials, _run(cases, place, runner), strict=True):
-        trial.runs.append(_row(trial, ProblemRun.REFERENCE_ELSEWHERE, place, result))
+    found = _with_others(trials)
+    cases += [_module(trial, trial.draft.written.starting_code + solution, place) for trial, _, solution in found]
+    results = iter(_run(cases, place, runner))
+    for trial in trials:
+        trial.runs.append(_row(trial, ProblemRun.REFERENCE_ELSEWHERE, place, next(results)))
+    for trial, _, solution in found:
+        trial.runs.append(_row(trial, ProblemRun.OTHER_THERE, place, next(results), solution))
+
+
+def _with_others(trials: Sequence[Trial]) -> list[tuple[Trial, ProblemRun, str]]:
+    """Return the trials that have code for the other version, with the role of its run and the code."""
+    found = []
+    for trial in trials:
+        other, solution = trial.draft.candidate.other, trial.draft.other_solution
+        if other is not None and solution is not None:
+            found.append((trial, other.role, solution))
+    return found
 
 
 def _script(trial: Trial, place: Place) -> Case:

@@ -34,6 +34,7 @@ TOOLS = ("pytest",)
 def problems_stage(
     releases: Sequence[Row],
     snippets: Sequence[Row],
+    rewrites: Sequence[Row],
     symbols: Sequence[Row],
     changes: Sequence[Row],
     lifecycles: Sequence[Row],
@@ -55,7 +56,7 @@ def problems_stage(
     """
     library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
     shown, rejects = _parted(show(snippets, library, rules))
-    found, unchanged = _candidates(shown, library, rules)
+    found, unchanged = _candidates(Candidates(shown, rewrites, library, rules), shown)
     chosen, surplus = _within_quota(found, rules)
     drafts, undrafted = _parted(draft(candidate, library, rules, drafting) for candidate in chosen)
     drafts, twice = _distinct(drafts)
@@ -109,8 +110,7 @@ def _parted(results: Iterable[_Made | Reject]) -> tuple[list[_Made], list[Reject
     return made, refused
 
 
-def _candidates(shown: Sequence[Shown], library: Library, rules: ProblemRules) -> tuple[list[Candidate], list[Reject]]:
-    finder = Candidates(shown, library, rules)
+def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
     found: list[Candidate] = []
     unchanged: list[Reject] = []
     for each in shown:

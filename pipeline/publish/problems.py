@@ -32,8 +32,6 @@ _OF_SOURCE = (
     "licence",
     "attribution",
 )
-# What shows best that the version decides goes first.
-_ELSEWHERE = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.REFERENCE_ELSEWHERE)
 
 
 def problems_gate_stage(
@@ -49,7 +47,7 @@ def problems_gate_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
     version), NO_CHECK and NOT_COVERED (there are fewer hidden tests, or they execute less of the program, than `least`
     wants), UNCHANGED (the reference passes in the other version too, and nothing else told a change). A problem is
-    `discriminating` if the other version's code fails here as the rules list; where no such code is known, if the
+    `discriminating` if code that passes in the other version fails here as the rules list; where none is known, if the
     reference fails there. Others are flagged NOT_DISCRIMINATING.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
@@ -84,7 +82,7 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
     if refusal := _refusal(problem, runs, facts):
         return refusal
     hidden = runs[ProblemRun.HIDDEN]
-    other = next((runs[role] for role in _ELSEWHERE if role in runs), None)
+    other = _other(runs)
     discriminating = other is not None and other["outcome"] in facts.rules.fails_in_target
     if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not discriminating:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
@@ -115,6 +113,14 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
         "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
         "canary": facts.rules.canary,
     }
+
+
+def _other(runs: Mapping[str, Row]) -> Row | None:
+    """Return the run that shows best whether the version decides: that of code which passes in the other version."""
+    there = runs.get(ProblemRun.OTHER_THERE)
+    if there is not None and there["outcome"] == Outcome.PASSED:
+        return next((runs[role] for role in (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD) if role in runs), None)
+    return runs.get(ProblemRun.REFERENCE_ELSEWHERE)
 
 
 def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
