@@ -67,12 +67,11 @@ def format_of(file: Path, wanted: ExportFormat | None) -> ExportFormat:
 
 
 @contextmanager
-def as_samples(file: Path, wanted: ExportFormat | None) -> Iterator[Path]:
+def as_samples(file: Path, found: ExportFormat | None) -> Iterator[Path]:
     """Hand out a file of samples: the file itself, or what it comes to where it is one of a benchmark.
 
     Errors: ExportError where it has a benchmark's format and cannot be used.
     """
-    found = wanted or detect(file)
     if found is None:
         yield file
         return

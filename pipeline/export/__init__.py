@@ -3,6 +3,7 @@
 from pipeline.export.export import LAYOUTS, export
 from pipeline.export.folder import Written
 from pipeline.export.importing import IMPORTED, Imports, import_file
+from pipeline.export.in_projects import validate_in_projects
 from pipeline.export.projects import SourcesMissing, Unpack, from_index
 from pipeline.export.records import BadRecord, detect
 from pipeline.export.samples import IN_PROJECTS, Converted, write_samples
@@ -25,5 +26,6 @@ __all__ = [
     "export",
     "from_index",
     "import_file",
+    "validate_in_projects",
     "write_samples",
 ]

@@ -25,8 +25,8 @@ _PROBLEM: Fields = {"example_id": (str, int)} | dict.fromkeys(("library", "versi
 _OF_PROBLEM: Fields = {"additional_dependencies": (str, list)} | dict.fromkeys(
     ("python_version", "test", "answer"), str
 )
-_TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
-_SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
+TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
+SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
 
 _PROJECT = re.compile(r"(.+?)-(\d[\w.!+]*)")
 """The folder of a project whose release is known: name and version."""
@@ -71,10 +71,10 @@ def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -
         case ExportFormat.GITCHAMELEON:
             return _problem(record, path)
         case ExportFormat.EVOCODEBENCH:
-            checked(record, _TASK, {})
+            checked(record, TASK, {})
             return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
         case ExportFormat.CODEVBENCH:
-            checked(record, _SCENE, {})
+            checked(record, SCENE, {})
             return Read(RecordKind.SCENE, (_in_project(record["block_key"], record["block_key"]),))
 
 

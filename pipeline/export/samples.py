@@ -33,9 +33,7 @@ def write_samples(path: Path, wanted: ExportFormat, out: IO[str]) -> Converted:
     ExportError where the file as a whole cannot be used.
     """
     if wanted in IN_PROJECTS:
-        raise ExportError(
-            f"{path}: records of {wanted} run in a project, with its tests; give them to `driftline score`"
-        )
+        raise ExportError(f"{path}: records of {wanted} are no programs: they run in a project, with its tests")
     converted = Converted()
     for programs, answered, bad in _programs(path, wanted):
         if bad:
