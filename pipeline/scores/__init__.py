@@ -6,6 +6,7 @@ from pipeline.scores.estimate import Estimate, estimate, expected_best
 from pipeline.scores.predictions import Excluded, Prediction, read_predictions
 from pipeline.scores.retrieval import mentioned, recall, reciprocal_rank
 from pipeline.scores.rules import ScoreRules
+from pipeline.scores.running import Runners
 from pipeline.scores.score import Scored, score_predictions, write
 from pipeline.scores.similarity import identifier_sequence_match, prefix_match
 from pipeline.scores.tasks import SnapshotError, Task, read_tasks
@@ -15,6 +16,7 @@ __all__ = [
     "Estimate",
     "Excluded",
     "Prediction",
+    "Runners",
     "ScoreRules",
     "Scored",
     "SnapshotError",

@@ -12,19 +12,23 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline.lake import Row, holding_at, replacing, table, write_parquet
+from pipeline.rules import plain
 from pipeline.scores.planning import Sources
 from pipeline.scores.predictions import Excluded, read_predictions
 from pipeline.scores.rules import ScoreRules
-from pipeline.scores.running import Tell, run_samples
+from pipeline.scores.running import Runners, Tell, run_samples
 from pipeline.scores.runs import RunFile
 from pipeline.scores.table import score_rows
 from pipeline.scores.tally import tally
 from pipeline.scores.tasks import Task, read_tasks, rows_of
+from pipeline.settings import settings
 from pipeline.terms import Exclusion, Family, Metric
-from pipeline.validation import Engine
 
 FILES = ("scores.parquet", "scores.csv", "scores.svg", "excluded.jsonl")
 """What `write` leaves in a folder; runs are in `runs.jsonl`."""
+
+CONTROLS = Path("scores", "controls.jsonl")
+"""Below the cache: how answers that leave everything out came out, which is the same for every model."""
 
 _TASKS_ONLY = frozenset({Exclusion.NOT_PREDICTED, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING})
 
@@ -54,23 +58,23 @@ def score_predictions(
     snapshot: Path,
     predictions: IO[bytes],
     rules: ScoreRules,
-    engine: Engine | None = None,
+    runners: Runners | None = None,
     runs: Path | None = None,
     tell: Tell = lambda what, done, total: None,
 ) -> Scored:
-    """Score a file of predictions; with an engine, run them too. `runs` is the file in which runs are kept.
+    """Score a file of predictions; with runners, run them too. `runs` is the file in which their runs are kept.
 
     Errors: SnapshotError.
     """
-    tasks = read_tasks(snapshot, rules.facets, running=engine is not None)
+    tasks = read_tasks(snapshot, rules.facets, running=runners is not None)
     documents = _Documents(snapshot)
-    counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=engine is not None)
+    counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=runners is not None)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
     excluded, ran = counted.excluded, None
-    if engine is not None:
-        sources = Sources.read(snapshot, engine.settings)
-        with RunFile(runs) as file:
-            passes = run_samples(counted.samples, tasks, sources, engine, file, tell)
+    if runners is not None:
+        sources = Sources.read(snapshot, [runners.engine.settings, plain(runners.workshop.rules)])
+        with RunFile(runs, settings().cache / CONTROLS) as file:
+            passes = run_samples(counted.samples, tasks, sources, runners, file, tell)
         for key, found in passes.scores.items():
             scores.setdefault(key, {}).update(found)
         excluded, ran = excluded + passes.excluded, passes.runs
