@@ -42,8 +42,9 @@ def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
     full style, where the function needs definitions of its own, the whole program but for imports and helpers.
     """
     names = parameter_names(task, hidden, rules)
-    given = [line for line in task.imports if not _mentions(line, hidden)]
-    hiding = [line for line in task.imports if _mentions(line, hidden)]
+    parted = [part for line in task.imports for part in _parts(line, hidden)]
+    given = [line for line in parted if not _mentions(line, hidden)]
+    hiding = [line for line in parted if _mentions(line, hidden)]
     body = [*task.body, f"return {task.returned}"]
     head = f"def {rules.function}({', '.join(names)}):\n"
     above = _blocks([_lines(given), *task.definitions])
@@ -133,6 +134,16 @@ def _names_of(task: Task) -> set[str]:
 
 def _mentions(line: str, hidden: Iterable[str]) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", line) for name in hidden)
+
+
+def _parts(line: str, hidden: Collection[str]) -> list[str]:
+    """Return an import in two parts, where only some of the names that it brings are hidden."""
+    node = ast.parse(line).body[0]
+    if not isinstance(node, ast.ImportFrom) or _mentions(node.module or "", hidden):
+        return [line]
+    named = [alias for alias in node.names if _mentions(ast.unparse(alias), hidden)]
+    others = [alias for alias in node.names if alias not in named]
+    return [ast.unparse(ast.ImportFrom(node.module, part, node.level)) for part in (others, named) if part]
 
 
 def _renamed(statements: Iterable[str], names: Sequence[str]) -> list[str]:

@@ -44,9 +44,10 @@ def stated_by(step: Step) -> Stated | None:
     expected = step.expected.replace("<BLANKLINE>", "").rstrip()
     if expected == "True" and (compared := _of_comparison(step.node.value)):
         return compared
-    if printed := _printed(step.node.value):
+    if _is_print(step.node.value):
+        printed = _printed(step.node.value)
         told = None if _is_vague(expected) or _raised(expected) else Outcome(value=repr(expected))
-        return Stated(printed, told) if told else None
+        return Stated(printed, told) if printed and told else None
     outcome = _outcome(expected)
     return Stated(step.node.value, outcome) if outcome else None
 
@@ -87,11 +88,15 @@ def _of_comparison(expression: ast.expr) -> Stated | None:
     return Stated(expression.left, value) if value else None
 
 
+def _is_print(expression: ast.expr) -> bool:
+    return isinstance(expression, ast.Call) and ast.unparse(expression.func) == "print"
+
+
 def _printed(expression: ast.expr) -> ast.expr | None:
-    """Return what is printed as an expression that gives the text."""
-    if not isinstance(expression, ast.Call) or ast.unparse(expression.func) != "print" or expression.keywords:
+    """Return the one value that is printed as an expression that gives its text."""
+    if not isinstance(expression, ast.Call) or expression.keywords or len(expression.args) != 1:
         return None
-    if len(expression.args) != 1 or isinstance(expression.args[0], ast.Starred):
+    if isinstance(expression.args[0], ast.Starred):
         return None
     return ast.Call(ast.Name("str", ast.Load()), [expression.args[0]], [])
 
