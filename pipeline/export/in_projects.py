@@ -14,6 +14,7 @@ from pipeline.environments import IndexUnreachable, StepFailed
 from pipeline.export.changes import Change, change_of
 from pipeline.export.projects import PROJECTS
 from pipeline.export.records import BadRecord, Fields, RecordError, checked, read_records
+from pipeline.export.results import Record
 from pipeline.export.snapshot import ExportError
 from pipeline.lake import Row, content_id, sha256_json
 from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
@@ -90,12 +91,20 @@ def _projects(path: Path) -> Mapping[str, Row]:
         )
     projects: dict[str, Row] = {}
     for one in read_records(found):
+        number = one.number if isinstance(one, BadRecord) else one[0]
         try:
-            number, row = (one.number, {}) if isinstance(one, BadRecord) else one
-            projects[row["folder"]] = checked(row, _NEEDED, {"size": int}) | {"size": row.get("size") or 0}
-        except (RecordError, KeyError) as error:
-            raise ExportError(f"{found}: line {number}: {error}; take the file that was exported") from None
+            row = checked(_record(one), _NEEDED, {"size": int})
+        except RecordError as error:
+            raise ExportError(f"{found}: line {number}: {error}. Take the file that was exported") from None
+        projects[row["folder"]] = row | {"size": row.get("size") or 0}
     return projects
+
+
+def _record(one: tuple[int, Record] | BadRecord) -> Record:
+    """Return what was read. Errors: RecordError where it is no record."""
+    if isinstance(one, BadRecord):
+        raise RecordError(one.detail)
+    return one[1]
 
 
 def _asked(path: Path, wanted: ExportFormat, projects: Mapping[str, Row], workshop: Workshop) -> Iterator[_Asked]:
@@ -103,13 +112,11 @@ def _asked(path: Path, wanted: ExportFormat, projects: Mapping[str, Row], worksh
     rules = sha256_json(plain(workshop.rules))
     seen: Counter[str] = Counter()
     for one in read_records(path):
+        number = one.number if isinstance(one, BadRecord) else one[0]
         try:
-            if isinstance(one, BadRecord):
-                raise RecordError(one.detail)
-            number, record = one
+            record = _record(one)
             change = change_of(wanted, record)
         except RecordError as error:
-            number = one.number if isinstance(one, BadRecord) else one[0]
             detail = f"record {number}: {error}"
             key = content_id(number, detail)
             yield _Asked(Verdict(f"record {number}", Outcome.BAD_SAMPLE, detail=detail, line=number, key=key))

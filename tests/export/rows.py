@@ -123,6 +123,9 @@ def project(sha256: str, version: str = "1.0", **columns: Any) -> Row:
         "root": f"{DEMO}-{version}",
         "python": "3.11",
         "lock_id": "lock",
+        "lock": f"{DEMO}=={version}\n",
+        "packages": [DEMO],
+        "import_names": [DEMO],
         "domain": "Topic :: Text Processing :: General",
         "purl": f"pkg:pypi/{DEMO}@{version}",
     }
