@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pipeline.instances.codemods.program import Program
 from pipeline.instances.codemods.rewrite import Rewritten, rewrite
 from pipeline.instances.codemods.rules import CodemodRules
 from pipeline.instances.codemods.signatures import Unfit
@@ -26,13 +27,14 @@ def rewritten_examples(
 ) -> Iterator[Pair | Reject]:
     """Yield a pair, or a reject, for each snippet that uses what changes between its release and a neighbour.
 
-    A snippet of the older release is written for the newer one. One that the older release does not have is written
-    backwards, where the inverse is known. A snippet in which nothing changes is no candidate.
+    A snippet of the older release is written for the newer one, and so, if rules say so, is one that documentation
+    dropped before the change that breaks it: from the last release that has it. One that the older release does not
+    have is written backwards, where the inverse is known. A snippet in which nothing changes is no candidate.
     """
-    users = _Users(snippets, usages)
+    users, programs = _Users(snippets, usages), _Programs()
     for transition in transitions(changes, lifecycles, history):
-        for snippet in users.of(transition):
-            result = _pair(snippet, usages[snippet["id"]], transition, rules)
+        for snippet, of_snippet in users.of(transition, rules):
+            result = _pair(snippet, usages[snippet["id"]], of_snippet, rules, programs)
             if result is not None:
                 yield result
 
@@ -48,24 +50,51 @@ class _Users:
                 self.by_path[usage["path"]][snippet["id"]] = snippet
                 self.first_use.setdefault(usage["path"], usage)
 
-    def of(self, transition: Transition) -> list[Row]:
-        """Return the snippets that a transition may touch, by id."""
-        found: dict[str, Row] = {}
+    def of(self, transition: Transition, rules: CodemodRules) -> list[tuple[Row, Transition]]:
+        """Return the snippets that a transition may touch, by id, each with the transition from its own release."""
+        found: dict[str, tuple[Row, Transition]] = {}
         for path, usage in self.first_use.items():
-            if transition.step(usage) is not None:
-                found |= {key: row for key, row in self.by_path[path].items() if _belongs(row, transition)}
+            step = transition.step(usage)
+            if step is None:
+                continue
+            for key, snippet in self.by_path[path].items():
+                source = _source(snippet, path, transition, early=step.breaking and rules.before_the_change)
+                if source is not None:
+                    found[key] = snippet, transition if source == transition.source else transition.since(source)
         return [found[key] for key in sorted(found)]
 
 
-def _belongs(snippet: Row, transition: Transition) -> bool:
-    holds = [
-        transition.history.within(version, snippet["version"], snippet["last_version"])
-        for version in (transition.source, transition.target)
-    ]
-    return holds[0] if transition.direction == Direction.OLD_TO_NEW else holds == [True, False]
+def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> str | None:
+    """Return the release for which a snippet is right, and from which a transition takes it on; None where it does not."""
+    history, source = transition.history, transition.source
+    first, last = snippet["version"], snippet["last_version"]
+    if transition.direction == Direction.NEW_TO_OLD:
+        alone = history.within(source, first, last) and not history.within(transition.target, first, last)
+        return source if alone else None
+    if history.within(source, first, last):
+        return source
+    return last if early and history.rank(last) < history.rank(source) and history.is_public(path, last) else None
 
 
-def _pair(snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules) -> Pair | Reject | None:
+class _Programs(dict[str, Program | Unfit]):
+    """Parsed snippets by id: one is rewritten for several releases."""
+
+    def of(self, snippet: Row) -> Program:
+        """Return a snippet parsed. Errors: Unfit."""
+        if snippet["id"] not in self:
+            try:
+                self[snippet["id"]] = Program(snippet)
+            except Unfit as error:
+                self[snippet["id"]] = error
+        program = self[snippet["id"]]
+        if isinstance(program, Unfit):
+            raise program
+        return program
+
+
+def _pair(
+    snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules, programs: _Programs
+) -> Pair | Reject | None:
     key = f"{snippet['id']} {transition.target}"
     steps = [step for usage in usages if (step := transition.step(usage)) is not None]
     steps = [step for step in steps if step.basis in rules.follow]
@@ -75,10 +104,22 @@ def _pair(snippet: Row, usages: Sequence[Row], transition: Transition, rules: Co
     if lines > rules.max_lines:
         return Reject(key, RejectReason.TOO_LONG, f"{lines} lines, the rule for codemods takes {rules.max_lines}")
     try:
-        written = rewrite(snippet, [step.task for step in steps])
+        written = rewrite(programs.of(snippet), [step.task for step in steps])
     except Unfit as error:
         return Reject(key, RejectReason.NO_CODEMOD, f"{steps[0].task.usage['path']}: {error}")
-    return None if written is None else _as_pair(snippet, steps, written, transition)
+    if written is None:
+        return None
+    pair = _as_pair(snippet, steps, written, transition)
+    if pair.basis in rules.only_with_outputs and not _may_be_trusted(pair, snippet):
+        detail = f"{pair.old.path}: no stated output tells whether {pair.new.path} does the same"
+        return Reject(key, RejectReason.NO_CODEMOD, detail)
+    return pair
+
+
+def _may_be_trusted(pair: Pair, snippet: Row) -> bool:
+    """Say whether both sides surely do the same: a stated output will tell, or it is the same name in another place."""
+    same_name = pair.old.path.rpartition(".")[2] == pair.new.path.rpartition(".")[2]
+    return same_name or any(check["expected"] for check in snippet["checks"])
 
 
 def _as_pair(snippet: Row, steps: Sequence[Step], written: Rewritten, transition: Transition) -> Pair:
