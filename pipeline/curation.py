@@ -30,6 +30,7 @@ from pipeline.publish import QualityRules
 from pipeline.repository import RepositoryRules
 from pipeline.review import FlagRules
 from pipeline.rules import load
+from pipeline.scenes import SceneRules
 from pipeline.settings import settings
 from pipeline.snippets import SnippetRules
 from pipeline.surface import SURFACE_VERSION, DirectiveRules, HelperRules, SurfaceRules
@@ -68,6 +69,7 @@ class CurationRules:
     flags: FlagRules
     quality: QualityRules
     repository: RepositoryRules
+    scenes: SceneRules
 
     @property
     def of_surfaces(self) -> list[Any]:
@@ -119,4 +121,5 @@ class CurationRules:
             flags=load(folder / "flags.yaml", FlagRules),
             quality=load(folder / "quality.yaml", QualityRules),
             repository=load(folder / "repository.yaml", RepositoryRules),
+            scenes=load(folder / "scenes.yaml", SceneRules),
         )

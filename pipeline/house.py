@@ -26,6 +26,7 @@ from pipeline.lifecycle import lifecycle_stage
 from pipeline.problems import problems_stage
 from pipeline.repository import ProjectSources, Workshop, projects_stage
 from pipeline.rules import Profile, plain
+from pipeline.scenes import run_blocks, scenes_stage
 from pipeline.settings import Settings, index_url
 from pipeline.surface import (
     ModuleRecord,
@@ -82,6 +83,12 @@ class House:
     def trace_projects(self, **tables: list[Row]) -> Output:
         """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
         return projects_stage(**tables, workshop=self.workshop, licences=self.rules.licences)
+
+    def make_scenes(self, **tables: list[Row]) -> Output:
+        """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
+        return scenes_stage(
+            **tables, rules=self.rules.scenes, run=partial(run_blocks, self.workshop, self.rules.scenes)
+        )
 
     @cached_property
     def surfaces(self) -> SurfaceReader:

@@ -15,7 +15,13 @@ from pipeline.house import House
 from pipeline.instances import instances_stage
 from pipeline.lake import Lake, Output, Stage
 from pipeline.lifecycle import directives_stage, document_changes
-from pipeline.publish import controlled_gate_stage, gate_stage, problems_gate_stage, repository_gate_stage
+from pipeline.publish import (
+    controlled_gate_stage,
+    gate_stage,
+    problems_gate_stage,
+    repository_gate_stage,
+    scenes_gate_stage,
+)
 from pipeline.repository import repository_tasks_stage
 from pipeline.review import flags_stage
 from pipeline.rules import plain
@@ -45,6 +51,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "projects",
         "repository_tasks",
         "repository_gate",
+        "scenes",
+        "scenes_gate",
     ),
 }
 """The stages that one Airflow task runs for a library: what waits for the index, and what needs a core.
@@ -257,6 +265,20 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="published_repository_tasks",
         depends=lambda: rules.quality,
         run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality),
+    )
+    yield _stage(
+        "scenes",
+        reads="projects project_files traced_functions reaches",
+        writes="scenes",
+        depends=lambda: [rules.scenes, rules.repository],
+        run=house.make_scenes,
+    )
+    yield _stage(
+        "scenes_gate",
+        reads="scenes projects project_files",
+        writes="published_scenes",
+        depends=lambda: rules.quality,
+        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality),
     )
     yield _stage(
         "problems",

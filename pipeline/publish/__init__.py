@@ -7,6 +7,7 @@ from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.problems import problems_gate_stage
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.repository_tasks import repository_gate_stage
+from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, Published, latest, publish
 from pipeline.publish.verify import verify
 
@@ -26,5 +27,6 @@ __all__ = [
     "publish",
     "read_manifest",
     "repository_gate_stage",
+    "scenes_gate_stage",
     "verify",
 ]

@@ -26,6 +26,7 @@ TABLES: dict[str, str] = {
     "controlled_completions": "published_controlled_completions",
     "problems": "published_problems",
     "repository_tasks": "published_repository_tasks",
+    "scenes": "published_scenes",
     "contexts": "published_contexts",
     "retrievals": "published_retrievals",
     "changes": "published_changes",
