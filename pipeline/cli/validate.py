@@ -80,6 +80,9 @@ def validate(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Environments and runs at a time.")] = None,
     wanted: Format = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="Answers to the records of a file of GitChameleon or EvoCodeBench.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run samples in pinned environments, each with the dependencies of its release's day, in the sandbox.
@@ -92,6 +95,8 @@ def validate(
     Example: driftline validate samples.jsonl --out verdicts.jsonl
     """
     span = _range(versions, prereleases, bisect)
+    if answers and not answers.is_file():
+        fail(f"--answers {answers}: no such file", BAD_USAGE)
     if again and restart:
         fail("--again keeps what passed and --restart keeps nothing; give one of them", BAD_USAGE)
     engine = _engine(repeats, process, timeout, workers, coverage)
@@ -103,9 +108,10 @@ def validate(
                 if span or only or coverage or repeats or process or timeout:
                     fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
                 tools = _workshop(engine)
-                summary = validate_in_projects(given, found, verdicts, tools, teller(bar), again=again, restart=restart)
+                kept = {"again": again, "restart": restart}
+                summary = validate_in_projects(given, found, verdicts, tools, teller(bar), answers, **kept)
             else:
-                with as_samples(given, found) as path:
+                with as_samples(given, found, answers) as path:
                     asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)
                     summary = validate_file(asked, engine, catalogue, teller(bar))
     except (NothingToValidate, NoVerdicts, ExportError) as error:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from pipeline.export.evocodebench import path_of
 from pipeline.export.programs import SCENE, TASK
-from pipeline.export.records import Fields, RecordError, checked
+from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
 from pipeline.export.results import Record
 from pipeline.terms import ExportFormat
 
-_ANSWER_OF_TASK: Fields = {"completion": str}
-_ANSWER_OF_SCENE: Fields = {"response": str}
+_ANSWER_OF_TASK: Fields = {"completion": (str, list)}
+_ANSWER_OF_SCENE: Fields = {"response": (str, list)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +26,25 @@ class Change:
     rewrite: Callable[[str], str]
 
 
-def change_of(wanted: ExportFormat, record: Record) -> Change:
-    """Return the change that a record of EvoCodeBench or Codev-Bench asks for.
+def changes_of(wanted: ExportFormat, record: Record) -> list[Change]:
+    """Return the changes that a record of EvoCodeBench or Codev-Bench asks for, one for each answer it carries.
 
-    A record that carries no answer (`completion`, `response`) is its reference.
+    Answers are in `completion` or `response`; a record without any is its reference.
 
     Errors: RecordError.
     """
     if wanted is ExportFormat.EVOCODEBENCH:
         checked(record, TASK, _ANSWER_OF_TASK)
-        return _change(record["namespace"], record["completion_path"], record["tests"], _with_body(record))
-    checked(record, SCENE, _ANSWER_OF_SCENE)
-    middle = record["test_middle"] if record.get("response") is None else record["response"]
-    text = record["test_prefix"] + middle + record["test_suffix"]
-    path = record["block_key"].rpartition("#")[0]
-    return _change(record["block_key"], path, record["unit_test_ids"], lambda _: text)
+        name, path, tests = record["namespace"], record["completion_path"], record["tests"]
+        rewrites = [_with_body(record, answer) for answer in answers_in(record, "completion") or (None,)]
+    else:
+        checked(record, SCENE, _ANSWER_OF_SCENE)
+        name, path, tests = record["block_key"], record["block_key"].rpartition("#")[0], record["unit_test_ids"]
+        rewrites = [
+            _with_middle(record, answer) for answer in answers_in(record, "response") or [record["test_middle"]]
+        ]
+    names = numbered(name, len(rewrites))
+    return [_change(one, path, tests, rewrite) for one, rewrite in zip(names, rewrites, strict=True)]
 
 
 def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], str]) -> Change:
@@ -54,9 +58,14 @@ def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], 
     return Change(name, "/".join(parts[:2]), path_of(path), tuple(map(str, tests)), rewrite)
 
 
-def _with_body(record: Record) -> Callable[[str], str]:
+def _with_middle(record: Record, middle: str) -> Callable[[str], str]:
+    text = record["test_prefix"] + middle + record["test_suffix"]
+    return lambda _: text
+
+
+def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
     """Return what puts a completion in the place of the body, whose lines count from 1."""
-    completion, position = record.get("completion"), record["body_position"]
+    position = record["body_position"]
     if len(position) != 2 or not all(type(line) is int for line in position) or not 0 < position[0] <= position[1]:
         raise RecordError(f"body_position: {position!r:.60} does not fit; give the first and the last line, from 1")
     first, last = position

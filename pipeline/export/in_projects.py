@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipeline.crawl import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
 from pipeline.environments import IndexUnreachable, StepFailed
-from pipeline.export.changes import Change, change_of
+from pipeline.export.changes import Change, changes_of
 from pipeline.export.projects import PROJECTS
-from pipeline.export.records import BadRecord, Fields, RecordError, checked, read_records
+from pipeline.export.records import BadRecord, Fields, RecordError, checked, read_answered, read_records
 from pipeline.export.results import Record
 from pipeline.export.snapshot import ExportError
 from pipeline.lake import Row, content_id, sha256_json
@@ -58,17 +58,27 @@ class _Asked:
 
 
 def validate_in_projects(
-    path: Path, wanted: ExportFormat, verdicts: Path, workshop: Workshop, tell: Tell, *, again: bool, restart: bool
+    path: Path,
+    wanted: ExportFormat,
+    verdicts: Path,
+    workshop: Workshop,
+    tell: Tell,
+    answers: Path | None = None,
+    *,
+    again: bool,
+    restart: bool,
 ) -> Summary:
     """Run every record of a file of EvoCodeBench or Codev-Bench, and write a verdict of each in their order.
 
-    A killed run goes on where it was. Errors: ExportError where no project is known; NoVerdicts.
+    With a file of answers only what it answers is run. A killed run goes on where it was.
+
+    Errors: ExportError where no project is known; NoVerdicts.
     """
     began = time.monotonic()
     projects = _projects(path)
     with VerdictFile(verdicts, forget=restart) as file:
         known = dict(file.known)
-        asked = [*_asked(path, wanted, projects, workshop)]
+        asked = [*_asked(read_answered(path, wanted, answers), wanted, projects, workshop)]
         settled = {key for key, outcome in known.items() if outcome is Outcome.PASSED or not again}
         new = [one for one in asked if one.verdict.key not in settled]
         _run(new, projects, workshop, file, tell)
@@ -107,25 +117,31 @@ def _record(one: tuple[int, Record] | BadRecord) -> Record:
     return one[1]
 
 
-def _asked(path: Path, wanted: ExportFormat, projects: Mapping[str, Row], workshop: Workshop) -> Iterator[_Asked]:
-    """Yield every record, equal ones with keys of their own."""
+def _asked(
+    records: Iterable[tuple[int, Record] | BadRecord],
+    wanted: ExportFormat,
+    projects: Mapping[str, Row],
+    workshop: Workshop,
+) -> Iterator[_Asked]:
+    """Yield what each record asks for, equal ones with keys of their own."""
     rules = sha256_json(plain(workshop.rules))
     seen: Counter[str] = Counter()
-    for one in read_records(path):
+    for one in records:
         number = one.number if isinstance(one, BadRecord) else one[0]
         try:
             record = _record(one)
-            change = change_of(wanted, record)
+            changes = changes_of(wanted, record)
         except RecordError as error:
             detail = f"record {number}: {error}"
             key = content_id(number, detail)
             yield _Asked(Verdict(f"record {number}", Outcome.BAD_SAMPLE, detail=detail, line=number, key=key))
             continue
-        project = projects.get(change.folder, {})
-        key = content_id(wanted, record, project.get("lock_id"), project.get("sha256"), rules)
-        seen[key] += 1
-        begun = Verdict(change.name, Outcome.NO_ENVIRONMENT, line=number, key=f"{key}-{seen[key]}")
-        yield _in_project(begun, change, project)
+        for change in changes:
+            project = projects.get(change.folder, {})
+            key = content_id(wanted, record, project.get("lock_id"), project.get("sha256"), rules)
+            seen[key] += 1
+            begun = Verdict(change.name, Outcome.NO_ENVIRONMENT, line=number, key=f"{key}-{seen[key]}")
+            yield _in_project(begun, change, project)
 
 
 def _in_project(begun: Verdict, change: Change, project: Row) -> _Asked:

@@ -62,9 +62,11 @@ Validate = Callable[..., tuple[Summary, list[Verdict]]]
 
 @pytest.fixture
 def validate(workshop: Workshop, tmp_path: Path) -> Validate:
-    def run(path: Path, wanted: ExportFormat, **asked: bool) -> tuple[Summary, list[Verdict]]:
-        out, told = tmp_path / "verdicts.jsonl", {"again": False, "restart": False} | asked
-        summary = validate_in_projects(path, wanted, out, workshop, lambda *_: None, **told)
+    def run(
+        path: Path, wanted: ExportFormat, answers: Path | None = None, again: bool = False
+    ) -> tuple[Summary, list[Verdict]]:
+        out, tell = tmp_path / "verdicts.jsonl", lambda *_: None
+        summary = validate_in_projects(path, wanted, out, workshop, tell, answers, again=again, restart=False)
         return summary, list(read_verdicts(out))
 
     return run
@@ -119,6 +121,15 @@ def test_answers_are_judged_by_the_tests_of_the_project(
     again, same = validate(path, wanted)
     assert (again.kept, again.environments) == (len(cases), 0)
     assert same == verdicts
+
+
+def test_answers_in_a_file_of_their_own(validate: Validate, snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
+    export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    name, path = "demo.counting.Counter.add", tmp_path / "out" / "data.jsonl"
+    answers = write(tmp_path / "a.jsonl", *({"namespace": name, "completion": code} for code, _ in TASKS[1:3]))
+    _, verdicts = validate(path, ExportFormat.EVOCODEBENCH, answers)
+    found = [(verdict.id, verdict.outcome) for verdict in verdicts]
+    assert found == [(f"{name}#1", Outcome.PASSED), (f"{name}#2", Outcome.FAILED_ASSERTION)]
 
 
 def test_what_cannot_be_run_gets_a_verdict_too(

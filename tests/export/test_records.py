@@ -235,6 +235,28 @@ def test_a_bad_record_is_counted_and_gets_a_line_of_its_own(tmp_path: Path) -> N
     assert [json.loads(line)["id"] for line in out.getvalue().splitlines()] == ["7", "record 2", "2"]
 
 
+def test_answers_in_a_file_of_their_own(tmp_path: Path) -> None:
+    path = write(tmp_path / "problems.jsonl", PROBLEM, PROBLEM | {"example_id": 8})
+    told = [("7", "one"), (7, "two"), ("9", "none"), (None, "x")]
+    answers = write(tmp_path / "a.jsonl", *({"example_id": key, "answer": text} for key, text in told), "no record")
+    out = io.StringIO()
+    converted = write_samples(path, ExportFormat.GITCHAMELEON, out, answers)
+    made = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [(one["id"], one["code"]) for one in made if "code" in one] == [("7#1", "one"), ("7#2", "two")]
+    assert (converted.samples, converted.answers) == (2, 2)
+    assert [(bad.number, bad.detail) for bad in converted.bad] == [
+        (4, "a.jsonl: example_id or answer is missing, or no text; give both"),
+        (5, "a.jsonl: no object {…}"),
+        (3, "a.jsonl: problems.jsonl has no record with example_id '9'"),
+    ]
+
+
+def test_formats_that_keep_answers_in_their_records(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.json", TOKEN, whole=True)
+    with pytest.raises(ExportError, match="versicode keeps answers in its records; leave out --answers"):
+        write_samples(path, ExportFormat.VERSICODE, io.StringIO(), path)
+
+
 def test_records_of_projects_are_no_samples(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="run in a project, with its tests"):
         write_samples(write(tmp_path / "x.jsonl", {}), ExportFormat.EVOCODEBENCH, io.StringIO())
