@@ -65,9 +65,9 @@ class _Users:
 
 
 def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> str | None:
-    """Return the release for which a snippet is right, and from which a transition takes it on; None where it does not."""
+    """Return the release for which a snippet is right and from which a transition takes it on, if it does."""
     history, source = transition.history, transition.source
-    first, last = snippet["version"], snippet["last_version"]
+    first, last = str(snippet["version"]), str(snippet["last_version"])
     if transition.direction == Direction.NEW_TO_OLD:
         alone = history.within(source, first, last) and not history.within(transition.target, first, last)
         return source if alone else None

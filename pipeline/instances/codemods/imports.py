@@ -78,7 +78,7 @@ class ImportEditor(cst.CSTTransformer):
         self.done: list[tuple[str, str | None]] = []
         self.used: set[tuple[str, str]] = set()
 
-    def leave_SimpleStatementLine(
+    def leave_SimpleStatementLine(  # noqa: N802 - libcst calls it so
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine | cst.FlattenSentinel[cst.SimpleStatementLine] | cst.RemovalSentinel:
         """Replace a line that is one import statement."""

@@ -109,20 +109,20 @@ class _Reader(cst.CSTVisitor):
         self.bound: dict[str, str] = {}
         self.modules: set[str] = set()
 
-    def visit_Name(self, node: cst.Name) -> None:
+    def visit_Name(self, node: cst.Name) -> None:  # noqa: N802 - libcst calls it so
         self.chains.setdefault(self.span(node), node)
 
-    def visit_Attribute(self, node: cst.Attribute) -> None:
+    def visit_Attribute(self, node: cst.Attribute) -> None:  # noqa: N802 - libcst calls it so
         self.chains[self.span(node)] = node
 
-    def visit_Import(self, node: cst.Import) -> None:
+    def visit_Import(self, node: cst.Import) -> None:  # noqa: N802 - libcst calls it so
         for alias in node.names:
             path = alias.evaluated_name
             root = path.partition(".")[0]
             self.bound[alias.evaluated_alias or root] = path if alias.evaluated_alias else root
             self.modules.add(alias.evaluated_alias or root)
 
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> None:
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> None:  # noqa: N802 - libcst calls it so
         if node.relative or node.module is None or isinstance(node.names, cst.ImportStar):
             return
         module = dotted(node.module)

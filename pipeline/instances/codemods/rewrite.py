@@ -128,11 +128,11 @@ class _UseEditor(cst.CSTTransformer):
         start, end = self.program.span(statement)
         return any(start <= span[0] and span[1] <= end for span in self.tasks)
 
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write a plain name anew."""
         return self._use(original_node, updated_node)
 
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write a chain anew, or the last name of one that starts at an object."""
         span = self.program.span(original_node)
         name = self.mover.attributes.get(span)
@@ -141,7 +141,7 @@ class _UseEditor(cst.CSTTransformer):
         self._note(original_node, original_node.attr.value, name)
         return updated_node.with_changes(attr=updated_node.attr.with_changes(value=name))
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write the arguments of a call anew."""
         task = self.tasks.get(self.program.span(original_node.func))
         if task is None or task.recall is None:

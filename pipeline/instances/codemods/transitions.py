@@ -182,7 +182,7 @@ class Transition:
 def _needs_object(before: Row, after: Row | None) -> bool:
     if after is None or after["kind"] != SymbolKind.METHOD or {"classmethod", "staticmethod"} & set(after["labels"]):
         return False
-    return before["kind"] != SymbolKind.METHOD
+    return bool(before["kind"] != SymbolKind.METHOD)
 
 
 def _recall(before: Row, after: Row, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
