@@ -65,13 +65,14 @@ def prove(
 
 
 def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
-    """Run tests of a project in the sandbox, with the time that the rules give each test of a block.
+    """Run tests of a project in the sandbox; on files that were changed they have less time, since they may never end.
 
     Errors: those of `open_project`.
     """
     opened = open_project(project, workshop)
-    limits = opened.rules.model_copy(update={"test_time_s": rules.test_time_s})
-    return run_variants(replace(opened, rules=limits), variants, workshop.workers)
+    hurried = replace(opened, rules=opened.rules.model_copy(update={"test_time_s": rules.test_time_s}))
+    whole, changed = ([each for each in variants if bool(each.replacements) == has] for has in (False, True))
+    return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
 
 
 def _outcomes(run: TestRun) -> Mapping[str, TestOutcome]:
