@@ -119,7 +119,7 @@ class ImportEditor(cst.CSTTransformer):
                 self.used.add(target)
                 kept = local if local in plan.kept and local != target[1] else None
                 there = staying if target[0] == place else leaving.setdefault(target[0], [])
-                there.append(_alias(target[1], kept))
+                there.append(_renamed(alias, target[1], kept))
         if place == module and staying == list(node.names) and not leaving:
             return None
         first = [_from_import(node, place, staying)] if staying else []
@@ -146,21 +146,26 @@ class ImportEditor(cst.CSTTransformer):
 _PLAIN = cst.Module([])
 
 
-def _alias(name: str, kept: str | None) -> cst.ImportAlias:
-    return cst.ImportAlias(cst.Name(name), cst.AsName(cst.Name(kept)) if kept else None)
+def _renamed(alias: cst.ImportAlias, name: str, kept: str | None) -> cst.ImportAlias:
+    return alias.with_changes(name=cst.Name(name), asname=cst.AsName(cst.Name(kept)) if kept else None)
 
 
 def _from_import(node: cst.ImportFrom | None, module: str, aliases: Sequence[cst.ImportAlias]) -> cst.ImportFrom:
-    names = _without_last_comma(aliases)
     if node is None:
-        return cst.ImportFrom(_chain(module), names)
+        plain = [alias.with_changes(comma=cst.MaybeSentinel.DEFAULT) for alias in aliases]
+        return cst.ImportFrom(_chain(module), _without_last_comma(plain))
+    names = _between_commas(aliases) if node.lpar else _without_last_comma(aliases)
     return node.with_changes(module=_chain(module), names=names)
 
 
 def _without_last_comma(aliases: Sequence[cst.ImportAlias]) -> list[cst.ImportAlias]:
+    return _between_commas([*aliases[:-1], aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+
+
+def _between_commas(aliases: Sequence[cst.ImportAlias]) -> list[cst.ImportAlias]:
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     between = [each if isinstance(each.comma, cst.Comma) else each.with_changes(comma=comma) for each in aliases[:-1]]
-    return [*between, aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)]
+    return [*between, aliases[-1]]
 
 
 def _chain(path: str) -> cst.Name | cst.Attribute:
