@@ -9,6 +9,8 @@ from pipeline.scores.rules import ScoreRules
 from pipeline.scores.running import Runners
 from pipeline.scores.score import Scored, score_predictions, write
 from pipeline.scores.similarity import identifier_sequence_match, prefix_match
+from pipeline.scores.table import score_rows
+from pipeline.scores.tally import Tally, tally
 from pipeline.scores.tasks import SnapshotError, Task, read_tasks
 
 __all__ = [
@@ -20,6 +22,7 @@ __all__ = [
     "ScoreRules",
     "Scored",
     "SnapshotError",
+    "Tally",
     "Task",
     "api_f1",
     "api_hit",
@@ -35,5 +38,7 @@ __all__ = [
     "recall",
     "reciprocal_rank",
     "score_predictions",
+    "score_rows",
+    "tally",
     "write",
 ]

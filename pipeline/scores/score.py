@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +23,7 @@ from pipeline.scores.tasks import Task, read_tasks, rows_of
 from pipeline.settings import settings
 from pipeline.terms import Exclusion, Family, Metric
 
-FILES = ("scores.parquet", "scores.csv", "scores.svg", "excluded.jsonl")
+FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 """What `write` leaves in a folder; runs are in `runs.jsonl`."""
 
 CONTROLS = Path("scores", "controls.jsonl")
@@ -117,18 +116,22 @@ def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
 
     Errors: OSError.
     """
-    names = [column.name for column in table("scores").columns]
     write_parquet(folder / FILES[0], "scores", scored.rows)
-    with replacing(folder / FILES[1]) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.DictWriter(file, names, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(scored.rows)
+    _write_csv(folder / FILES[1], "scores", scored.rows)
+    _write_csv(folder / FILES[2], "excluded_predictions", [asdict(excluded) for excluded in scored.excluded])
     if any(row["mean"] is not None for row in scored.rows):
         # slow to import, and needed for the picture alone
         from pipeline.scores.picture import scores_svg
 
-        with replacing(folder / FILES[2]) as temporary:
+        with replacing(folder / FILES[3]) as temporary:
             temporary.write_text(scores_svg(title, scored.rows, rules.facets, rules.shown), encoding="utf-8")
-    with replacing(folder / FILES[3]) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for excluded in scored.excluded:
-            file.write(json.dumps(asdict(excluded)) + "\n")
+
+
+def _write_csv(path: Path, name: str, rows: Iterable[Row]) -> None:
+    declared = table(name)
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        lines = csv.DictWriter(file, [column.name for column in declared.columns], lineterminator="\n")
+        lines.writeheader()
+        for row in rows:
+            declared.check(row)
+            lines.writerow(row)
