@@ -101,7 +101,8 @@ def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules)
     row["packages"] = tree.packages([*built["import_names"], *chosen.import_names])
     environment = workshop.store.open(built)
     project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules)
-    runs = [_run(project, repeat) for repeat in range(workshop.rules.repeats)]
+    with ThreadPoolExecutor(workshop.workers) as pool:
+        runs = list(pool.map(lambda repeat: _run(project, repeat), range(workshop.rules.repeats)))
     return _judged(row, project, runs)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
 
 _ENOUGH = 20_000  # lines that a function executes in a test without reaching a new one
+_FRAMES = 4
 _OPTIMIZED = 1  # CO_OPTIMIZED: the code of a function; those of modules and classes are not
 
 
@@ -67,6 +68,18 @@ class Tracer:
             found = self.known[id(code)] = (place, code)
         return found[0]
 
+    def caller_of(self, frame: "Any") -> "Place | None":
+        """Return the function of the project that called, also through a few frames of others: wrappers, properties."""
+        back = frame.f_back
+        for _ in range(_FRAMES):
+            if back is None:
+                return None
+            place = self.place_of(back.f_code)
+            if place is not None:
+                return place
+            back = back.f_back
+        return None
+
     def enter_in_thread(self, frame: "Any", event: str, arg: "Any") -> None:
         """Note that a thread runs code of the project."""
         if self.place_of(frame.f_code) is not None:
@@ -85,7 +98,7 @@ class Tracer:
             self.end()
             self.over()
             return None
-        caller = self.place_of(frame.f_back.f_code) if frame.f_back is not None else None
+        caller = self.caller_of(frame)
         if caller is not None:
             self.edges.add((caller, place))
         follow = self.followers.get(id(code))

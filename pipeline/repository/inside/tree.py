@@ -23,12 +23,20 @@ def lay_out(spec: "dict[str, Any]") -> str:
     root = os.path.join(folder, spec["import_root"]) if spec["import_root"] else folder
     for package in spec["packages"]:
         complete(os.path.join(root, package), os.path.join(spec["site_packages"], package))
+    forget(spec["packages"])
     os.chdir(folder)
     sys.path[0] = root
     if root != folder:
         sys.path.insert(1, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys((root, folder)))
     return folder
+
+
+def forget(packages: "list[str]") -> None:
+    """Have the project itself be imported, also where pytest has loaded what is installed of it, as `packaging`."""
+    for name in list(sys.modules):
+        if name.split(".")[0] in packages:
+            del sys.modules[name]
 
 
 def complete(package: str, installed: str) -> None:
