@@ -108,8 +108,9 @@ def validate(
                 if span or only or coverage or repeats or process or timeout:
                     fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
                 tools = _workshop(engine)
-                kept = {"again": again, "restart": restart}
-                summary = validate_in_projects(given, found, verdicts, tools, teller(bar), answers, **kept)
+                summary = validate_in_projects(
+                    given, found, verdicts, tools, teller(bar), answers, again=again, restart=restart
+                )
             else:
                 with as_samples(given, found, answers) as path:
                     asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)

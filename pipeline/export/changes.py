@@ -73,8 +73,8 @@ def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
     def rewrite(text: str) -> str:
         if completion is None:
             return text
-        lines = text.splitlines(keepends=True)
-        body = completion if completion.endswith("\n") else f"{completion}\n"
-        return "".join([*lines[: first - 1], body, *lines[last:]])
+        # Lines as Python counts them: str.splitlines would end one at a form feed too.
+        lines = text.split("\n")
+        return "\n".join([*lines[: first - 1], completion.removesuffix("\n"), *lines[last:]])
 
     return rewrite

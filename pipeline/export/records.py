@@ -32,12 +32,13 @@ class BadRecord:
     detail: str
 
 
-_TELLING: Mapping[ExportFormat, frozenset[str]] = {
-    ExportFormat.GITCHAMELEON: frozenset({"example_id", "starting_code"}),
-    ExportFormat.EVOCODEBENCH: frozenset({"namespace", "completion_path"}),
-    ExportFormat.CODEVBENCH: frozenset({"block_key", "test_prefix"}),
-    ExportFormat.LIBEVOLUTIONEVAL: frozenset({"prompt", "code_str"}),
-}
+_TELLING = (
+    (frozenset({"example_id", "starting_code"}), ExportFormat.GITCHAMELEON),
+    (frozenset({"namespace", "completion_path"}), ExportFormat.EVOCODEBENCH),
+    (frozenset({"block_key", "test_prefix"}), ExportFormat.CODEVBENCH),
+    (frozenset({"prompt", "code_str"}), ExportFormat.LIBEVOLUTIONEVAL),
+    (frozenset({"API_Call", "Signature"}), ExportFormat.LIBEVOLUTIONEVAL),
+)
 """Fields by which the first record of a file of JSON lines tells its format."""
 
 
@@ -51,7 +52,7 @@ def detect(path: Path) -> ExportFormat | None:
         fields = set(json.loads(first))
     except (ValueError, TypeError, RecursionError):
         return None
-    return next((wanted for wanted, telling in _TELLING.items() if telling <= fields), None)
+    return next((wanted for telling, wanted in _TELLING if telling <= fields), None)
 
 
 def is_whole_json(file: IO[bytes]) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,11 @@ import pytest
 from pipeline.export import LAYOUTS, ExportError, Snapshot, Unpack, export
 from pipeline.export.folder import write_export
 from pipeline.export.results import Attached, Further, Result
-from pipeline.terms import ExportFormat
-from tests.export.restore import restored
-from tests.export.rows import lake_tables, snapshot_of
+from pipeline.terms import ExportFormat, Granularity, NotHeld, Scene
+from tests.export.restore import records, restored
+from tests.export.rows import DEMO, TIME, completion, lake_tables, problem, project, scene, snapshot_of, task
+from tests.export.rows import FILES as FILES_OF_DEMO
+from tests.index_server import Index, sdist
 from tests.publish.lakes import contents, edit_manifest, seal
 
 FILES = {
@@ -95,6 +99,55 @@ def test_nothing_is_written_over(there: str, snapshot: Path, sources: Unpack, tm
     with pytest.raises(ExportError, match=r"is a file; name a folder|is not empty, and nothing is written over"):
         export(snapshot, ExportFormat.VERSICODE, out, sources)
     assert contents(tmp_path) == before
+
+
+def test_a_snapshot_is_not_written_into(snapshot: Path, sources: Unpack) -> None:
+    before = contents(snapshot)
+    with pytest.raises(ExportError, match=r"is in the snapshot, which nothing may change"):
+        export(snapshot, ExportFormat.VERSICODE, snapshot / "data" / "out", sources)
+    assert contents(snapshot) == before
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\x0c", "\x1e", "é"])
+def test_any_reader_parts_lines_alike(sign: str, sources: Unpack, tmp_path: Path) -> None:
+    changed = lake_tables() | {"published_problems": [problem() | {"problem": f"a{sign}b"}]}
+    export(snapshot_of(changed, tmp_path), ExportFormat.GITCHAMELEON, tmp_path / "out", sources)
+    (line,) = (tmp_path / "out" / "problems.jsonl").read_text().splitlines()
+    assert json.loads(line)["problem"] == f"a{sign}b"
+
+
+def test_code_that_holds_the_mask_is_left_out_and_told(sources: Unpack, tmp_path: Path) -> None:
+    masked = completion(Granularity.TOKEN, id="masked", code="'<mask>'")
+    content = lake_tables()
+    content["published_completions"].append(masked)
+    written = export(snapshot_of(content, tmp_path), ExportFormat.VERSICODE, tmp_path / "out", sources)
+    assert written.refused == {("completions", NotHeld.MASK_IN_CODE): 1}
+    told = [json.loads(line) for line in (tmp_path / "out" / "NOT_HELD.jsonl").read_text().splitlines()]
+    assert [one["id"] for one in told if "reason" in one] == ["masked"]
+    assert written.records["token_completion.json"] == 1
+
+
+def test_of_a_namespace_the_newest_release_is_taken(demo: str, index: Index, sources: Unpack, tmp_path: Path) -> None:
+    index.add(DEMO, "2.0", sdist(DEMO, "2.0", FILES_OF_DEMO), "2022-06-01T12:30:00Z")
+    newer, later = hashlib.sha256(sdist(DEMO, "2.0", FILES_OF_DEMO)[1]).hexdigest(), TIME + timedelta(days=365)
+    content = lake_tables(demo)
+    content["projects"].append(project(newer, "2.0"))
+    content["published_repository_tasks"].append(task("2.0", release_time=later))
+    written = export(snapshot_of(content, tmp_path), ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    (record,) = records(tmp_path / "out", "data.jsonl")
+    assert record["completion_path"] == "Text-Processing/demo-2.0/demo/counting.py"
+    assert written.refused == {("repository_tasks", NotHeld.SAME_NAME): 1}
+    assert [path.name for path in (tmp_path / "out" / "Source_Code" / "Text-Processing").iterdir()] == ["demo-2.0"]
+
+
+def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: Path) -> None:
+    content = lake_tables(demo)
+    content["projects"].append(project("0" * 64, "3.0"))
+    content["published_scenes"].append(scene(Scene.WHOLE_BLOCK, "3.0"))
+    written = export(snapshot_of(content, tmp_path), ExportFormat.CODEVBENCH, tmp_path / "out", sources)
+    assert written.refused == {("scenes", NotHeld.SOURCES_MISSING): 1}
+    assert "no source distribution of demo 3.0" in written.first_refusal
+    assert sum(written.records.values()) == 8
 
 
 def test_an_empty_folder_is_taken(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def test_every_exported_file_tells_its_format_and_has_no_bad_record(
     wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:
     export(snapshot, wanted, tmp_path / "out", sources)
-    for file in (name for name in FILES[wanted] if not name.startswith(("documentation", "projects"))):
+    for file in (name for name in FILES[wanted] if not name.startswith("projects")):
         assert detect(tmp_path / "out" / file) is wanted
         ((number, record),) = (one for one in read_records(tmp_path / "out" / file) if not isinstance(one, BadRecord))
-        if record.get("language") != "java":
+        if record.get("language") != "java" and "API_Call" not in record:
             assert read_record(wanted, record, number, tmp_path / "out" / file).programs
 
 
