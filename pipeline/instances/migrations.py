@@ -99,6 +99,7 @@ def _instance(
         "direction": direction,
         "pattern": version_pattern(source.version, target.version),
         "basis": basis,
+        "target_outputs": target.outputs,
         "source_code": source.code,
         "target_code": target.code,
         "source_name": source.path.rpartition(".")[2],

@@ -48,30 +48,29 @@ def _prompted(code: str) -> list[str]:
     return [(">>> " if not line.startswith((" ", ")")) else "... ") + line for line in code.splitlines(keepends=True)]
 
 
-def instances(old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS) -> Output:
-    """Run the stages over the releases 1 (empty), 2 (old) and 3 (new)."""
-    releases, surface = surfaces({"1": dict.fromkeys(old, ""), "2": old, "3": new})
-    symbols = list(surface.tables["symbols"])
-    lives = lifecycle_stage(releases, symbols, list(surface.tables["importable"]), TAGGING).tables
-    rows = list(snippets)
-    uses = list(usage_stage(releases, rows, symbols, USAGE).tables["usages"])
-    made = instances_stage(
-        releases,
-        rows,
-        uses,
-        symbols,
-        list(lives["changes"]),
-        list(lives["lifecycles"]),
-        TAGGING,
-        MASKING,
-        {},
-        rules,
-        RUN_ALONE,
-    )
+Tables = dict[str, list[Row]]
+
+
+def stages(
+    old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS, before: Files | None = None
+) -> tuple[Tables, Output]:
+    """Run the stages over the releases 1 (empty, unless told), 2 (old) and 3 (new): what instances reads, and makes."""
+    releases, surface = surfaces({"1": before or dict.fromkeys(old, ""), "2": old, "3": new})
+    tables = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
+    importable = list(surface.tables["importable"])
+    lives = lifecycle_stage(releases, tables["symbols"], importable, TAGGING).tables
+    tables |= {name: list(rows) for name, rows in lives.items()}
+    tables["usages"] = list(usage_stage(releases, tables["snippets"], tables["symbols"], USAGE).tables["usages"])
+    made = instances_stage(**tables, tagging=TAGGING, rules=MASKING, foreign={}, codemods=rules, run_alone=RUN_ALONE)
     for name in ("migrations", "rewrites"):
         for row in made.tables[name]:
             table(name).check(row)
-    return made
+    return tables, made
+
+
+def instances(old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS) -> Output:
+    """Return what the stage of instances makes."""
+    return stages(old, new, *snippets, rules=rules)[1]
 
 
 def rewritten(old: Files, new: Files, *snippets: Row) -> list[Row]:
