@@ -52,6 +52,11 @@ def asked(task: Task) -> Asked:
     return task.row["granularity"], task.row["answer"], task.row["core_token"]
 
 
+def of_code(by_family: Mapping[Family, Task]) -> dict[Family, Task]:
+    """Return those tasks of an id that both sides score."""
+    return {family: task for family, task in by_family.items() if family in _FAMILIES}
+
+
 def answers(reference: str, name: str, samples: int) -> Iterator[str]:
     """Yield different answers: right ones, wrong ones, and ones that do not parse."""
     for number in range(samples):
@@ -222,9 +227,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rules = load(RULES / "scores.yaml", ScoreRules)
     whole = read_tasks(find_snapshot(arguments.snapshot), rules.facets)
-    tasks = {
-        of: {f: t for f, t in by.items() if f in (Family.COMPLETION, Family.MIGRATION)} for of, by in whole.items()
-    }
+    tasks = {of: of_code(by) for of, by in whole.items()}
     wanted = {of: asked(next(iter(by.values()))) for of, by in tasks.items() if by}
     seconds: dict[str, list[float]] = {"driftline": [], "plain": []}
     with TemporaryDirectory() as folder:
