@@ -90,7 +90,7 @@ def test_self_debugging_shows_the_failed_answer_and_its_trace(snapshot: Path) ->
     (one,) = made(snapshot, "gitchameleon-self-debugging", ATTEMPT)
     assert isinstance(one, Prompt)
     assert (
-        "<Generated Solution>\n    return a\n\n</Generated Solution>\n<Trace>\nAssertionError\n</Trace>" in one.prompt
+        "<Generated Solution>\n    return a\n</Generated Solution>\n<Trace>\nAssertionError\n</Trace>" in one.prompt
     )
     (none,) = made(snapshot, "gitchameleon-self-debugging")
     assert isinstance(none, Without)
