@@ -8,7 +8,8 @@ from pipeline.crawl import Fetcher
 from pipeline.export import Unpack, from_index
 from pipeline.repository import ProjectSources, RepositoryRules
 from pipeline.rules import RULES, load
-from tests.export.rows import DEMO, FILES, lake_tables, snapshot_of
+from tests.export.demo import DEMO, FILES
+from tests.export.rows import lake_tables, snapshot_of
 from tests.index_server import Index, sdist
 
 

@@ -14,9 +14,11 @@ from pipeline.export import LAYOUTS, ExportError, Snapshot, Unpack, export
 from pipeline.export.folder import write_export
 from pipeline.export.results import Attached, Further, Result
 from pipeline.terms import ExportFormat, Granularity, NotHeld, Scene
+from tests.export.columns import TIME
+from tests.export.demo import DEMO, project, scene, task
+from tests.export.demo import FILES as FILES_OF_DEMO
 from tests.export.restore import records, restored
-from tests.export.rows import DEMO, TIME, completion, lake_tables, problem, project, scene, snapshot_of, task
-from tests.export.rows import FILES as FILES_OF_DEMO
+from tests.export.rows import completion, lake_tables, problem, snapshot_of
 from tests.index_server import Index, sdist
 from tests.publish.lakes import contents, edit_manifest, seal
 

@@ -19,8 +19,8 @@ from pipeline.repository import ProjectSources, RepositoryRules, Workshop
 from pipeline.rules import RULES, load
 from pipeline.terms import ExportFormat, Outcome
 from pipeline.validation import NoVerdicts, Summary, Verdict, read_verdicts
+from tests.export.demo import FILES
 from tests.export.restore import records
-from tests.export.rows import FILES
 from tests.export.test_records import write
 from tests.index_server import Index
 from tests.validation.conftest import empty_environment
