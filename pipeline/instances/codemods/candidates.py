@@ -10,7 +10,7 @@ from pipeline.instances.codemods.rewrite import Rewritten, rewrite
 from pipeline.instances.codemods.rules import CodemodRules
 from pipeline.instances.codemods.signatures import Unfit
 from pipeline.instances.codemods.transitions import Step, Transition, transitions
-from pipeline.instances.history import History
+from pipeline.instances.history import History, is_major
 from pipeline.instances.pairs import Pair, Side, similarity
 from pipeline.lake import Reject, Row, content_id
 from pipeline.snippets import source_of
@@ -52,16 +52,29 @@ class _Users:
 
     def of(self, transition: Transition, rules: CodemodRules) -> list[tuple[Row, Transition]]:
         """Return the snippets that a transition may touch, by id, each with the transition from its own release."""
-        found: dict[str, tuple[Row, Transition]] = {}
+        found: dict[tuple[str, str, str], tuple[Row, Transition]] = {}
         for path, usage in self.first_use.items():
             step = transition.step(usage)
             if step is None:
                 continue
             for key, snippet in self.by_path[path].items():
                 source = _source(snippet, path, transition, early=step.breaking and rules.before_the_change)
-                if source is not None:
-                    found[key] = snippet, transition if source == transition.source else transition.since(source)
+                if source is None:
+                    continue
+                ends = [(source, transition.target)]
+                if rules.majors and step.breaking and transition.direction == Direction.OLD_TO_NEW:
+                    ends += _majors(snippet, step, source, transition)
+                found |= {(key, *pair): (snippet, transition.between(*pair)) for pair in ends}
         return [found[key] for key in sorted(found)]
+
+
+def _majors(snippet: Row, step: Step, source: str, transition: Transition) -> Iterator[tuple[str, str]]:
+    """Yield the last major release before a change that has a snippet, with the first one after the change."""
+    history, path = transition.history, step.task.usage["path"]
+    old = [version for version in history.between(str(snippet["version"]), source) if is_major(version)]
+    new = [version for version in history.since(transition.target) if is_major(version)]
+    if old and new and history.is_public(path, old[-1]):
+        yield old[-1], new[0]
 
 
 def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> str | None:
@@ -73,7 +86,9 @@ def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> 
         return source if alone else None
     if history.within(source, first, last):
         return source
-    return last if early and history.rank(last) < history.rank(source) and history.is_public(path, last) else None
+    if not early or history.rank(last) >= history.rank(source):
+        return None
+    return last if history.is_public(path, last) else None
 
 
 class _Programs(dict[str, Program | Unfit]):
@@ -95,7 +110,7 @@ class _Programs(dict[str, Program | Unfit]):
 def _pair(
     snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules, programs: _Programs
 ) -> Pair | Reject | None:
-    key = f"{snippet['id']} {transition.target}"
+    key = f"{snippet['id']} {transition.source} {transition.target}"
     steps = [step for usage in usages if (step := transition.step(usage)) is not None]
     steps = [step for step in steps if step.basis in rules.follow]
     lines = source_of(snippet).count("\n") + 1

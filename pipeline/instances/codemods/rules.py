@@ -14,5 +14,6 @@ class CodemodRules(Rule):
     follow: frozenset[MigrationBasis]
     only_with_outputs: frozenset[MigrationBasis]
     before_the_change: bool
+    majors: bool
     max_lines: int = Field(ge=1)
     max_per_paths_and_versions: int = Field(ge=1)

@@ -98,17 +98,20 @@ class Transition:
         self.direction = direction
         up = direction == Direction.OLD_TO_NEW
         versions = changes[0]["old_version"], changes[0]["new_version"]
-        self.source, self.target = versions if up else versions[::-1]
+        self.source: str = versions[0 if up else 1]
+        self.target: str = versions[1 if up else 0]
         self._moves: dict[str, Followed] = {}
         self._definitions: dict[str, Followed] = {}
         self._calls: dict[str, Called] = {}
         for change in changes:
             self._enter(change, stated)
 
-    def since(self, version: str) -> Transition:
-        """Return the same for code of an earlier release, where what changes was the same already."""
+    def between(self, source: str, target: str) -> Transition:
+        """Return the same from an earlier release, or to a later one, for what is the same there as at the change."""
+        if (source, target) == (self.source, self.target):
+            return self
         other = copy.copy(self)
-        other.source = version
+        other.source, other.target = source, target
         return other
 
     def _enter(self, change: Row, stated: Stated) -> None:

@@ -38,8 +38,10 @@ def example(code: str, first: str, last: str | None = None, path: str = "lib", o
     preamble, rest = "".join(lines[:at]), "".join(lines[at:])
     parser = doctest.DocTestParser()
     statements = [each.source for each in parser.get_examples("".join(_prompted(rest)))] if outputs else []
-    stated = (None,) * (len(statements) - len(outputs)) + outputs
-    checks = [{"statement": s, "expected": e, "options": []} for s, e in zip(statements, stated, strict=True)]
+    stated: tuple[str | None, ...] = (None,) * (len(statements) - len(outputs)) + outputs
+    checks: list[Row] = [
+        {"statement": s, "expected": e, "options": []} for s, e in zip(statements, stated, strict=True)
+    ]
     row = snippet(rest, path, first, last, preamble)
     return row | {"checks": checks, "id": content_id("lib", first, path, preamble, rest)}
 
@@ -51,11 +53,14 @@ def _prompted(code: str) -> list[str]:
 Tables = dict[str, list[Row]]
 
 
-def stages(
-    old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS, before: Files | None = None
-) -> tuple[Tables, Output]:
-    """Run the stages over the releases 1 (empty, unless told), 2 (old) and 3 (new): what instances reads, and makes."""
-    releases, surface = surfaces({"1": before or dict.fromkeys(old, ""), "2": old, "3": new})
+def stages(old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
+    """Run the stages over the releases 1 (empty), 2 (old) and 3 (new): what instances reads, and makes."""
+    return over({"1": dict.fromkeys(old, ""), "2": old, "3": new}, *snippets, rules=rules)
+
+
+def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
+    """Run the stages over a history: version to files."""
+    releases, surface = surfaces(history)
     tables = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
     importable = list(surface.tables["importable"])
     lives = lifecycle_stage(releases, tables["symbols"], importable, TAGGING).tables

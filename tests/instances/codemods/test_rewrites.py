@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from pipeline.lake import Row
-from tests.instances.codemods.library import Files, example, instances, module, rewritten, run
+from tests.instances.codemods.library import Files, example, instances, module, over, rewritten, run
 from tests.instances.rows import CODEMODS
 
 BODY = '    """Fetch a page, slowly and surely."""\n    page = [name, size]\n    page.reverse()\n    return page\n'
@@ -34,10 +34,10 @@ MOVED = (
     package(init="from lib import a, b\n", a=FETCH, b="def other(): return 1\n"),
     package(init="from lib import a, b\n", a="def another(): return 1\n", b=f"def other(): return 1\n{FETCH}"),
 )
-METHODS = tuple(
-    module(f"class Page:\n    def {name}(self, name, size=1):\n{BODY.replace('    ', '        ')}")
-    for name in ("fetch", "load")
+METHOD = "class Page:\n" + "".join(
+    f"    {line}" for line in FETCH.replace("(name", "(self, name").splitlines(keepends=True)
 )
+METHODS = module(METHOD), module(METHOD.replace("fetch", "load"))
 
 CASES = {
     "a rename, by the module": Case(*RENAMED, "import lib\nx = lib.fetch('a')\n", "import lib\nx = lib.load('a')\n"),
@@ -271,3 +271,27 @@ def test_order_does_not_matter() -> None:
     forwards, backwards = (instances(case.old, case.new, *rows) for rows in (several, several[::-1]))
     assert forwards.tables == backwards.tables
     assert forwards.rejects == backwards.rejects
+
+
+OLD, NEW = RENAMED
+HISTORY = {"1.9": module(""), "2.0.0": OLD, "2.1.0": OLD, "2.2.0": NEW, "3.0.0": NEW}
+TO_NEIGHBOUR = {("2.1.0", "2.2.0", "minor_to_minor"), ("2.2.0", "2.1.0", "minor_to_minor")}
+BETWEEN_MAJORS = {("2.0.0", "3.0.0", "major_to_major"), ("3.0.0", "2.0.0", "major_to_major")}
+FROM_EARLIER = {("2.0.0", "2.2.0", "major_to_minor"), ("2.2.0", "2.0.0", "minor_to_major")}
+
+
+@pytest.mark.parametrize(
+    ("last", "switched_off", "expected"),
+    [
+        ("2.1.0", [], TO_NEIGHBOUR | BETWEEN_MAJORS),
+        ("2.1.0", ["majors"], TO_NEIGHBOUR),
+        ("2.0.0", [], FROM_EARLIER | BETWEEN_MAJORS),
+        ("2.0.0", ["majors"], FROM_EARLIER),
+        ("2.0.0", ["before_the_change"], set()),
+    ],
+)
+def test_versions_that_are_paired(last: str, switched_off: list[str], expected: set[tuple[str, str, str]]) -> None:
+    source = example(CASES["a rename, imported"].code, "2.0.0", last)
+    rules = CODEMODS.model_copy(update=dict.fromkeys(switched_off, False))
+    made = over(HISTORY, source, rules=rules)[1].tables["migrations"]
+    assert {(row["version"], row["target_version"], str(row["pattern"])) for row in made} == expected

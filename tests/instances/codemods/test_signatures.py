@@ -127,8 +127,8 @@ def signatures(draw: st.DrawFn, names: Sequence[str] = NAMES) -> tuple[Parameter
     """A signature that Python takes."""
     chosen = draw(st.lists(st.sampled_from(names), unique=True, max_size=4))
     made = [Parameter(name, draw(KINDS), draw(DEFAULTS)) for name in chosen]
-    order = {ONLY: 0, BOTH: 1, NAMED: 2}
-    made.sort(key=lambda p: (order[ParameterKind(p.kind)], p.kind != NAMED and p.default is not None))
+    order: dict[str, int] = {ONLY: 0, BOTH: 1, NAMED: 2}
+    made.sort(key=lambda p: (order[p.kind], p.kind != NAMED and p.default is not None))
     try:
         as_python(made)
     except ValueError:
