@@ -7,7 +7,7 @@ import inspect
 import io
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.terms import FunctionType
 
@@ -31,7 +31,7 @@ class Function:
     body: tuple[int, int]
     indent: int
     docstring: str | None
-    node: Definition
+    node: Definition = field(compare=False, repr=False)
 
     @property
     def owner(self) -> str:
