@@ -17,14 +17,14 @@ from tests.validation.conftest import empty_environment
 
 FILES = {
     "src/shop/__init__.py": "from shop.prices import total as total\n",
-    "src/shop/money.py": '''\
+    "src/shop/money.py": """\
 RATE = 0.2
 ROUND = 2
 
 
 def rounded(value):
     return round(value, ROUND)
-''',
+""",
     "src/shop/prices.py": '''\
 """Prices."""
 import functools
@@ -89,7 +89,7 @@ def never():
     return total([])
 ''',
     "tests/conftest.py": "import pytest\nfrom shop.prices import Basket\n\n@pytest.fixture\ndef basket(): return Basket()\n",
-    "tests/test_prices.py": '''\
+    "tests/test_prices.py": """\
 import os, threading, time
 import pytest
 from shop.prices import total, with_tax, Basket
@@ -107,7 +107,7 @@ def test_thread():
 def test_fails(): assert total([]) == 1
 @pytest.mark.skip
 def test_skipped(): pass
-''',
+""",
     "examples/test_elsewhere.py": "def test_no(): assert 0\n",
     "setup.cfg": "[tool:pytest]\naddopts = --cov=shop -n 4\ntestpaths = tests\n",
 }

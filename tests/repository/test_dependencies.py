@@ -53,7 +53,7 @@ def test_imports_in_a_circle_lead_nowhere() -> None:
     assert Bindings(circle).resolve("a", "x") is None
 
 
-TEXT = '''\
+TEXT = """\
 from pkg.base import Base, LIMIT
 from pkg.tools import help_me as aid, SIZE
 import pkg.sub.deep as deep
@@ -70,7 +70,7 @@ class Mine(Base):
         return [deep.PLACE for _ in range(value)], OTHER, call(), Mine
     def own(self):
         return self.hook() + LOCAL
-'''
+"""
 
 
 def function(name: str) -> Function:

@@ -39,7 +39,7 @@ def test_what_is_said(code: str, docstring: str, functionality: str, arguments: 
     assert requirement_of(docstring, node) == Requirement(functionality, arguments)
 
 
-@pytest.mark.parametrize("said", ["Plain.", 'With """quotes""" and \\ in it.', "Ends with a quote\"", "Line\nand line."])
+@pytest.mark.parametrize("said", ["Plain.", 'With """quotes""" and \\ in it.', 'Ends with a quote"', "Line\nand line."])
 def test_the_prompt_is_python_and_says_the_requirement(said: str) -> None:
     code = input_code(["    def f(self):"], "        ", Requirement(said, ":param x: y."))
     node = parsed([*code.split("\n"), "        pass"])

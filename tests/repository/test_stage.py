@@ -20,7 +20,15 @@ from pipeline.repository import RepositoryRules, Workshop, open_project, project
 from pipeline.repository.sdists import TooLarge
 from pipeline.repository.tree import Tree
 from pipeline.rules import RULES, load
-from pipeline.terms import ArtifactKind, EnvironmentOutcome, ProjectOutcome, RejectReason, Rung, SnippetSource, TestOutcome
+from pipeline.terms import (
+    ArtifactKind,
+    EnvironmentOutcome,
+    ProjectOutcome,
+    RejectReason,
+    Rung,
+    SnippetSource,
+    TestOutcome,
+)
 from tests.repository.conftest import FILES, tree
 
 TIME = datetime(2024, 5, 1, tzinfo=UTC)
@@ -96,7 +104,7 @@ def workshop(rules: RepositoryRules, environment: Environment, sandbox: Sandbox)
 
 def with_files(workshop: Workshop, changed: Mapping[str, str], **updated: Any) -> Workshop:
     rules = workshop.rules.model_copy(update=updated)
-    sources: Any = Sources({"shop": tree(rules, FILES | {"PKG-INFO": METADATA} | changed)})
+    sources: Any = Sources({"shop": tree(rules, {**FILES, "PKG-INFO": METADATA, **changed})})
     return replace(workshop, sources=sources, rules=rules)
 
 
@@ -178,7 +186,10 @@ def test_tasks_are_judged_by_tests_that_miss_the_body(tasks: Output) -> None:
     }
     assert (task["reference_outcome"], task["emptied_outcome"]) == (TestOutcome.PASSED, TestOutcome.FAILED)
     assert task["functionality"] == "Return a price together with the tax on it."
-    assert task["arguments"] == ":param price: what it costs without.\n:param rate: Default money.RATE.\n:return: what it costs."
+    assert (
+        task["arguments"]
+        == ":param price: what it costs without.\n:param rate: Default money.RATE.\n:return: what it costs."
+    )
     assert task["coverage"] == 1.0
 
 
@@ -247,7 +258,11 @@ BROKEN: dict[str, tuple[dict[str, str], ProjectOutcome, RejectReason]] = {
         ProjectOutcome.NOT_COLLECTED,
         RejectReason.NOT_PROVEN,
     ),
-    "no test passes": ({"tests/test_prices.py": "def test(): assert 0\n"}, ProjectOutcome.NONE_PASSED, RejectReason.NOT_PROVEN),
+    "no test passes": (
+        {"tests/test_prices.py": "def test(): assert 0\n"},
+        ProjectOutcome.NONE_PASSED,
+        RejectReason.NOT_PROVEN,
+    ),
     "nothing is reached": (
         {"tests/test_prices.py": "def test(): pass\n"},
         ProjectOutcome.NOTHING_REACHED,
@@ -281,14 +296,16 @@ def test_no_source_distribution_and_no_tests(workshop: Workshop) -> None:
 
 def test_what_tests_ask_for_is_given_up_step_by_step(workshop: Workshop) -> None:
     asking = with_files(workshop, {"requirements-test.txt": "idna==3.6\n"})
-    store: Any = Store(workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: "idna==3.6" in wanted.pins)
+    store: Any = Store(
+        workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: "idna==3.6" in wanted.pins
+    )
     [project] = trace(replace(asking, store=store)).tables["projects"]
     assert [wanted.pins for wanted in store.asked] == [("idna==3.6", "pytest"), ("idna", "pytest")]
     assert (project["outcome"], project["requirements"]) == (ProjectOutcome.TRACED, ["idna", "pytest"])
     never: Any = Store(workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: True)
     [project] = trace(replace(asking, store=never)).tables["projects"]
     assert project["outcome"] == ProjectOutcome.NO_ENVIRONMENT
-    with pytest.raises(ValueError, match="shop 1.0 has no traced tests"):
+    with pytest.raises(ValueError, match=r"shop 1\.0 has no traced tests"):
         open_project(project, workshop)
 
 
@@ -299,7 +316,11 @@ def test_dependents_are_taken_as_the_rule_says_and_held_back_by_their_licence(wo
     older = DEPENDENT | {"place": "pkg:pypi/mall@1.9"}
     output = projects_stage([RELEASE], [older, DEPENDENT], here, LICENCES)
     of_dependent = {row["project"]: row for row in output.tables["projects"]}["mall"]
-    assert (of_dependent["version"], of_dependent["library"], of_dependent["licence"]) == ("2.0", "shop", "GPL-3.0-only")
+    assert (of_dependent["version"], of_dependent["library"], of_dependent["licence"]) == (
+        "2.0",
+        "shop",
+        "GPL-3.0-only",
+    )
     made = make(here, output)
     quality = load(RULES / "quality.yaml", QualityRules)
     gated = repository_gate_stage(made.tables["repository_tasks"], output.tables["projects"], quality)

@@ -41,7 +41,10 @@ def test_a_function_is_reached_by_the_tests_that_execute_it(of_shop: dict[str, S
 
 
 def test_lines_are_those_that_the_test_executed(of_shop: dict[str, Seen]) -> None:
-    raising, returning = line('        raise ValueError("no rate")'), line("    return to_cents(price * (1 + rate) * SCALE)")
+    raising, returning = (
+        line('        raise ValueError("no rate")'),
+        line("    return to_cents(price * (1 + rate) * SCALE)"),
+    )
     tests = of_shop["shop.prices.with_tax"].tests
     assert returning in tests[TAX]
     assert raising not in tests[TAX]

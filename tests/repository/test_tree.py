@@ -86,12 +86,20 @@ def test_archives_that_lie_are_refused(rules: RepositoryRules, archive: io.Bytes
 ASKS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "nothing stated": ({}, ("pytest",)),
     "an extra of pyproject.toml": (
-        {"pyproject.toml": '[project]\nname="a"\nversion="1"\n[project.optional-dependencies]\ntest=["mock>=3", "pytest-cov"]\n'},
+        {
+            "pyproject.toml": '[project]\nname="a"\nversion="1"\n[project.optional-dependencies]\ntest=["mock>=3", "pytest-cov"]\n'
+        },
         ("mock>=3", "pytest"),
     ),
-    "tox": ({"tox.ini": "[testenv]\ndeps =\n    pytest\n    hypothesis\n[testenv:docs]\ndeps = sphinx\n"}, ("hypothesis", "pytest")),
+    "tox": (
+        {"tox.ini": "[testenv]\ndeps =\n    pytest\n    hypothesis\n[testenv:docs]\ndeps = sphinx\n"},
+        ("hypothesis", "pytest"),
+    ),
     "a file that tox takes in": (
-        {"tox.ini": "[testenv]\ndeps = -r requirements/tests.txt\n", "requirements/tests.txt": "pytest==7.4.4\nidna==3.6\n"},
+        {
+            "tox.ini": "[testenv]\ndeps = -r requirements/tests.txt\n",
+            "requirements/tests.txt": "pytest==7.4.4\nidna==3.6\n",
+        },
         ("idna==3.6", "pytest==7.4.4"),
     ),
     "a pin counts before a range": (
@@ -112,7 +120,10 @@ ASKS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"requirements-test.txt": "shop\n", "examples/a/requirements-test.txt": "django\n"},
         ("pytest",),
     ),
-    "addresses and what nobody can read": ({"requirements-test.txt": "git+https://x.org/y\n%%%\nmock\n"}, ("mock", "pytest")),
+    "addresses and what nobody can read": (
+        {"requirements-test.txt": "git+https://x.org/y\n%%%\nmock\n"},
+        ("mock", "pytest"),
+    ),
 }
 
 
