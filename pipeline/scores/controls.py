@@ -15,7 +15,7 @@ from pipeline.scores.tasks import Task
 from pipeline.terms import Family, Granularity
 
 NO_NAME = "driftline_has_no_such_name"
-_NOTHING = "pass"
+_NOTHING, _NO_CONDITION = "pass", "if True:"
 _TRACEBACK = "Traceback"
 # What may keep a name from being looked up when its statement runs.
 _LATER = (
@@ -28,7 +28,9 @@ _LATER = (
 def control(task: Task) -> str | None:
     """Return an answer that leaves everything out; None where runs of the snapshot have shown that such a one fails."""
     if task.family is Family.COMPLETION:
-        return NO_NAME if task.row["granularity"] == Granularity.TOKEN else _NOTHING
+        if task.row["granularity"] == Granularity.TOKEN:
+            return NO_NAME
+        return _NO_CONDITION if task.row["answer"].endswith(":") else _NOTHING
     return _NOTHING if task.family is Family.MIGRATION else None
 
 

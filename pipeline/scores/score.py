@@ -29,7 +29,9 @@ FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 CONTROLS = Path("scores", "controls.jsonl")
 """Below the cache: how answers that leave everything out came out, which is the same for every model."""
 
-_TASKS_ONLY = frozenset({Exclusion.NOT_PREDICTED, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING})
+_TASKS_ONLY = frozenset(
+    {Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,7 @@ class Exclusion(Term):
     TOO_MANY_SAMPLES = "too_many_samples", "more samples than the rules allow"
     SAMPLE_TOO_LONG = "sample_too_long", "a sample is longer than the rules allow; the others count"
     NOT_PREDICTED = "not_predicted", "a task of a family that was answered, without an answer"
+    NO_DOCUMENT = "no_document", "no MRR: the snapshot has no document of the API in that version to be found"
     NOT_RUNNABLE = "not_runnable", "no Pass@k: the reference was not run by itself, as part of a project"
     NOT_DISCRIMINATING = "not_discriminating", "no Pass@k: the run notices no difference where the answer is left out"
     NO_ENVIRONMENT = "no_environment", "no Pass@k: the environment is not in the snapshot, or cannot be made here"

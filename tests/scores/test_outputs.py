@@ -152,6 +152,7 @@ RAISING = {"checks": [CHECKS[0] | {"expected": "Traceback (most recent call last
         (completion("token", "from m import [token-mask]\n"), RAISING, False),
         (completion("line", "[line-mask]\n", "lines"), SHOWING, True),
         (completion("line", "[line-mask]\n", "line"), SHOWING, False),
+        (completion("line", "[line-mask]\n    lines\n", "if lines:"), SHOWING, False),
         (completion("line", "[line-mask]\n", "lines = wrap('a b', 1)"), SHOWING, False),
         (completion("block", "[block-mask]\n", "lines\nlen(lines)"), SHOWING, True),
         (completion("block", "[block-mask]\n", "lines\nlen(lines)"), SILENT, False),
@@ -162,3 +163,10 @@ RAISING = {"checks": [CHECKS[0] | {"expected": "Traceback (most recent call last
 def test_controls_that_need_no_run(task: Task, example: dict[str, Any], certain: bool) -> None:
     assert control(task)
     assert fails_for_certain(task, example) is certain
+
+
+def test_what_leaves_out_a_header_is_a_header() -> None:
+    header = completion("line", "[line-mask]\n    x = 1\n", "with f() as x:")
+    left_out = control(header)
+    assert left_out == "if True:"
+    assert filled(header.row | {"core_token": "f"}, left_out) == "if True:\n    x = 1\n"

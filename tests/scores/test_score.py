@@ -15,8 +15,6 @@ from pipeline.lake import read_parquet
 from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
 from pipeline.terms import Exclusion, Facet, Family, Metric
 from tests.scores.snapshots import (
-    COMPLETION,
-    LINE,
     MIGRATION,
     REFERENCES,
     RULES_OF_SCORES,
@@ -150,6 +148,13 @@ def test_rank_of_the_own_document(folder: Path, of: str, documents: list[str], r
     assert (row["metric"], row["mean"]) == (Metric.MRR, pytest.approx(rank, abs=1e-4))
 
 
+def test_a_query_without_a_document_is_no_failure_of_the_retriever(tmp_path: Path) -> None:
+    without = snapshot(tmp_path / "snapshot", TASKS | {"api_documents": TASKS["api_documents"][2:]})
+    found = scored(without, lines({"id": "token", "documents": ["d3"]}))
+    assert [each.reason for each in found.excluded] == [Exclusion.NO_DOCUMENT]
+    assert (found.rows, found.flawed) == ([], False)
+
+
 def test_documents_and_completions_of_one_query_both_count(folder: Path) -> None:
     both = [{"completions": ["load(1)"]}, {"documents": ["d1"]}]
     found = scored(folder, lines(*({"id": "token", "family": "context"} | each for each in both)))
@@ -212,5 +217,3 @@ def test_the_rules_are_those_that_ship() -> None:
     assert isinstance(RULES_OF_SCORES, ScoreRules)
     assert Facet.FAMILY not in RULES_OF_SCORES.facets
     assert set(RULES_OF_SCORES.facets) == set(Facet) - {Facet.FAMILY}
-    assert COMPLETION["core_token"] == LINE["answer"].partition("(")[0]
-    assert set(TASKS) >= {"completions", "migrations"}
