@@ -148,7 +148,11 @@ class Candidates:
             if history.previous(version) is None:
                 continue
             uses = self.library.uses(program, version)
-            found = self._by_tags(shown, version, uses) or self._by_runs(shown, version, uses)
+            found = (
+                self._by_tags(shown, version, uses)
+                or self._by_runs(shown, version, uses)
+                or self._by_rewrites(shown, version, uses)
+            )
             if found is not None:
                 yield found
 
@@ -181,6 +185,22 @@ class Candidates:
             return None
         target = _Target(path, PLAIN, None, GitChameleonCategory.SEMANTICS)
         return self._candidate(shown, version, target, neighbour, uses)
+
+    def _by_rewrites(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+        """Return the candidate of an API that codemods write otherwise for the release after."""
+        history = self.library.history
+        following = history.next(version)
+        rewrites = self._rewrites[shown.snippet["id"], following] if following else []
+        used = {use.path for use in uses}
+        for edit in (edit for rewrite in rewrites for edit in rewrite["edits"] if edit["path"] in used):
+            changes = (self.library.changes.get(key) for rewrite in rewrites for key in rewrite["changes"])
+            change = next((row for row in changes if row and row["path"] == edit["path"]), None)
+            category = (change or {}).get("gitchameleon_category") or GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE
+            tags = history.tags(edit["path"], version) or PLAIN
+            found = self._candidate(shown, version, _Target(edit["path"], tags, change, category), following, uses)
+            if found.other is not None:
+                return found
+        return None
 
     def _candidate(
         self, shown: Shown, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]

@@ -51,12 +51,13 @@ class Draft:
 
 
 def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Draft | Reject:
-    """Write the problem of a candidate.
+    """Write the problem of a candidate, which names neither the core API nor those of its parameters that changed.
 
     Rejects: LEAKS_ANSWER where what is given names the core API; NO_TEXT where no sentence says what to do.
     """
-    hidden = (candidate.name,)
     task, version = candidate.task, candidate.version
+    given = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
+    hidden = (candidate.name, *sorted(given & library.changed_parameters(candidate.path, version)))
     key = f"{candidate.shown.key} {version}"
     written = write(task, hidden, rules)
     if found := names_given_away([_without_library(written, library.roots(version))], hidden, drafting):
@@ -72,6 +73,7 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     row = {
         "id": content_id("problem", *made),
         **head(candidate.shown.snippet, candidate.path, version, candidate.tags, library.history),
+        "change_id": candidate.change["id"] if candidate.change else None,
         "starting_code": written.starting_code,
         "solution": written.solution,
         "category": candidate.category,

@@ -9,6 +9,7 @@ from pipeline.instances.history import History
 from pipeline.lake import Row, holding_at
 from pipeline.lifecycle import LifecycleRules, Tags
 from pipeline.review import Runs
+from pipeline.terms import ChangeKind
 from pipeline.usage import Api, UsageRules, Use, scan
 
 
@@ -29,7 +30,7 @@ class Library:
     ) -> None:
         self.history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
         self.runs = Runs(verdicts)
-        self.changes = changes
+        self.changes = {row["id"]: row for row in changes}
         self._symbols = symbols
         self._usage = usage
         self._apis: dict[str, Api] = {}
@@ -48,6 +49,13 @@ class Library:
     def uses(self, program: str, version: str) -> tuple[Use, ...]:
         """Return the uses of the library's API in a program, at a version."""
         return scan(program, self._api(version)).uses
+
+    def changed_parameters(self, path: str, version: str) -> frozenset[str]:
+        """Return the names of the parameters of a path that a version changed, the new ones of those renamed."""
+        of_path = (row for row in self.changes.values() if row["path"] == path and row["new_version"] == version)
+        renamed = ChangeKind.PARAMETER_RENAMED
+        names = (row["new"] if row["kind"] == renamed else row["parameter"] for row in of_path if row["parameter"])
+        return frozenset(filter(None, names))
 
     def docstrings(self, paths: Iterable[str], version: str) -> tuple[str, ...]:
         """Return the docstrings of paths at a version, each once."""

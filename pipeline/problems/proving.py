@@ -45,6 +45,11 @@ class Trial:
         return str(self.draft.row["version"])
 
     @property
+    def passed(self) -> bool:
+        """Whether the reference passed the hidden tests."""
+        return any(run["role"] == ProblemRun.HIDDEN and run["outcome"] == Outcome.PASSED for run in self.runs)
+
+    @property
     def module(self) -> str:
         """Under what name the hidden tests import the program."""
         return f"sample_{self.draft.id}"
@@ -70,6 +75,9 @@ def prove(
 ) -> Iterator[Trial | Reject]:
     """Run drafts; those whose reference does what the example states come back with their tests and runs.
 
+    Where the reference fails hidden tests, it has those alone that the example states: what was recorded of it was not
+    the same again.
+
     Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value.
     """
     trials: list[Trial] = []
@@ -82,12 +90,11 @@ def prove(
                 trials.append(result)
             else:
                 yield result
-    for version, tried in _trials_by(trials, "version"):
-        _run_reference(tried, places[version], runner)
-        _run_others(tried, places[version], runner)
-    for version, tried in _trials_by(trials, "other_version"):
-        if version in places:
-            _run_elsewhere(tried, places[version], runner)
+    _run(trials, places, runner)
+    unsure = [trial for trial in trials if trial.recorded and not trial.passed]
+    for trial in unsure:
+        trial.recorded, trial.runs = (), []
+    _run(unsure, places, runner)
     yield from trials
 
 
@@ -133,82 +140,62 @@ def _same(made: Made | None, case: CaseOf) -> bool:
     return (made.shown or made.value or "").split() == stated.split()
 
 
-def _run_reference(trials: Sequence[Trial], place: Place, runner: Runner) -> None:
-    """Run the reference with its visible test and its hidden tests; with the stated ones alone where others fail."""
-    visible = [_script(trial, place) for trial in trials]
-    for trial, result in zip(trials, _run(visible, place, runner), strict=True):
-        trial.runs.append(_row(trial, ProblemRun.VISIBLE, place, result))
-    hidden = _run([_module(trial, trial.draft.written.program, place) for trial in trials], place, runner)
-    unsure = [n for n, result in enumerate(hidden) if result.outcome is not Outcome.PASSED and trials[n].recorded]
-    for number in unsure:
-        trials[number].recorded = ()
-    again = _run([_module(trials[n], trials[n].draft.written.program, place) for n in unsure], place, runner)
-    for number, result in zip(unsure, again, strict=True):
-        hidden[number] = result
-    for trial, result in zip(trials, hidden, strict=True):
-        trial.runs.append(_row(trial, ProblemRun.HIDDEN, place, result))
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One run of a trial; `code` is what runs in place of the solution, None where it is the solution."""
+
+    trial: Trial
+    role: ProblemRun
+    code: str | None = None
+
+    def case(self, place: Place) -> Case:
+        written, names = self.trial.draft.written, place.row["import_names"]
+        program = written.program if self.code is None else written.starting_code + self.code
+        key = f"{self.trial.draft.id} {self.role}"
+        if self.role is ProblemRun.VISIBLE:
+            return Case(key, "", program, import_names=names, test=self.trial.visible)
+        module, cover = self.trial.module, self.role is ProblemRun.HIDDEN
+        return Case(key, "", program, import_names=names, test_file=self.trial.hidden, module=module, cover=cover)
 
 
-def _run_others(trials: Sequence[Trial], place: Place, runner: Runner) -> None:
-    """Run in this version what is right for the other one."""
-    found = _with_others(trials)
-    cases = [_module(trial, trial.draft.written.starting_code + solution, place) for trial, _, solution in found]
-    for (trial, role, solution), result in zip(found, _run(cases, place, runner), strict=True):
-        trial.runs.append(_row(trial, role, place, result, solution))
-
-
-def _run_elsewhere(trials: Sequence[Trial], place: Place, runner: Runner) -> None:
-    """Run in the other version the reference, and what is taken to be right there."""
-    cases = [_module(trial, trial.draft.written.program, place) for trial in trials]
-    found = _with_others(trials)
-    cases += [_module(trial, trial.draft.written.starting_code + solution, place) for trial, _, solution in found]
-    results = iter(_run(cases, place, runner))
+def _run(trials: Iterable[Trial], places: Mapping[str, Place], runner: Runner) -> None:
+    """Run all that trials ask for, once through each environment."""
+    by_version: dict[str, list[_Asked]] = defaultdict(list)
     for trial in trials:
-        trial.runs.append(_row(trial, ProblemRun.REFERENCE_ELSEWHERE, place, next(results)))
-    for trial, _, solution in found:
-        trial.runs.append(_row(trial, ProblemRun.OTHER_THERE, place, next(results), solution))
+        for version, asked in _asked(trial):
+            by_version[version].append(asked)
+    for version, group in sorted(by_version.items()):
+        if version not in places:
+            continue
+        place = places[version]
+        cases = [asked.case(place) for asked in group]
+        results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers)
+        for asked, result in zip(group, results, strict=True):
+            asked.trial.runs.append(_row(asked, place, result))
 
 
-def _with_others(trials: Sequence[Trial]) -> list[tuple[Trial, ProblemRun, str]]:
-    """Return the trials that have code for the other version, with the role of its run and the code."""
-    found = []
-    for trial in trials:
-        other, solution = trial.draft.candidate.other, trial.draft.other_solution
-        if other is not None and solution is not None:
-            found.append((trial, other.role, solution))
-    return found
+def _asked(trial: Trial) -> Iterator[tuple[str, _Asked]]:
+    """Yield the runs of a trial with their versions: the reference here and there, and the other version's code."""
+    other, solution = trial.draft.candidate.other, trial.draft.other_solution
+    elsewhere = trial.draft.row["other_version"]
+    yield trial.version, _Asked(trial, ProblemRun.VISIBLE)
+    yield trial.version, _Asked(trial, ProblemRun.HIDDEN)
+    if elsewhere is not None:
+        yield elsewhere, _Asked(trial, ProblemRun.REFERENCE_ELSEWHERE)
+    if elsewhere is not None and other is not None and solution is not None:
+        yield trial.version, _Asked(trial, other.role, solution)
+        yield elsewhere, _Asked(trial, ProblemRun.OTHER_THERE, solution)
 
 
-def _script(trial: Trial, place: Place) -> Case:
-    names = place.row["import_names"]
-    return Case(trial.draft.id, "", trial.draft.written.program, import_names=names, test=trial.visible)
-
-
-def _module(trial: Trial, program: str, place: Place) -> Case:
-    return Case(
-        trial.draft.id,
-        "",
-        program,
-        import_names=place.row["import_names"],
-        test_file=trial.hidden,
-        module=trial.module,
-        cover=True,
-    )
-
-
-def _run(cases: Sequence[Case], place: Place, runner: Runner) -> list[Result]:
-    return run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers) if cases else []
-
-
-def _row(trial: Trial, role: ProblemRun, place: Place, result: Result, code: str | None = None) -> Row:
-    covered = result.coverage if role is ProblemRun.HIDDEN else None
+def _row(asked: _Asked, place: Place, result: Result) -> Row:
+    key, covered = asked.trial.draft.id, result.coverage
     return {
-        "id": content_id(trial.draft.id, role, place.row["version"], place.row["lock_id"]),
-        "problem_id": trial.draft.id,
+        "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
+        "problem_id": key,
         "library": place.row["library"],
         "version": place.row["version"],
-        "role": role,
-        "code": code,
+        "role": asked.role,
+        "code": asked.code,
         "outcome": result.outcome,
         "python": place.row["python"],
         "lock_id": place.row["lock_id"],
@@ -223,12 +210,4 @@ def _by_version(drafts: Iterable[Draft]) -> list[tuple[str, list[Draft]]]:
     groups: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         groups[draft.row["version"]].append(draft)
-    return sorted(groups.items())
-
-
-def _trials_by(trials: Iterable[Trial], column: str) -> list[tuple[str, list[Trial]]]:
-    groups: dict[str, list[Trial]] = defaultdict(list)
-    for trial in trials:
-        if trial.draft.row[column]:
-            groups[trial.draft.row[column]].append(trial)
     return sorted(groups.items())
