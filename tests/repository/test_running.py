@@ -44,6 +44,20 @@ def test_variants_do_not_see_each_other_and_come_in_their_order(shop: Project) -
     assert [run.worst for run in runs] == [TestOutcome.FAILED if n % 2 else TestOutcome.PASSED for n in range(5)]
 
 
+def test_other_code_is_written_in_the_encoding_of_its_file(shop: Project) -> None:
+    files = FILES | {OF_PRICES: "from shop.money import SIGN\ndef test_sign(): assert SIGN == '\u00e9'\n"}
+    made = tree(shop.rules, files)
+    text = "# -*- coding: latin-1 -*-\nSIGN = '\u00e9'\n"
+    latin = replace(made, files={**made.files, "src/shop/money.py": b"# -*- coding: latin-1 -*-\n", PRICES: b""})
+    project = replace(
+        shop, tree=replace(latin, files={**latin.files, "src/shop/__init__.py": b"", "tests/conftest.py": b""})
+    )
+    test = f"{OF_PRICES}::test_sign"
+    assert run_tests(project, [test], {"src/shop/money.py": text}) == {test: TestOutcome.PASSED}
+    beyond = text.replace("\u00e9", "\u20ac")
+    assert run_tests(project, [test], {"src/shop/money.py": beyond}) == {test: TestOutcome.NOT_RUN}
+
+
 @pytest.mark.parametrize(
     ("code", "outcome"),
     {
