@@ -150,7 +150,12 @@ def _as_pair(snippet: Row, steps: Sequence[Step], written: Rewritten, transition
 
 def _row(snippet: Row, done: Sequence[Step], written: Rewritten, transition: Transition) -> Row:
     pieces = written.pieces
-    statements = pieces.statements or [check["statement"] for check in snippet["checks"]]
+    checks = [
+        check
+        for was, became in zip(snippet["checks"], pieces.statements, strict=True)
+        for check in _checks(was, became)
+    ]
+    statements = [check["statement"] for check in checks]
     return {
         "id": content_id("rewrite", snippet["library"], transition.target, pieces.preamble, pieces.code, *statements),
         "library": snippet["library"],
@@ -160,8 +165,14 @@ def _row(snippet: Row, done: Sequence[Step], written: Rewritten, transition: Tra
         "changes": sorted({change for step in done for change in step.change_ids}),
         "preamble": pieces.preamble,
         "code": pieces.code,
-        "checks": [
-            {**check, "statement": statement} for check, statement in zip(snippet["checks"], statements, strict=True)
-        ],
+        "checks": checks,
         "edits": list(written.edits),
     }
+
+
+def _checks(was: Row, became: Sequence[str]) -> list[Row]:
+    """Return the checks that one became: doctest takes a statement at a time, and the output is that of the last."""
+    return [
+        {**was, "statement": statement, "expected": was["expected"] if n == len(became) else None}
+        for n, statement in enumerate(became, start=1)
+    ]

@@ -21,11 +21,11 @@ Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The parts of a snippet that are run: the preamble, and the code or its statements."""
+    """The parts of a snippet that are run: the preamble, and the code, or what each of its statements became."""
 
     preamble: str
     code: str
-    statements: tuple[str, ...]
+    statements: tuple[tuple[str, ...], ...]
 
 
 class Program:
@@ -71,12 +71,12 @@ class Program:
         at = self.in_preamble
         head = self._text([node for body in bodies[:at] for node in body], first=True)
         head += "".join(f"{line}\n" for line in imports)
-        groups = list(_groups(bodies[at:], self.sizes))
-        statements = [self._text(group, first=not at and not n) for n, group in enumerate(groups)]
-        tail = self._text(list(self.module.footer), first=False)
+        groups = _groups(bodies[at:], self.sizes)
         if self.sizes:
-            return Pieces(head, "".join(statements), tuple(statements))
-        return Pieces(head, "".join(statements) + tail, ())
+            statements = tuple(tuple(self._text([node], first=False) for node in group) for group in groups)
+            return Pieces(head, "".join(text for became in statements for text in became), statements)
+        code = self._text([node for group in groups for node in group], first=not at)
+        return Pieces(head, code + self._text(list(self.module.footer), first=False), ())
 
     def _text(self, nodes: Sequence[cst.CSTNode], *, first: bool) -> str:
         header = [*self.module.header] if first and nodes else []

@@ -222,6 +222,31 @@ def test_statements_are_rewritten_with_what_they_state() -> None:
     assert row["code"] == "".join(check["statement"] for check in row["checks"])
 
 
+@pytest.mark.parametrize(
+    ("importing", "statements"),
+    [
+        ("from lib.a import fetch\n", ["from lib.b import fetch\n"]),
+        ("from lib.a import fetch, another\n", ["from lib.a import another\n", "from lib.b import fetch\n"]),
+        ("from lib.b import other; import lib.a\n", ["from lib.b import other; import lib.a\n"]),
+    ],
+)
+def test_an_import_among_the_statements_is_one_statement_each(importing: str, statements: list[str]) -> None:
+    """Doctest takes one statement at a time, and none that is empty."""
+    old, new = ({**files, "lib/a.py": files["lib/a.py"] + "def another(): return 3\n"} for files in MOVED)
+    use = "lib.a.fetch" if "import lib.a" in importing else "fetch"
+    code = f"import lib.a\ny = 1\n{importing}x = {use}('a')\nx\n"
+    (row,) = rewritten(old, new, example(code, "2", outputs=("[1, 'a']\n",)))
+    assert [check["statement"] for check in row["checks"]][1:-2] == statements
+    assert [check["expected"] for check in row["checks"]] == [None] * (len(row["checks"]) - 1) + ["[1, 'a']\n"]
+    assert all(check["statement"].strip() for check in row["checks"])
+
+
+def test_a_statement_that_only_the_old_code_needed_goes() -> None:
+    code = "import lib\ny = 1\nfrom lib import a\nx = a.fetch(y)\nx\n"
+    (row,) = rewritten(*MOVED, example(code, "2", outputs=("[1, 1]\n",)))
+    assert [check["statement"] for check in row["checks"]] == ["y = 1\n", "x = b.fetch(y)\n", "x\n"]
+
+
 def deprecated(body: str, words: str) -> str:
     return f'import warnings\ndef fetch(name):\n    warnings.warn("{words}", DeprecationWarning)\n{body}'
 
