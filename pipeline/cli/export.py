@@ -96,6 +96,6 @@ def _print(written: Written, wanted: ExportFormat, out: Path) -> None:
         say(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")
     attached = f", {written.attached} further files" if written.attached else ""
     say(
-        f"{sum(written.records.values())} records{attached}; {len(written.columns)} columns that {wanted} has no field"
+        f"{sum(written.records.values())} records in {len(written.records)} files{attached}; {len(written.columns)} columns that {wanted} has no field"
         f" for are in {out}/NOT_HELD.jsonl"
     )
