@@ -294,7 +294,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=2,
+        version=3,
     )
     yield _stage(
         "problems_gate",
