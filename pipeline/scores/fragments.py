@@ -71,5 +71,5 @@ def _continued(text: str) -> Iterator[str]:
         yield f"try:\n pass\n{body}"
     elif text.startswith("case "):
         yield "match x:\n" + "\n".join(f" {line}" for line in body.split("\n"))
-    if text.rpartition("\n")[2].startswith("@"):
+    if text.startswith("@") or "\n@" in text:
         yield f"{text}\ndef f(): pass"
