@@ -19,6 +19,7 @@ from pipeline.publish import (
     gate_stage,
     problems_gate_stage,
     publish,
+    scenes_gate_stage,
 )
 from pipeline.rules import RULES, load
 from pipeline.terms import (
@@ -41,6 +42,7 @@ from tests.contexts.rows import CONTEXTS, WRITER
 from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.problems.rows import problem, run
 from tests.review.world import NEW, OLD, RUN_ALONE, World, world
+from tests.scenes import rows as shop
 
 Tables = dict[str, list[Row]]
 
@@ -81,6 +83,7 @@ def tables(known: World | None = None) -> Tables:
             contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
         ),
         **_problems(known.snippets, quality),
+        **_projects(quality),
         "api_documents": documents,
         "changes": known.changes,
         "directives": [
@@ -107,6 +110,17 @@ def _problems(snippets: list[Row], quality: QualityRules) -> Tables:
     least = load(RULES / "problems.yaml", ProblemRules)
     gated = problems_gate_stage(rows, runs, snippets, [], quality, least)
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
+
+
+def _projects(quality: QualityRules) -> Tables:
+    """A project whose tests were traced, and the scenes of it."""
+    traced = {
+        "projects": [shop.project()],
+        "traced_functions": shop.functions(),
+        "reaches": shop.reaches(),
+        **_rows(scenes_gate_stage(shop.scenes(), [shop.project()], shop.files(), quality)),
+    }
+    return {name: [row | {"library": LIBRARY} for row in rows] for name, rows in traced.items()}
 
 
 def _rows(output: Output) -> Tables:
