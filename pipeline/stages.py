@@ -272,6 +272,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository],
         run=house.make_scenes,
+        version=2,
     )
     yield _stage(
         "scenes_gate",
