@@ -19,6 +19,7 @@ from pipeline.publish import (
     gate_stage,
     problems_gate_stage,
     publish,
+    repository_gate_stage,
     scenes_gate_stage,
 )
 from pipeline.rules import RULES, load
@@ -41,6 +42,7 @@ from pipeline.terms import (
 from tests.contexts.rows import CONTEXTS, WRITER
 from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.problems.rows import problem, run
+from tests.repository.rows import task
 from tests.review.world import NEW, OLD, RUN_ALONE, World, world
 from tests.scenes import rows as shop
 
@@ -113,12 +115,15 @@ def _problems(snippets: list[Row], quality: QualityRules) -> Tables:
 
 
 def _projects(quality: QualityRules) -> Tables:
-    """A project whose tests were traced, and the scenes of it."""
+    """A project whose tests were traced, the scenes of it, and a function of it as a task."""
+    project, function = shop.project(), next(row for row in shop.functions() if row["name"] == "with_tax")
+    made = task(project, function, shop.FILES[function["path"]], ["tests/test_shop.py::test_tax"])
     traced = {
-        "projects": [shop.project()],
+        "projects": [project],
         "traced_functions": shop.functions(),
         "reaches": shop.reaches(),
-        **_rows(scenes_gate_stage(shop.scenes(), [shop.project()], shop.files(), quality)),
+        **_rows(repository_gate_stage([made], [project], quality)),
+        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), quality)),
     }
     return {name: [row | {"library": LIBRARY} for row in rows] for name, rows in traced.items()}
 
