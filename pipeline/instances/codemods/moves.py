@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -36,6 +37,37 @@ class Mover:
         self.texts: dict[Span, str] = {}
         self.attributes: dict[Span, str] = {}
         self.imports = ImportPlan()
+
+    def follow_all(self, uses: Sequence[tuple[Row, Move]]) -> None:
+        """Plan all uses, whole modules first. Errors: Unfit."""
+        by_module: dict[str, list[tuple[Row, Move]]] = {}
+        for usage, move in uses:
+            by_module.setdefault(self._module_name(usage, move), []).append((usage, move))
+        for local, group in sorted(by_module.items()):
+            if not self._whole_module(local, [move for _, move in group]):
+                for usage, move in group:
+                    self.follow(usage, move)
+
+    def _module_name(self, usage: Row, move: Move) -> str:
+        """Return the imported module that a use names before what has moved, `graph` in `graph.cut`; else nothing."""
+        node = self.program.chains.get((usage["start_byte"], usage["end_byte"]))
+        if node is None or usage["access"] == Access.INDIRECT or move.is_module or move.needs_object:
+            return ""
+        local = dotted(node).partition(".")[0]
+        imported = local not in self.program.modules and self.program.bound.get(local) == _parent(move.old)
+        return local if imported and move.module == _parent(move.new) else ""
+
+    def _whole_module(self, local: str, moves: Sequence[Move]) -> bool:
+        """Import another module under the name of one, where all that the program takes from it went there alike."""
+        package, _, name = moves[0].module.rpartition(".")
+        alike = {move.module for move in moves} == {moves[0].module} and all(
+            _name(move.old) == _name(move.new) for move in moves
+        )
+        all_of_it = local and self.program.counts[local] == len(moves)
+        if not (alike and all_of_it and package) or local != name or moves[0].module in self.program.bound.values():
+            return False
+        self.imports.replaced[local] = package, name
+        return True
 
     def follow(self, usage: Row, move: Move) -> None:
         """Plan one use. Errors: Unfit where it cannot be told how the program would write the new path."""

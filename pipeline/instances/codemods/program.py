@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class Program:
     """A parsed snippet: its chains of names by their bytes, and what its imports bind.
 
     `bound` is local name to dotted path; `modules` are the local names that stand for modules for certain,
-    `used` the names that it uses or binds otherwise.
+    `used` the names that it uses or binds otherwise, `counts` how often it uses each.
     """
 
     def __init__(self, snippet: Row) -> None:
@@ -56,6 +57,7 @@ class Program:
         self.bound: Mapping[str, str] = reader.bound
         self.modules: Set[str] = reader.modules
         self.used: Set[str] = names_of(source_of(snippet))
+        self.counts = Counter(node.id for node in ast.walk(ast.parse(source_of(snippet))) if isinstance(node, ast.Name))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the bytes of a node, without parentheses around it."""

@@ -57,9 +57,7 @@ def rewrite(program: Program, tasks: Sequence[Task]) -> Rewritten | None:
     Errors: Unfit where a use cannot be written so that it does the same.
     """
     mover = Mover(program)
-    for task in tasks:
-        if task.move is not None:
-            mover.follow(task.usage, task.move)
+    mover.follow_all([(task.usage, task.move) for task in tasks if task.move is not None])
     editor = _UseEditor(program, mover, tasks)
     bodies = [
         _lines(statement.visit(editor)) if editor.concerns(statement) else [statement]

@@ -34,6 +34,12 @@ MOVED = (
     package(init="from lib import a, b\n", a=FETCH, b="def other(): return 1\n"),
     package(init="from lib import a, b\n", a="def another(): return 1\n", b=f"def other(): return 1\n{FETCH}"),
 )
+NESTED = (
+    {"lib/__init__.py": "from lib import future, a\n", "lib/future/__init__.py": "from lib.future import a\n"}
+    | {"lib/future/a.py": FETCH, "lib/a.py": "def other(): return 1\n"},
+    {"lib/__init__.py": "from lib import future, a\n", "lib/future/__init__.py": "from lib.future import a\n"}
+    | {"lib/future/a.py": "def another(): return 2\n", "lib/a.py": f"def other(): return 1\n{FETCH}"},
+)
 METHOD = "class Page:\n" + "".join(
     f"    {line}" for line in FETCH.replace("(name", "(self, name").splitlines(keepends=True)
 )
@@ -71,6 +77,17 @@ CASES = {
     ),
     "a move, by the package": Case(
         *MOVED, "import lib.a\nx = lib.a.fetch('a')\n", "from lib import b\nx = b.fetch('a')\n"
+    ),
+    "a move to a module of the same name": Case(
+        *NESTED,
+        "from lib.future import a\nx = a.fetch('a')\ny = a.fetch('b')\n",
+        "from lib import a\nx = a.fetch('a')\ny = a.fetch('b')\n",
+    ),
+    "a move from a module that stays needed": Case(
+        NESTED[0] | {"lib/future/a.py": f"{FETCH}def another(): return 2\n"},
+        NESTED[1],
+        "from lib.future import a\nx = a.fetch(a.another())\n",
+        "from lib.future import a\nfrom lib.a import fetch\nx = fetch(a.another())\n",
     ),
     "a move to a module that is imported": Case(
         *MOVED,
