@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import libcst as cst
+
 from pipeline.instances.codemods.program import Program
 from pipeline.instances.codemods.rewrite import Rewritten, rewrite
 from pipeline.instances.codemods.rules import CodemodRules
@@ -120,7 +122,7 @@ def _pair(
         return Reject(key, RejectReason.TOO_LONG, f"{lines} lines, the rule for codemods takes {rules.max_lines}")
     try:
         written = rewrite(programs.of(snippet), [step.task for step in steps])
-    except Unfit as error:
+    except (Unfit, cst.CSTValidationError) as error:
         return Reject(key, RejectReason.NO_CODEMOD, f"{steps[0].task.usage['path']}: {error}")
     if written is None:
         return None

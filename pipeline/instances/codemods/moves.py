@@ -18,14 +18,14 @@ from pipeline.terms import Access
 class Move:
     """A path that has another one in the other release, where it lies in the module `module`, or is one.
 
-    What `needs_object` is a method that takes the place of what was called without an object.
+    `refusal` says why no program can follow it, if so.
     """
 
     old: str
     new: str
     module: str
     is_module: bool = False
-    needs_object: bool = False
+    refusal: str | None = None
 
 
 class Mover:
@@ -51,7 +51,7 @@ class Mover:
     def _module_name(self, usage: Row, move: Move) -> str:
         """Return the imported module that a use names before what has moved, `graph` in `graph.cut`; else nothing."""
         node = self.program.chains.get((usage["start_byte"], usage["end_byte"]))
-        if node is None or usage["access"] == Access.INDIRECT or move.is_module or move.needs_object:
+        if node is None or usage["access"] == Access.INDIRECT or move.is_module or move.refusal:
             return ""
         local = dotted(node).partition(".")[0]
         imported = local not in self.program.modules and self.program.bound.get(local) == _parent(move.old)
@@ -71,8 +71,8 @@ class Mover:
 
     def follow(self, usage: Row, move: Move) -> None:
         """Plan one use. Errors: Unfit where it cannot be told how the program would write the new path."""
-        if move.needs_object:
-            raise Unfit(f"{move.new} is a method, and nothing tells of which object")
+        if move.refusal:
+            raise Unfit(move.refusal)
         span = usage["start_byte"], usage["end_byte"]
         node = self.program.chains.get(span)
         below = usage["path"][len(move.old) :].count(".")

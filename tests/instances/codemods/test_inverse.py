@@ -60,7 +60,7 @@ def code_of(chosen: list[int], use: str) -> str:
 
 
 def test_a_use_within_an_f_string_or_an_awkward_place() -> None:
-    code = "y = f'{lib.fetch(1)!r:>{lib.fetch(2)}} ä'\nz = 1if lib.fetch else(lib.fetch)\n"
+    code = "y = f'{lib.fetch(1)!r:>{lib.fetch(2)}} ä'\nz = 1 if(lib.fetch)else(lib.fetch)\n"
     old = program("import lib\n", code)
     data = (old["preamble"] + code).encode()
     rows = [

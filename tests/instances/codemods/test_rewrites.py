@@ -281,6 +281,16 @@ def test_a_stated_replacement_under_another_name_needs_an_output() -> None:
     assert up["basis"] == "replacement"
 
 
+def test_a_member_that_the_replacement_of_its_class_does_not_have_is_not_written() -> None:
+    """Flask says that `Flask.json` replaces `flask.json.JSONEncoder`: there is no `Flask.json.default`."""
+    mark = 'import warnings\nwarnings.warn("Page is deprecated, use Sheet instead", DeprecationWarning)\n'
+    page = f"class Page:\n    def __init__(self):\n        {mark.replace(chr(10), chr(10) + ' ' * 8)}\n    def fetch(self): ...\n"
+    sheet = "class Sheet:\n    def load(self): ...\n"
+    made = instances(module(page + sheet), module(sheet), example("import lib\nlib.Page.fetch\n", "2"))
+    (reject,) = [reject for reject in made.rejects if reject.reason == "no_codemod"]
+    assert "lib.Sheet.fetch is no public path of 3" in reject.detail
+
+
 def test_a_replacement_in_another_distribution_is_imported() -> None:
     old = module(deprecated(ONE, "Import 'elsewhere.fetch' instead."))
     (row,) = rewritten(old, module("y = 1\n"), example("from lib import fetch\nfetch('a')\n", "2"))
