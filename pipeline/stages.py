@@ -218,6 +218,7 @@ def _proof(house: House) -> Iterator[Stage]:
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
         ),
+        version=2,
     )
     yield _stage(
         "controlled_gate",
