@@ -51,7 +51,8 @@ def score(
 
     Example: driftline score starter predictions.jsonl --k 1,3 --out scores
     """
-    found, rules = find_snapshot(snapshot), _rules(k)
+    rules = _rules(k)
+    found = find_snapshot(snapshot)
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
     try:
