@@ -211,14 +211,15 @@ def _proof(house: House) -> Iterator[Stage]:
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
         " changes directives",
         writes="published_changes published_completions published_migrations published_block_completions",
-        depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone],
+        depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone, rules.drafting],
         run=lambda changes, directives, **tables: gate_stage(
             **tables,
             changes=document_changes(changes, directives, rules.directives),
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
+            drafting=rules.drafting,
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "controlled_gate",

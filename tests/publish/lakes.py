@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl import Period
+from pipeline.drafting import DraftingRules
 from pipeline.lake import Lake, Output, Row, content_id
 from pipeline.problems import ProblemRules
 from pipeline.publish import (
@@ -68,6 +69,7 @@ def tables(known: World | None = None) -> Tables:
         known.changes,
         quality,
         RUN_ALONE,
+        load(RULES / "drafting.yaml", DraftingRules),
     )
     documents = [_api_document("lib.fetch")]
     symbols = [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")]
