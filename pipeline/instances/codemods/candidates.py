@@ -138,6 +138,9 @@ def _pair(
         return Reject(key, RejectReason.NO_CODEMOD, f"{steps[0].task.usage['path']}: {error}")
     if written is None:
         return None
+    if line := programs.read(snippet).unproven(written.edits):
+        detail = f"{steps[0].task.usage['path']}: line {line} stands in a function that nothing calls"
+        return Reject(key, RejectReason.NO_CODEMOD, detail)
     pair = _as_pair(snippet, steps, written, transition)
     if pair.basis in rules.only_with_outputs and not _may_be_trusted(pair, snippet):
         detail = f"{pair.old.path}: no stated output tells whether {pair.new.path} does the same"

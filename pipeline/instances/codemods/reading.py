@@ -9,33 +9,49 @@ import ast
 from collections.abc import Iterable
 from itertools import accumulate
 
+from pipeline.instances.codemods.reached import unreached_lines
 from pipeline.instances.codemods.rewrite import Task
 from pipeline.instances.codemods.signatures import Given, Unfit, adapt, bind, is_as_given
 from pipeline.lake import Row
 from pipeline.snippets import source_of
-from pipeline.terms import UsageForm
+from pipeline.terms import Codemod, UsageForm
 
 Span = tuple[int, int]
 
 
 class Reading:
-    """The calls of a snippet, by the bytes of what is called."""
+    """A snippet as its syntax tree shows it, with its calls by the bytes of what is called."""
 
     def __init__(self, snippet: Row) -> None:
         source = source_of(snippet)
         self._data = source.encode()
         self._lines = [0, *accumulate(len(line) + 1 for line in self._data.split(b"\n"))]
-        nodes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-        self._calls = {self._span(node.func): node for node in nodes}
+        self._tree = ast.parse(source)
+        calls = (node for node in ast.walk(self._tree) if isinstance(node, ast.Call))
+        self._calls = {self._span(node.func): node for node in calls}
 
     def stays(self, tasks: Iterable[Task]) -> bool:
         """Say whether it is certain that no task writes anything anew; of what is moved that is never certain."""
         return all(task.move is None and self._is_fit(task) for task in tasks)
 
+    def unproven(self, edits: Iterable[Row]) -> int | None:
+        """Return the line of an edit that no run of the program gets to, as far as that can be told; None if none."""
+        unreached = unreached_lines(self._tree)
+        lines = (line for edit in edits for line in self._lines_of(edit))
+        return next((line for line in lines if line in unreached), None) if unreached else None
+
+    def _lines_of(self, edit: Row) -> list[int]:
+        """Return where an edit was made: of an import that means wherever the same is imported."""
+        if edit["codemod"] != Codemod.IMPORT:
+            return [edit["line"]]
+        nodes = [node for node in ast.walk(self._tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+        was = ast.unparse(ast.parse(edit["old"] or ""))
+        return [node.lineno for node in nodes if ast.unparse(node) == was]
+
     def _is_fit(self, task: Task) -> bool:
         call, recall = self._calls.get(task.span), task.recall
         if call is None:
-            return task.usage["form"] != UsageForm.CALL
+            return bool(task.usage["form"] != UsageForm.CALL)
         if recall is None:
             return True
         given = self._given(call)
