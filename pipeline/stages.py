@@ -151,7 +151,7 @@ def _analysis(house: House) -> Iterator[Stage]:
             codemods=rules.codemods,
             run_alone=rules.validation.run_alone,
         ),
-        version=4,
+        version=5,
     )
     yield _stage(
         "drafting",
@@ -297,7 +297,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=3,
+        version=4,
     )
     yield _stage(
         "problems_gate",
