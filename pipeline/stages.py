@@ -159,6 +159,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         writes="drafts",
         depends=lambda: rules.drafting,
         run=lambda **tables: drafting_stage(**tables, rules=rules.drafting),
+        version=2,
     )
     yield _stage(
         "controlled",
@@ -172,6 +173,7 @@ def _analysis(house: House) -> Iterator[Stage]:
             writer=OfflineWriter(rules.drafting),
             ignore_case=rules.masking.ignore_case,
         ),
+        version=2,
     )
 
 
@@ -240,7 +242,7 @@ def _proof(house: House) -> Iterator[Stage]:
             retrievers=retrievers(rules.contexts.retrieval),
             ignore_case=rules.masking.ignore_case,
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "projects",
@@ -249,10 +251,12 @@ def _proof(house: House) -> Iterator[Stage]:
         depends=lambda: [
             rules.repository,
             rules.licences,
+            sorted(rules.quality.licences),
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
         run=house.trace_projects,
+        version=2,
     )
     yield _stage(
         "repository_tasks",
@@ -260,6 +264,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="repository_tasks",
         depends=lambda: rules.repository,
         run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop),
+        version=2,
     )
     yield _stage(
         "repository_gate",
@@ -274,7 +279,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository],
         run=house.make_scenes,
-        version=2,
+        version=3,
     )
     yield _stage(
         "scenes_gate",
@@ -297,7 +302,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=4,
+        version=5,
     )
     yield _stage(
         "problems_gate",
