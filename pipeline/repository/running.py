@@ -49,6 +49,12 @@ class TestRun:
     duration_s: float
 
     @property
+    def judged(self) -> Mapping[str, TestOutcome]:
+        """How tests came out; one that was not there, in a run that came to its end, is an ERROR: nothing imported it."""
+        lost = TestOutcome.ERROR if self.outcome is Outcome.PASSED else TestOutcome.NOT_RUN
+        return {test: lost if outcome is TestOutcome.NOT_RUN else outcome for test, outcome in self.outcomes.items()}
+
+    @property
     def worst(self) -> TestOutcome:
         """The worst outcome of its tests, which is that of the variant: PASSED means that all passed."""
         return worst(self.outcomes.values())
