@@ -50,7 +50,7 @@ class TestRun:
 
     @property
     def judged(self) -> Mapping[str, TestOutcome]:
-        """How tests came out; one that was not there, in a run that came to its end, is an ERROR: nothing imported it."""
+        """How tests came out; one that was not there, in a run that came to its end, is an ERROR: it did not import."""
         lost = TestOutcome.ERROR if self.outcome is Outcome.PASSED else TestOutcome.NOT_RUN
         return {test: lost if outcome is TestOutcome.NOT_RUN else outcome for test, outcome in self.outcomes.items()}
 
