@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.export import gitchameleon, libevolutioneval, versicode
+from pipeline.export.codevbench import below_sources
 from pipeline.export.masks import MASK, filled
 from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
 from pipeline.export.results import Record
@@ -76,7 +77,7 @@ def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -
             return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
         case ExportFormat.CODEVBENCH:
             checked(record, SCENE, {})
-            return Read(RecordKind.SCENE, (_in_project(record["block_key"], record["block_key"]),))
+            return Read(RecordKind.SCENE, (_in_project(record["block_key"], below_sources(record["block_key"])),))
 
 
 def _completion(record: Record, number: int, path: Path) -> Read:
@@ -196,14 +197,12 @@ def _hidden_tests(path: Path, module: str) -> str | None:
 
 
 def _in_project(name: str, path: str) -> Program:
-    """Return what is known of a record that runs in a project: the project, by the second folder of its path."""
-    parts = path.split("/")
-    if len(parts) < 3:
-        raise RecordError(
-            f"{path!r:.80}: not below the folder of a project; give DOMAIN/PROJECT/… as the benchmark does"
-        )
-    release = _PROJECT.fullmatch(parts[1])
-    return Program(name, release[1], release[2]) if release else Program(name, parts[1])
+    """Return what is known of a record that runs in a project: the project, by the first folder of its path."""
+    folder, _, inside = path.partition("/")
+    if not folder or not inside:
+        raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")
+    release = _PROJECT.fullmatch(folder)
+    return Program(name, release[1], release[2]) if release else Program(name, folder)
 
 
 def _name(record: Record, number: int) -> str:
