@@ -30,7 +30,9 @@ def requirement_of(docstring: str, node: ast.FunctionDef | ast.AsyncFunctionDef)
     """
     content = read_docstring(docstring)
     lines = [*_parameters(node, content), *_results(node, content)]
-    return Requirement(content.description.strip(), "\n".join(lines))
+    # Of an example that was cut out its prompt may be left.
+    said = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
+    return Requirement("\n".join(said).strip(), "\n".join(lines))
 
 
 def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:
