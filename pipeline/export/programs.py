@@ -150,14 +150,26 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
     version = record.get("version") or libevolutioneval.version_of(path.name)
     if version is None:
         raise RecordError("version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them")
-    name = re.match(r"\w*", record["reference_call"].removeprefix(record["code_str"]))
     views = (
         record.get("imports") or "",
         record["prompt"] + record["reference_call"] + (record.get("right_context") or ""),
     )
-    code = "\n".join(view for view in views if view).replace("[token-mask]", name[0] if name else "")
+    code = "\n".join(view for view in views if view).replace("[token-mask]", _last_name(record))
     library = record.get("library") or path.parent.name
     return Read(RecordKind.API_COMPLETION, (Program(_name(record, number), library, version, code),))
+
+
+def _last_name(record: Record) -> str:
+    """Return the name that masks in the context hide: the last of the reference, before its arguments."""
+    reference = record["reference_call"]
+    try:
+        node: ast.AST = ast.parse(reference.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        name = re.match(r"\w*", reference.removeprefix(record["code_str"]))
+        return name[0] if name else ""
+    while isinstance(node, ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _problem(record: Record, path: Path) -> Read:
