@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.export import BadRecord, ExportError, Unpack, detect, export, write_samples
-from pipeline.export.codevbench import scene_record, scene_row
 from pipeline.export.programs import read_record
 from pipeline.export.records import RecordError, read_records
-from pipeline.terms import BlockType, ExportFormat, Scene
+from pipeline.terms import ExportFormat
 from pipeline.validation import read_sample
-from tests.export.demo import project, scene
 from tests.export.test_folder import FILES
 
 TOKEN = {
@@ -303,21 +301,3 @@ def test_formats_that_keep_answers_in_their_records(tmp_path: Path) -> None:
 def test_records_of_projects_are_no_samples(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="run in a project, with its tests"):
         write_samples(write(tmp_path / "x.jsonl", {}), ExportFormat.EVOCODEBENCH, io.StringIO())
-
-
-@pytest.mark.parametrize(
-    "path", ["demo/a.py#L1-L2", "Source_Code/demo/a.py#L1-L2", "/mnt/x/Source_Code/demo/a.py#L1-L2"]
-)
-def test_a_scene_belongs_to_the_project_below_the_sources(path: str) -> None:
-    record = {"block_key": path, "test_prefix": "", "test_suffix": "", "test_middle": "", "unit_test_ids": []}
-    (program,) = read_record(ExportFormat.CODEVBENCH, record, 1, Path("x.jsonl")).programs
-    assert program.library == "demo"
-
-
-@pytest.mark.parametrize("block", BlockType)
-def test_every_type_of_block_is_one_that_the_scorer_counts(block: BlockType) -> None:
-    row = scene(Scene.WHOLE_BLOCK) | {"block_type": block}
-    record = scene_record(row, project("0" * 64))
-    assert record["block_type"] in {"METHOD", "IF", "FOR", "WHILE", "TRY", "CATCH", "STATEMENT"}
-    told = scene_row(record, Scene.WHOLE_BLOCK)["block_type"]
-    assert scene_record(row | {"block_type": told}, project("0" * 64)) == record
