@@ -36,7 +36,7 @@ REPORTS = {
     "text for a count": "    seen.collected = 'many'\n",
     "unknown outcome": "    seen.outcomes = dict.fromkeys(seen.chosen, 'won')\n",
     "deep": "    deep = []\n    for _ in range(900): deep = [deep]\n    seen.said = {'a': deep}\n",
-    "bomb": "    seen.said = {'a': 'x' * (1 << 28)}\n",
+    "bomb": "    seen.said = {'a': 'x' * ((1 << 27) + 1)}\n",
     "no tracer": "    seen.tracer = 1\n",
 }
 
@@ -121,7 +121,7 @@ HARM = {
 @pytest.mark.parametrize(("code", "outcome"), HARM.values(), ids=HARM)
 def test_harm_stays_in_its_sandbox(shop: Project, environment: Environment, code: str, outcome: Outcome | None) -> None:
     before = sorted(environment.site_packages.parent.rglob("*.py"))
-    bad = hostile(shop, "", time_s=8.0)
+    bad = hostile(shop, "", time_s=4.0)
     changed = {PRICES: FILES[PRICES] + code} if "def pytest" not in code else {CONFTEST: FILES[CONFTEST] + code}
     harmed, good = run_variants(bad, [Variant("bad", [TAX], changed), Variant("good", [TAX])])
     assert outcome in (None, harmed.outcome)
