@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,15 @@ def content_id(*parts: Any) -> str:
 
 def sha256_json(value: Any) -> str:
     """Return the SHA-256 hex digest of a value as canonical JSON (sorted keys, UTF-8, no spaces)."""
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_text)
     return sha256_text(text)
+
+
+def _text(value: Any) -> str:
+    """Return the text of a value that JSON has no form for; what has none but its address is a mistake."""
+    if isinstance(value, (datetime, Path)):
+        return str(value)
+    raise TypeError(f"a {type(value).__name__} cannot be hashed as JSON: {value!r}")
 
 
 def sha256_text(text: str) -> str:

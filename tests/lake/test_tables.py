@@ -58,6 +58,11 @@ def test_every_reference_leads_to_a_column(name: str) -> None:
             assert key in {c.name for c in table(target).columns}
 
 
+def test_what_has_no_form_but_its_address_makes_no_id() -> None:
+    with pytest.raises(TypeError, match="a generator cannot be hashed"):
+        content_id("a", (letter for letter in "b"))
+
+
 def test_every_vocabulary_is_used_by_a_table_a_rule_file_or_a_command() -> None:
     commands = (PROJECT / "pipeline" / "cli").glob("*.py")
     text = "".join(path.read_text() for path in [*SCHEMAS.glob("*.yaml"), *commands])
