@@ -39,7 +39,7 @@ def snippet(name: str, version: str, function: str) -> Row:
 
 
 def tables() -> dict[str, list[Row]]:
-    migration = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
+    migration: Row = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
     migration |= {"source_rewrite_id": None, "target_rewrite_id": None}
     return {
         "releases": [release(version) for version in SOURCES],
