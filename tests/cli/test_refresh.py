@@ -47,7 +47,7 @@ def test_a_library_that_does_not_exist(driftline: Driftline, at_demo: Index, dat
     result = driftline("refresh", "--libraries", "nonesuch")
     assert result.status == 1
     assert "no_such_library 1" in result.out
-    assert "no completion and no migration of nonesuch passed" in result.err
+    assert "no instance of nonesuch passed every gate" in result.err
     assert "crawl refused no_such_library (1)" in result.err
 
 

@@ -32,8 +32,9 @@ SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
 def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     pairs = (("1.0", None), ("2.0", "1.0"), ("2.0", "1.0"))
     completions = [{"snippet_id": "s", "version": v, "previous_version": before} for v, before in pairs]
-    migration = {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
-    back = {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
+    written = {"source_rewrite_id": None, "target_rewrite_id": None}
+    migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
+    back = written | {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
     assert plan_runs(SNIPPETS, completions, [migration, back], [], [], RUN_ALONE) == (
         Run("s", "1.0", Role.REFERENCE),
         Run("t", "2.0", Role.OTHER_VERSION),
