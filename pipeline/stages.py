@@ -310,6 +310,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems],
         run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
+        version=2,
     )
 
 

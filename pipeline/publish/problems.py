@@ -47,8 +47,8 @@ def problems_gate_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
     version), NO_CHECK and NOT_COVERED (there are fewer hidden tests, or they execute less of the program, than `least`
     wants), UNCHANGED (the reference passes in the other version too, and nothing else told a change). A problem is
-    `discriminating` if code that passes in the other version fails here as the rules list; where none is known, if the
-    reference fails there. Others are flagged NOT_DISCRIMINATING.
+    `discriminating` if code that passes in the other version fails here as the rules list. Where none is known, the
+    reference that fails there shows at least that the version decides; the others are flagged NOT_DISCRIMINATING.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in problem_runs:
@@ -83,11 +83,11 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
         return refusal
     hidden = runs[ProblemRun.HIDDEN]
     other = _other(runs)
-    discriminating = other is not None and other["outcome"] in facts.rules.fails_in_target
-    if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not discriminating:
+    decides = other is not None and other["outcome"] in facts.rules.fails_in_target
+    if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not decides:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
-    flags = [] if discriminating else [FlagKind.NOT_DISCRIMINATING]
+    flags = [] if decides else [FlagKind.NOT_DISCRIMINATING]
     snippet = facts.snippets[problem["snippet_id"]]
     return {
         **problem,
@@ -99,7 +99,7 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
         "drafter": Drafter.OFFLINE,
         "model": None,
         "prompt_sha256": problem["written_from"],
-        "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
+        "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
         "reference_outcome": hidden["outcome"],
         "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
         "python": hidden["python"],
@@ -108,7 +108,7 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
         "other_code": other["role"] if other else None,
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,
-        "discriminating": discriminating,
+        "discriminating": other is not None and decides and other["role"] != ProblemRun.REFERENCE_ELSEWHERE,
         "flags": flags,
         "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
         "canary": facts.rules.canary,
