@@ -75,12 +75,6 @@ def file_of(scene: str) -> str:
     return f"prompts/{_FILES[scene]}.jsonl"
 
 
-def scene_of(file: str) -> str | None:
-    """Return the scene that the name of a file tells, None where it tells none."""
-    stem = file.rpartition("/")[2].removesuffix(".jsonl")
-    return next((scene for scene, name in _FILES.items() if name == stem), None)
-
-
 def below_sources(path: str) -> str:
     """Return a path below the folder of the sources, wherever that stands: the benchmark has absolute ones."""
     return path.rpartition(f"{SOURCES}/")[2] if path.startswith(("/", f"{SOURCES}/")) else path

@@ -10,6 +10,7 @@ from pipeline.drafting import DraftingRules, redact
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.sourced import source_columns
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
 from pipeline.terms import (
     Direction,
@@ -22,18 +23,6 @@ from pipeline.terms import (
     SnippetSource,
 )
 from pipeline.validation.runs import subjects_of
-
-_OF_SOURCE = (
-    "source",
-    "version_evidence",
-    "stated",
-    "origin",
-    "url",
-    "created_time",
-    "purl",
-    "licence",
-    "attribution",
-)
 
 
 def gate_stage(
@@ -243,9 +232,7 @@ def _reviewed(instance: Row, facts: _Facts) -> Row:
 
 
 def _sourced(instance: Row, facts: _Facts) -> Row:
-    snippet = facts.snippets[instance["snippet_id"]]
-    copied = {column: snippet[column] for column in _OF_SOURCE}
-    return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
+    return source_columns(facts.snippets[instance["snippet_id"]])
 
 
 def _reference(instance: Row, subject: str, facts: _Facts) -> Row:

@@ -10,6 +10,7 @@ from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.problems import ProblemRules
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.sourced import source_columns
 from pipeline.terms import (
     Drafter,
     Evidence,
@@ -19,18 +20,6 @@ from pipeline.terms import (
     ProblemRun,
     RejectReason,
     ReviewStatus,
-)
-
-_OF_SOURCE = (
-    "source",
-    "version_evidence",
-    "stated",
-    "origin",
-    "url",
-    "created_time",
-    "purl",
-    "licence",
-    "attribution",
 )
 
 
@@ -91,10 +80,8 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
     snippet = facts.snippets[problem["snippet_id"]]
     return {
         **problem,
-        **{column: snippet[column] for column in _OF_SOURCE},
+        **source_columns(snippet),
         "change_id": problem["change_id"] if problem["change_id"] in facts.published_changes else None,
-        "source_file": snippet["file"],
-        "source_line": snippet["line"],
         "description": problem["problem"].partition("\n\n")[0],
         "drafter": Drafter.OFFLINE,
         "model": None,

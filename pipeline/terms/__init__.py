@@ -5,6 +5,7 @@ its explanation exist once.
 """
 
 from pipeline.terms.changes import (
+    OF_PARAMETERS,
     Agreement,
     ChangeKind,
     DirectiveKind,
@@ -56,6 +57,7 @@ from pipeline.terms.surface import (
 from pipeline.terms.term import Term
 
 __all__ = [
+    "OF_PARAMETERS",
     "Access",
     "Agreement",
     "ArtifactKind",

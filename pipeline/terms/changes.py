@@ -30,6 +30,22 @@ class ChangeKind(Term):
     UNDEPRECATED = "undeprecated", "the mark of deprecation was taken back"
 
 
+OF_PARAMETERS = frozenset(
+    {
+        ChangeKind.PARAMETER_ADDED_REQUIRED,
+        ChangeKind.PARAMETER_ADDED_OPTIONAL,
+        ChangeKind.PARAMETER_REMOVED,
+        ChangeKind.PARAMETER_RENAMED,
+        ChangeKind.PARAMETER_MOVED,
+        ChangeKind.PARAMETER_KIND,
+        ChangeKind.PARAMETER_DEFAULT,
+        ChangeKind.PARAMETER_REQUIRED,
+        ChangeKind.PARAMETER_OPTIONAL,
+    }
+)
+"""Changes of what a function can be called with."""
+
+
 class VersiCodeTag(Term):
     ADDITION = "addition", "new in this version"
     DEPRECATION = "deprecation", "this is the last version that has it"

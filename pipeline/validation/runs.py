@@ -9,24 +9,11 @@ from dataclasses import dataclass
 from packaging.version import Version
 
 from pipeline.lake import Row, holding_at
-from pipeline.terms import ChangeKind, Language, ParameterSource, SnippetSource, SymbolKind, VerdictRole
+from pipeline.terms import OF_PARAMETERS, ChangeKind, Language, ParameterSource, SnippetSource, SymbolKind, VerdictRole
 
 _CHANGED_PLACE = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
 _CAME_OR_WENT = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
-_OF_PARAMETERS = frozenset(
-    {
-        ChangeKind.PARAMETER_ADDED_REQUIRED,
-        ChangeKind.PARAMETER_ADDED_OPTIONAL,
-        ChangeKind.PARAMETER_REMOVED,
-        ChangeKind.PARAMETER_RENAMED,
-        ChangeKind.PARAMETER_MOVED,
-        ChangeKind.PARAMETER_KIND,
-        ChangeKind.PARAMETER_DEFAULT,
-        ChangeKind.PARAMETER_REQUIRED,
-        ChangeKind.PARAMETER_OPTIONAL,
-    }
-)
-_OF_STATE = _OF_PARAMETERS | {
+_OF_STATE = OF_PARAMETERS | {
     ChangeKind.ATTRIBUTE_VALUE,
     ChangeKind.KIND,
     ChangeKind.BASES,
@@ -136,7 +123,7 @@ def _paths(change: Row, known: _Symbols) -> Iterator[str]:
         yield from (place for place, version in places if known.reachable(place, version))
     elif kind in _OF_STATE and all(known.reachable(path, version) for version in versions):
         states = [state for version in versions for state in known.at(path, version)]
-        yield from [path] if kind not in _OF_PARAMETERS or _in_signature(change, states) else []
+        yield from [path] if kind not in OF_PARAMETERS or _in_signature(change, states) else []
 
 
 def _in_signature(change: Row, states: Sequence[Row]) -> bool:

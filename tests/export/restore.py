@@ -11,6 +11,7 @@ from typing import Any
 from pipeline.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
 from pipeline.lake import Row, table
 from pipeline.publish import TABLES
+from pipeline.terms import Scene
 
 Told = Callable[[str, dict[str, Any]], Row]
 
@@ -57,6 +58,11 @@ def _problem(folder: Path, file: str, record: dict[str, Any]) -> Row:
     return gitchameleon.problem_row(record, tests.read_text())
 
 
+def _scene_of(file: str) -> str | None:
+    """The scene that the name of a file tells, None for a file of foreign samples."""
+    return next((scene for scene in Scene if codevbench.file_of(scene) == file), None)
+
+
 _TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Row]] = {
     "completions": lambda folder, file, record: versicode.completion_row(record),
     "migrations": lambda folder, file, record: versicode.migration_row(record),
@@ -68,5 +74,5 @@ _TOLD: Mapping[str, Callable[[Path, str, dict[str, Any]], Row]] = {
     ),
     "problems": _problem,
     "repository_tasks": _task,
-    "scenes": lambda folder, file, record: codevbench.scene_row(record, codevbench.scene_of(file)),
+    "scenes": lambda folder, file, record: codevbench.scene_row(record, _scene_of(file)),
 }

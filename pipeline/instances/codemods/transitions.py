@@ -14,22 +14,19 @@ from pipeline.instances.codemods.signatures import signature_of
 from pipeline.instances.history import History
 from pipeline.instances.replacements import resolve
 from pipeline.lake import Row
-from pipeline.terms import ChangeKind, Direction, MigrationBasis, ParameterDeprecation, SymbolKind, UsageForm
+from pipeline.terms import (
+    OF_PARAMETERS,
+    ChangeKind,
+    Direction,
+    MigrationBasis,
+    ParameterDeprecation,
+    SymbolKind,
+    UsageForm,
+)
 
 _RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 _REPLACED = {ChangeKind.REMOVED, ChangeKind.DEPRECATED}
-_CALLED_OTHERWISE = {
-    ChangeKind.PARAMETER_ADDED_REQUIRED,
-    ChangeKind.PARAMETER_ADDED_OPTIONAL,
-    ChangeKind.PARAMETER_REMOVED,
-    ChangeKind.PARAMETER_RENAMED,
-    ChangeKind.PARAMETER_MOVED,
-    ChangeKind.PARAMETER_KIND,
-    ChangeKind.PARAMETER_DEFAULT,
-    ChangeKind.PARAMETER_REQUIRED,
-    ChangeKind.PARAMETER_OPTIONAL,
-    ChangeKind.PARAMETER_DEPRECATED,
-}
+_CALLED_OTHERWISE = OF_PARAMETERS | {ChangeKind.PARAMETER_DEPRECATED}
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
