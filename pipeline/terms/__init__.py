@@ -14,6 +14,7 @@ from pipeline.terms.changes import (
     LibEvolutionEvalTag,
     VersiCodeTag,
 )
+from pipeline.terms.drafts import AskFailure
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
@@ -57,6 +58,7 @@ __all__ = [
     "Access",
     "Agreement",
     "ArtifactKind",
+    "AskFailure",
     "BlockType",
     "ChangeKind",
     "Codemod",

@@ -1,0 +1,71 @@
+"""Money: the worst case of a request is reserved before it goes out, and settled by what the answer used."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from pipeline.drafting.model.rules import NANO, ModelRules
+from pipeline.drafting.model.store import Store
+
+
+class BudgetReached(RuntimeError):
+    """Another request might cost more than the run or the month may; the message says which, and what to do."""
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What a run and a month have cost, with what is reserved; several processes share the month."""
+
+    store: Store
+    rules: ModelRules
+    run: str = field(default_factory=lambda: uuid.uuid4().hex)
+    now: Callable[[], datetime] = _now
+
+    def reserve(self, nano_usd: int) -> str:
+        """Set aside what a request costs at worst, in nano-dollars, and return the reservation's id.
+
+        Errors: BudgetReached, where that could go over a limit; nothing is set aside then.
+        """
+        month = f"{self.now():%Y-%m}"
+        with self.store.open() as database:
+            for column, value, usd, name in (
+                ("run", self.run, self.rules.run_usd, "run_usd"),
+                ("month", month, self.rules.month_usd, "month_usd"),
+            ):
+                (spent,) = database.execute(
+                    f"SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE {column} = ?",  # noqa: S608 - one of two names
+                    (value,),
+                ).fetchone()
+                if spent + nano_usd > usd * NANO:
+                    raise BudgetReached(
+                        f"this {column} has cost {dollars(spent)} (with what is reserved), the next request may cost"
+                        f" {dollars(nano_usd)}, and {name} in curation_rules/models.yaml is {usd} US dollars: raise it,"
+                        " or let a later run draft the rest"
+                    )
+            reservation = uuid.uuid4().hex
+            database.execute("INSERT INTO ledger VALUES (?, ?, ?, ?, 0)", (reservation, self.run, month, nano_usd))
+        return reservation
+
+    def settle(self, reservation: str, nano_usd: int) -> None:
+        """Put what a request did cost in the place of what was reserved; 0 where it was never looked at."""
+        with self.store.open() as database:
+            database.execute("UPDATE ledger SET nano_usd = ?, settled = 1 WHERE id = ?", (nano_usd, reservation))
+
+    def spent(self) -> int:
+        """Return what this run has cost, in nano-dollars, with what is still reserved."""
+        with self.store.open() as database:
+            found = database.execute("SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE run = ?", (self.run,))
+            (spent,) = found.fetchone()
+        return int(spent)
+
+
+def dollars(nano_usd: int) -> str:
+    """Return an amount for people, in US dollars to the tenth of a cent."""
+    return f"{nano_usd / NANO:.3f} US dollars"
