@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.contexts import ContextRules
 from pipeline.crawl import CrawlRules, LicenceRules
 from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.downstream import DependentRules
@@ -54,6 +55,7 @@ class CurationRules:
     snippets: SnippetRules
     usage: UsageRules
     masking: MaskingRules
+    contexts: ContextRules
     drafting: DraftingRules
     environments: EnvironmentRules
     builds: BuildRules
@@ -101,6 +103,7 @@ class CurationRules:
             snippets=load(folder / "snippets.yaml", SnippetRules),
             usage=load(folder / "usage.yaml", UsageRules),
             masking=load(folder / "masking.yaml", MaskingRules),
+            contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
             environments=environment_rules(folder),
             builds=build_rules(folder),

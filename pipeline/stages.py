@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl.documentation.stage import api_documents_stage
-from pipeline.drafting import drafting_stage
+from pipeline.drafting import OfflineWriter, drafting_stage
 from pipeline.environments import (
     discover,
 )
@@ -14,7 +15,7 @@ from pipeline.house import House
 from pipeline.instances import instances_stage
 from pipeline.lake import Lake, Output, Stage
 from pipeline.lifecycle import directives_stage, document_changes
-from pipeline.publish import gate_stage
+from pipeline.publish import controlled_gate_stage, gate_stage
 from pipeline.review import flags_stage
 from pipeline.rules import plain
 from pipeline.snippets import snippets_stage
@@ -31,10 +32,13 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "usage",
         "instances",
         "drafting",
+        "controlled",
         "environments",
         "validation",
         "review",
         "gate",
+        "controlled_gate",
+        "contexts",
     ),
 }
 """The stages that one Airflow task runs for a library: what waits for the index, and what needs a core.
@@ -131,13 +135,26 @@ def _analysis(house: House) -> Iterator[Stage]:
         depends=lambda: rules.drafting,
         run=lambda **tables: drafting_stage(**tables, rules=rules.drafting),
     )
+    yield _stage(
+        "controlled",
+        reads="releases api_documents symbols changes lifecycles",
+        writes="controlled_completions",
+        depends=lambda: [rules.contexts.controlled, rules.lifecycle, rules.drafting, rules.masking.ignore_case],
+        run=lambda **tables: controlled_stage(
+            **tables,
+            tagging=rules.lifecycle,
+            rules=rules.contexts.controlled,
+            writer=OfflineWriter(rules.drafting),
+            ignore_case=rules.masking.ignore_case,
+        ),
+    )
 
 
 def _proof(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield _stage(
         "environments",
-        reads="releases snippets completions migrations changes symbols",
+        reads="releases snippets completions migrations changes symbols controlled_completions",
         writes="environments",
         # An interpreter that was installed since makes a release worth another try.
         depends=lambda: [
@@ -146,15 +163,15 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.build_environments,
-        version=2,
+        version=3,
     )
     yield _stage(
         "validation",
-        reads="releases snippets completions migrations changes symbols environments",
+        reads="releases snippets completions migrations changes symbols environments controlled_completions",
         writes="verdicts",
         depends=lambda: rules.validation,
         run=house.validate,
-        version=2,
+        version=3,
     )
     yield _stage(
         "review",
@@ -175,6 +192,26 @@ def _proof(house: House) -> Iterator[Stage]:
             changes=document_changes(changes, directives, rules.directives),
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
+        ),
+    )
+    yield _stage(
+        "controlled_gate",
+        reads="controlled_completions releases changes published_changes verdicts",
+        writes="published_controlled_completions",
+        depends=lambda: rules.quality,
+        run=lambda **tables: controlled_gate_stage(**tables, rules=rules.quality),
+    )
+    yield _stage(
+        "contexts",
+        reads="releases usages api_documents published_completions",
+        writes="published_contexts published_retrievals",
+        depends=lambda: [rules.contexts, rules.drafting, rules.masking.ignore_case],
+        run=lambda **tables: contexts_stage(
+            **tables,
+            rules=rules.contexts,
+            writer=OfflineWriter(rules.drafting),
+            retrievers=retrievers(rules.contexts.retrieval),
+            ignore_case=rules.masking.ignore_case,
         ),
     )
 

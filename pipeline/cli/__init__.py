@@ -13,7 +13,9 @@ from pipeline.cli.diff import diff
 from pipeline.cli.doctor import doctor
 from pipeline.cli.env import app as env_app
 from pipeline.cli.evolution import evolution
+from pipeline.cli.export import export
 from pipeline.cli.history import history
+from pipeline.cli.imports import import_records
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
 from pipeline.cli.refresh import refresh
 from pipeline.cli.validate import validate
@@ -39,6 +41,8 @@ app.command()(diff)
 app.command()(history)
 app.command()(evolution)
 app.command()(validate)
+app.command()(export)
+app.command("import")(import_records)
 app.command()(verify)
 app.command()(doctor)
 app.add_typer(env_app, name="env")

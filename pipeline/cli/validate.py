@@ -15,10 +15,12 @@ from typing import Annotated, Any
 import typer
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
+from pipeline.cli.imports import Format, as_samples
 from pipeline.cli.matrix import matrix_lines
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
 from pipeline.cli.refresh import Json
 from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
+from pipeline.export import ExportError
 from pipeline.rules import load
 from pipeline.settings import index_url, settings
 from pipeline.terms import Outcome, Process
@@ -70,9 +72,12 @@ def validate(
         float | None, typer.Option(min=0.1, max=3600, help="Seconds of a run, unless a sample says.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Environments and runs at a time.")] = None,
+    wanted: Format = None,
     json: Json = False,
 ) -> None:
     """Run samples in pinned environments, each with the dependencies of its release's day, in the sandbox.
+
+    Files of VersiCode, LibEvolutionEval and GitChameleon are read too: what a model answered, else the references.
 
     A killed run goes on where it was when the same command is given again. Ends with status 0 if every sample passed
     (with --versions: if every run could be judged), 1 if not, 2 for bad usage.
@@ -85,10 +90,10 @@ def validate(
     engine = _engine(repeats, process, timeout, workers, coverage)
     catalogue = Catalogue(engine.store.facts.project)
     try:
-        with _file(samples, verdicts) as path, progress(0, "samples") as bar:
+        with _file(samples, verdicts) as given, as_samples(given, wanted) as path, progress(0, "samples") as bar:
             asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)
             summary = validate_file(asked, engine, catalogue, teller(bar))
-    except (NothingToValidate, NoVerdicts) as error:
+    except (NothingToValidate, NoVerdicts, ExportError) as error:
         fail(str(error), BAD_USAGE)
     if json:
         print_json(as_json(summary))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -31,7 +32,7 @@ class History:
     ) -> None:
         ordered = sorted(releases, key=lambda row: Version(row["version"]))
         self.releases = {row["version"]: row for row in ordered}
-        self.tags = tags
+        self.tags = functools.cache(tags)
         self._rank = {version: rank for rank, version in enumerate(self.releases)}
         self._next = {row["predecessor"]: row["version"] for row in ordered if row["predecessor"] in self.releases}
         self._states: dict[str, list[Row]] = defaultdict(list)
@@ -61,7 +62,7 @@ class History:
 
     def between(self, first: str, last: str) -> list[str]:
         """Return the versions of the lake from the first to the last, both included, in order."""
-        return [version for version in self.releases if self.within(version, first, last)]
+        return list(self.releases)[self._rank[first] : self._rank[last] + 1]
 
     def within(self, version: str, first: str, last: str | None) -> bool:
         """Return whether a version of the lake lies in a run of releases, which without a last one goes on."""

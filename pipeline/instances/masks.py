@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
-import tokenize
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.instances.rules import MaskingRules
-from pipeline.instances.source import Source, Span, logical_lines, statements_around
+from pipeline.instances.source import Source, Span, Statement
 from pipeline.lake import Reject
 from pipeline.terms import Granularity, RejectReason
 
@@ -34,6 +34,10 @@ _COMPOUND = (
     ast.AsyncFunctionDef,
     ast.ClassDef,
 )
+
+_ESCAPES = ("[abfnrtv]", "x[0-9a-fA-F]{2}", "u[0-9a-fA-F]{4}", "U[0-9a-fA-F]{8}", "[0-7]", "[0-7]{2}", "[0-7]{3}")
+"""The escapes of strings that end in a letter or digit (Python language reference, 2.4.1), each of one width."""
+_AFTER_ESCAPE = "|".join(rf"(?<=\\{escape})" for escape in _ESCAPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +87,16 @@ def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
     text = masked_code
     for mask_text in MASKS.values():
         text = text.replace(mask_text, " ")
+    if text.isascii() and name.isascii() and name.lower() not in text.lower():
+        # True of nearly all: no other letters are taken for these, so that no expression has to be compiled.
+        return None
     found = _word(name, re.IGNORECASE if ignore_case else 0).search(unicodedata.normalize("NFKC", text))
     return found[0] if found else None
 
 
 def line_span(source: Source, use: Span, rules: MaskingRules) -> Span | None:
     """Return the logical line with the use, or None where it has more physical lines than the rule allows."""
-    for span in logical_lines(source):
+    for span in source.logical_lines:
         if span[0] <= use[0] < span[1]:
             return span if source.lines_in(span) <= rules.line.max_lines else None
     return None
@@ -101,45 +108,40 @@ def block_span(source: Source, use: Span, uses: Sequence[Span], rules: MaskingRu
     It is the smallest compound statement around the use. Where there is none, it is the run of statements from the
     first to the last use of the same name, or, if that is too short, of the library. Imports are never part of it.
     """
-    around = statements_around(source, use[0])
-    compounds = [node for node in around if isinstance(node, _COMPOUND)]
-    for node in reversed(compounds):
-        span = source.span_of(node)
-        if not source.data.startswith(b"elif", span[0]) and _fits(source, [node], rules):
-            return span
+    around = source.around(use[0])
+    compounds = [one for one in around if isinstance(one.node, _COMPOUND)]
+    for one in reversed(compounds):
+        if not source.data.startswith(b"elif", one.span[0]) and _fits(source, [one], rules):
+            return one.span
     if compounds or not around:
         return None
     name = source.text_of(use)
     for marks in ([other for other in uses if source.text_of(other) == name], uses):
         run = _run(source, around[0], marks)
         if _fits(source, run, rules):
-            return source.span_of(run[0])[0], source.span_of(run[-1])[1]
+            return run[0].span[0], run[-1].span[1]
     return None
 
 
-def _run(source: Source, middle: ast.stmt, marks: Sequence[Span]) -> list[ast.stmt]:
+def _run(source: Source, middle: Statement, marks: Sequence[Span]) -> Sequence[Statement]:
     """Return the statements of the module from the first to the last mark, as far as no import parts them."""
-    body = source.tree.body
+    body = source.body
     first = last = body.index(middle)
-    spans = [source.span_of(node) for node in body]
-    marked = {i for i, (start, end) in enumerate(spans) if any(start <= mark[0] < end for mark in marks)}
+    marked = set(map(source.place_of, marks))
     for step in (-1, 1):
         at = first if step < 0 else last
-        while 0 <= at < len(body) and not _imports([body[at]]):
+        while 0 <= at < len(body) and not body[at].imports:
             first, last = (min(first, at), max(last, at)) if at in marked else (first, last)
             at += step
     return body[first : last + 1]
 
 
-def _fits(source: Source, nodes: Sequence[ast.stmt], rules: MaskingRules) -> bool:
-    statements = sum(isinstance(inner, ast.stmt) for node in nodes for inner in ast.walk(node))
-    lines = source.lines_in((source.span_of(nodes[0])[0], source.span_of(nodes[-1])[1]))
+def _fits(source: Source, run: Sequence[Statement], rules: MaskingRules) -> bool:
     block = rules.block
-    return statements >= block.min_statements and block.min_lines <= lines <= block.max_lines and not _imports(nodes)
-
-
-def _imports(nodes: Sequence[ast.stmt]) -> bool:
-    return any(isinstance(inner, ast.Import | ast.ImportFrom) for node in nodes for inner in ast.walk(node))
+    enough = sum(one.count for one in run) >= block.min_statements
+    if not enough or any(one.imports for one in run):
+        return False
+    return block.min_lines <= source.lines_in((run[0].span[0], run[-1].span[1])) <= block.max_lines
 
 
 def _replace(source: Source, name: str, cut: Span | None, mask_text: str) -> str:
@@ -160,17 +162,16 @@ def _inside(span: Span, cut: Span) -> bool:
 
 def _occurrences(source: Source, name: str) -> list[Span]:
     """Return where the name stands as an identifier, or as a word of a string or comment."""
-    spans: list[Span] = []
-    for token in source.tokens:
-        if token.kind == tokenize.NAME and token.text == name:
-            spans.append(token.span)
-        elif token.kind in (tokenize.STRING, tokenize.COMMENT):
+    spans = list(source.names.get(name, ()))
+    for token in source.texts:
+        if name in token.text:
             for found in _word(name).finditer(token.text):
                 start = token.span[0] + len(token.text[: found.start()].encode())
                 spans.append((start, start + len(name.encode())))
     return spans
 
 
+@functools.lru_cache(maxsize=4096)
 def _word(name: str, flags: int = 0) -> re.Pattern[str]:
-    # In a string, the letter of an escape such as \n is not part of the word after it.
-    return re.compile(rf"(?:(?<!\w)|(?<=\\[abfnrtv])){re.escape(name)}(?!\w)", flags)
+    # In a string, the letters and digits of an escape such as \n or \x20 are not part of the word after it.
+    return re.compile(rf"(?:(?<!\w)|{_AFTER_ESCAPE}){re.escape(name)}(?!\w)", flags)

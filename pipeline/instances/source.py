@@ -1,11 +1,14 @@
-"""A program as text, bytes, syntax tree and tokens at once, all with positions in UTF-8 bytes."""
+"""A program as text, bytes, statements and tokens at once, all with positions in UTF-8 bytes."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import tokenize
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -13,6 +16,8 @@ Span = tuple[int, int]
 """First byte and the byte after the last."""
 
 _LAYOUT = {tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+_HOLDING = ("body", "handlers", "orelse", "finalbody", "cases")
+"""The fields in which a statement has others, in the order in which they stand."""
 
 
 class BrokenSource(ValueError):
@@ -29,8 +34,22 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, decorators included; `count` and `imports` are of it with all that it holds."""
+
+    node: ast.stmt
+    span: Span
+    held: tuple[Statement, ...]
+    count: int
+    imports: bool
+
+
+@dataclass(frozen=True)
 class Source:
-    """A parsed program; `line_starts` holds the first byte of each line."""
+    """A parsed program; `line_starts` holds the first byte of each line.
+
+    What is asked of it for each mask is worked out once: a program has many uses, and each has several masks.
+    """
 
     text: str
     data: bytes
@@ -38,16 +57,36 @@ class Source:
     tree: ast.Module
     tokens: tuple[Token, ...]
 
-    def span_of(self, node: ast.stmt) -> Span:
-        """Return the bytes of a statement, decorators included."""
-        start = self._offset(node.lineno, node.col_offset)
-        decorators = getattr(node, "decorator_list", [])
-        if decorators:
-            first = self._offset(decorators[0].lineno, decorators[0].col_offset)
-            start = self.data.rfind(b"@", 0, first)
-        if node.end_lineno is None or node.end_col_offset is None:
-            raise BrokenSource("a statement has no end")
-        return start, self._offset(node.end_lineno, node.end_col_offset)
+    @functools.cached_property
+    def body(self) -> tuple[Statement, ...]:
+        """The statements of the module."""
+        return tuple(self._statement(node) for node in self.tree.body)
+
+    @functools.cached_property
+    def _starts(self) -> list[int]:
+        return [one.span[0] for one in self.body]
+
+    @functools.cached_property
+    def names(self) -> Mapping[str, Sequence[Span]]:
+        """Where each identifier stands."""
+        found: dict[str, list[Span]] = defaultdict(list)
+        for token in self.tokens:
+            if token.kind == tokenize.NAME:
+                found[token.text].append(token.span)
+        return found
+
+    @functools.cached_property
+    def texts(self) -> tuple[Token, ...]:
+        """The strings and comments."""
+        return tuple(token for token in self.tokens if token.kind in (tokenize.STRING, tokenize.COMMENT))
+
+    @functools.cached_property
+    def logical_lines(self) -> tuple[Span, ...]:
+        """The logical lines from their first token to their last, without indentation and comments at the end.
+
+        A logical line may run over several physical ones (Python language reference, 2.1.1).
+        """
+        return tuple(_logical_lines(self.tokens))
 
     def lines_in(self, span: Span) -> int:
         """Return how many physical lines a span touches."""
@@ -57,8 +96,47 @@ class Source:
         """Return the text of a span."""
         return self.data[span[0] : span[1]].decode()
 
+    def place_of(self, span: Span) -> int | None:
+        """Return the place among the statements of the module of the one that a span begins in."""
+        place = bisect_right(self._starts, span[0]) - 1
+        return place if place >= 0 and span[0] < self.body[place].span[1] else None
+
+    def around(self, at: int) -> list[Statement]:
+        """Return the statements that hold a byte, outermost first."""
+        found: list[Statement] = []
+        inner: Sequence[Statement] = self.body
+        while holding := next((one for one in inner if one.span[0] <= at < one.span[1]), None):
+            found.append(holding)
+            inner = holding.held
+        return found
+
+    def _statement(self, node: ast.stmt) -> Statement:
+        held = tuple(self._statement(inner) for inner in _statements_in(node))
+        imports = isinstance(node, ast.Import | ast.ImportFrom) or any(inner.imports for inner in held)
+        return Statement(node, self._span_of(node), held, 1 + sum(inner.count for inner in held), imports)
+
+    def _span_of(self, node: ast.stmt) -> Span:
+        start = self._offset(node.lineno, node.col_offset)
+        decorators = getattr(node, "decorator_list", [])
+        if decorators:
+            first = self._offset(decorators[0].lineno, decorators[0].col_offset)
+            start = self.data.rfind(b"@", 0, first)
+        if node.end_lineno is None or node.end_col_offset is None:
+            raise BrokenSource("a statement has no end")
+        return start, self._offset(node.end_lineno, node.end_col_offset)
+
     def _offset(self, line: int, column: int) -> int:
         return self.line_starts[line - 1] + column
+
+
+def _statements_in(node: ast.AST) -> Iterator[ast.stmt]:
+    """Yield the statements directly below a statement, those of its handlers and cases too."""
+    for field in _HOLDING:
+        for inner in getattr(node, field, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            elif isinstance(inner, ast.ExceptHandler | ast.match_case):
+                yield from inner.body
 
 
 def parse_source(text: str) -> Source:
@@ -80,9 +158,12 @@ def parse_source(text: str) -> Source:
 
 def _tokens(text: str, starts: Sequence[int]) -> Iterator[Token]:
     lines = text.split("\n")
+    of_one_byte = text.isascii()
 
     def offset(position: tuple[int, int]) -> int:
         line, column = position
+        if of_one_byte and line <= len(lines):
+            return starts[line - 1] + column
         # The tokeniser may end a text that has no last newline on a line of its own.
         return starts[line - 1] + len(lines[line - 1][:column].encode()) if line <= len(lines) else starts[-1] - 1
 
@@ -90,35 +171,11 @@ def _tokens(text: str, starts: Sequence[int]) -> Iterator[Token]:
         yield Token(token.type, token.string, (offset(token.start), offset(token.end)))
 
 
-def logical_lines(source: Source) -> Iterator[Span]:
-    """Yield the logical lines from their first token to their last, without indentation and comments at the end.
-
-    A logical line may run over several physical ones (Python language reference, 2.1.1).
-    """
+def _logical_lines(tokens: Sequence[Token]) -> Iterator[Span]:
     parts: list[Span] = []
-    for token in source.tokens:
+    for token in tokens:
         if token.kind == tokenize.NEWLINE and parts:
             yield parts[0][0], parts[-1][1]
             parts = []
         elif token.kind not in _LAYOUT and token.kind != tokenize.NEWLINE:
             parts.append(token.span)
-
-
-def statements_around(source: Source, at: int) -> list[ast.stmt]:
-    """Return the statements that hold a byte, outermost first."""
-    found: list[ast.stmt] = []
-    nodes: list[ast.AST] = list(source.tree.body)
-    while nodes:
-        node = nodes.pop(0)
-        if isinstance(node, ast.stmt):
-            start, end = source.span_of(node)
-            if not start <= at < end:
-                continue
-            found.append(node)
-            nodes = []
-        nodes.extend(child for child in ast.iter_child_nodes(node) if _may_hold_statements(child))
-    return found
-
-
-def _may_hold_statements(node: ast.AST) -> bool:
-    return isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case)

@@ -1,6 +1,7 @@
 """From the lake to what researchers load: the quality gate, snapshots, their card and their verification."""
 
 from pipeline.publish.card import FAMILIES
+from pipeline.publish.controlled import controlled_gate_stage
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.quality import QualityRules
@@ -16,6 +17,7 @@ __all__ = [
     "NothingToPublish",
     "Published",
     "QualityRules",
+    "controlled_gate_stage",
     "gate_stage",
     "latest",
     "publish",

@@ -21,7 +21,7 @@ _templates = Environment(
     autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
 )
 
-FAMILIES = ("completions", "migrations", "block_completions")
+FAMILIES = ("completions", "migrations", "block_completions", "controlled_completions")
 """The instance families; other tables say where their rows come from."""
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
@@ -85,6 +85,7 @@ def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
         "versicode_tag",
         "evidence",
         "granularity",
+        "access",
         "pattern",
     )
     return {

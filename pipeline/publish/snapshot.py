@@ -23,6 +23,9 @@ TABLES: dict[str, str] = {
     "completions": "published_completions",
     "migrations": "published_migrations",
     "block_completions": "published_block_completions",
+    "controlled_completions": "published_controlled_completions",
+    "contexts": "published_contexts",
+    "retrievals": "published_retrievals",
     "changes": "published_changes",
     "api_documents": "api_documents",
     "directives": "directives",
@@ -39,7 +42,7 @@ TABLES: dict[str, str] = {
 }
 """Name of a configuration of the data set to the declared table that it holds; instance families come first."""
 
-TAGGED = ("completions", "migrations")
+TAGGED = ("completions", "migrations", "controlled_completions")
 """The families whose rows have tags."""
 
 # An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.

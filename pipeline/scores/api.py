@@ -4,58 +4,82 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
+from operator import itemgetter
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
+from pipeline.scores.reading import REMEMBERED, read
+
 _CALLS = frozenset({"call", "decorator"})
 
 
-def api_hit(answer: str, reference_calls: Collection[str]) -> bool | None:
+def api_hit(answer: str, reference_calls: Collection[str], given: str = "") -> bool | None:
     """Return whether an answer calls every API that the reference calls; None where the reference calls none.
 
-    `reference_calls` are dotted names as `calls_of` gives them. A call on an object, whose type no one can read off
-    the text, is known by its last name (GitChameleon 2.0, 2507.12367, section 4).
+    `reference_calls` are dotted names as `calls_of` gives them; the imports of `given`, the code that the answer goes
+    on from, hold in the answer. A call on an object, whose type no one can read off the text, is known by its last
+    name (GitChameleon 2.0, 2507.12367, section 4).
     """
     if not reference_calls:
         return None
-    called = set(calls_of(answer))
+    called = set(calls_of(answer, given))
     last = {name.rpartition(".")[2] for name in called}
     return all(name in called or ("." in name and name.rpartition(".")[2] in last) for name in reference_calls)
 
 
-def api_f1(prediction: str, reference: str) -> float:
-    """Return the F1, 0 to 1, of the API expressions of a completion against those of the reference.
+def api_f1(prediction: str, reference: str) -> float | None:
+    """Return the F1, 0 to 1, of the API expressions of a completion against the reference's, None if it has none.
 
     An expression is the dotted name of a call, or of an attribute that is not called, as often as it stands there
-    (LibEvolutionEval, 2412.04478, section 4). Two sides without any are alike.
+    (LibEvolutionEval, 2412.04478, section 4).
     """
-    found, wanted = Counter(expressions_of(prediction)), Counter(expressions_of(reference))
-    if not found and not wanted:
+    wanted, found = expressions_of(reference), expressions_of(prediction)
+    if not wanted:
+        return None
+    if found == wanted:
         return 1.0
-    return 2 * (found & wanted).total() / (found.total() + wanted.total())
+    return 2 * (Counter(found) & Counter(wanted)).total() / (len(found) + len(wanted))
 
 
-def calls_of(code: str) -> list[str]:
+def calls_of(code: str, given: str = "") -> list[str]:
     """Return the dotted names that code calls, in their order, each as often as it is called.
 
-    Names that imports bind are spelled out: `np.zeros` is `numpy.zeros`. What does not parse is read as far as it does.
+    Names that imports bind, those of `given` too, are spelled out: `np.zeros` is `numpy.zeros`. What does not parse is
+    read as far as it does.
     """
+    bound = dict((*_called_and_bound(given)[1], *_called_and_bound(code)[1]))
+    return [_spelled_out(name, bound) for name in _called_and_bound(code)[0]]
+
+
+@functools.lru_cache(REMEMBERED)
+def _called_and_bound(code: str) -> tuple[Sequence[str], Sequence[tuple[str, str]]]:
+    whole = read(code)
+    if whole.valid:
+        called = sorted([*((call.place, call.dotted) for call in whole.calls), *whole.decorators], key=itemgetter(0))
+        return [name for _, name in called], whole.bound
     root = _tree(code)
-    bound = dict(_bound_by_imports(root))
-    return [_spelled_out(name, bound) for node in _walk(root) if node.type in _CALLS and (name := _called(node))]
+    names = [name for node in _walk(root) if node.type in _CALLS and (name := _called(node))]
+    return names, tuple(_bound_by_imports(root))
 
 
-def expressions_of(code: str) -> list[str]:
-    """Return the dotted names in code that are called or are attributes, as written, in their order."""
+def expressions_of(code: str) -> Sequence[str]:
+    """Return the dotted names in code that are called or are attributes, as written, even if it does not parse."""
+    whole = read(code)
+    return whole.expressions if whole.valid else _expressions(code)
+
+
+@functools.lru_cache(REMEMBERED)
+def _expressions(code: str) -> Sequence[str]:
+    """Read the expressions of code that is not valid, as far as it can be read."""
     found: list[str] = []
     for node in _walk(_tree(code)):
         name = _called(node) if node.type == "call" else None
         if node.type == "attribute" and not _is_part(node):
             name = _dotted(node)
         found += [name] if name else []
-    return found
+    return tuple(found)
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import comb
@@ -23,9 +24,18 @@ def expected_best(scores: Sequence[float], k: int) -> float | None:
         raise ValueError(f"k is {k}; it counts samples, from 1")
     if n < k:
         return None
-    # The i-th smallest (from 0) is the best of those draws whose other k - 1 samples are among the i before it.
-    draws = sum(score * comb(i, k - 1) for i, score in enumerate(sorted(scores)))
-    return draws / comb(n, k)
+    lowest, highest = min(scores), max(scores)
+    if lowest == highest:
+        return highest
+    draws, all_draws = _draws(n, k)
+    return sum(score * best for score, best in zip(sorted(scores), draws, strict=True)) / all_draws
+
+
+@functools.lru_cache(1024)
+def _draws(n: int, k: int) -> tuple[tuple[int, ...], int]:
+    """Return of how many draws of k the i-th smallest of n (from 0) is the best, and how many draws there are."""
+    # The other k - 1 samples of such a draw are among the i before it.
+    return tuple(comb(i, k - 1) for i in range(n)), comb(n, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +53,29 @@ class Estimate:
 
 
 def estimate(tasks: Sequence[Sequence[float]], k: int) -> Estimate:
-    """Return the mean over tasks of the expected best of k, given the scores of each task's samples.
+    """Return the mean over tasks of the expected best of k, given the scores of each task's samples."""
+    return mean_of([expected_best(scores, k) for scores in tasks])
+
+
+def mean_of(values: Sequence[float | None], resamples: int = RESAMPLES) -> Estimate:
+    """Return the mean over tasks of a value of each, of which None says that it has too few samples.
 
     The interval is the percentile bootstrap over tasks (Efron and Tibshirani 1993, chapter 13), with a fixed seed.
     """
-    values = [expected_best(scores, k) for scores in tasks]
     known = np.array([value for value in values if value is not None])
     short = len(values) - len(known)
     if not len(known):
         return Estimate(None, None, None, 0, short)
-    low, high = _interval(known)
+    low, high = _interval(known, resamples)
     return Estimate(float(known.mean()), low, high, len(known), short)
 
 
-def _interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> tuple[float, float]:
-    generator = np.random.default_rng(SEED)
+def _interval(values: np.ndarray[tuple[int], np.dtype[np.float64]], resamples: int) -> tuple[float, float]:
     # Distinct values are few, so that drawing how often each comes is the same as drawing tasks, and cheap.
     distinct, counts = np.unique(values, return_counts=True)
-    drawn = generator.multinomial(len(values), counts / len(values), RESAMPLES)
+    if len(distinct) == 1:
+        return float(distinct[0]), float(distinct[0])
+    generator = np.random.default_rng(SEED)
+    drawn = generator.multinomial(len(values), counts / len(values), resamples)
     low, high = np.percentile(drawn @ distinct / len(values), [2.5, 97.5])
     return float(low), float(high)

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
+
+# Comments and strings, of which nothing is kept, and names.
+_NAME = re.compile(
+    r"""\#[^\n]* | '{3}.*?'{3} | "{3}.*?"{3} | '(?:[^'\\\n]|\\.)*' | "(?:[^"\\\n]|\\.)*" | \b([^\W\d]\w*)""",
+    re.DOTALL | re.VERBOSE,
+)
 
 
 def reciprocal_rank(found: Iterable[str], wanted: Collection[str]) -> float:
@@ -16,3 +23,9 @@ def reciprocal_rank(found: Iterable[str], wanted: Collection[str]) -> float:
 def recall(found: Collection[str], wanted: Collection[str]) -> float | None:
     """Return the share of the wanted dependencies that are found (EvoCodeBench); None where none is wanted."""
     return len(set(wanted) & set(found)) / len(set(wanted)) if wanted else None
+
+
+def mentioned(code: str, namespaces: Iterable[str]) -> set[str]:
+    """Return those of some dotted namespaces whose last name code uses, outside of strings and comments."""
+    names = {found[1] for found in _NAME.finditer(code)}
+    return {namespace for namespace in namespaces if namespace.rpartition(".")[2] in names}

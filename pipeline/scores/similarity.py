@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
+
+from pipeline.scores.reading import REMEMBERED
 
 # Good for text that does not parse, which predictions often are: strings, numbers, names, and any other sign alone.
 _TOKEN = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\w+(?:\.\d+)?|[^\w\s]""")
-_NAME = re.compile(r"[^\W\d]\w*")
 _KEYWORDS = frozenset(keyword.kwlist)
+
+Parts = tuple[str, ...]
+_NO_LINE: tuple[Parts, Parts] = ((), ())
 
 
 def identifier_sequence_match(prediction: str, reference: str) -> float:
@@ -19,7 +24,7 @@ def identifier_sequence_match(prediction: str, reference: str) -> float:
     Identifiers are names that are no keywords, outside of strings (Agrawal et al. 2023, 2306.10763, section 4). Of a
     block it is the mean over the reference's lines (VersiCode, 2406.07411, section 4.1).
     """
-    return _by_line(prediction, reference, _identifiers)
+    return _by_line(prediction, reference, 1)
 
 
 def prefix_match(prediction: str, reference: str) -> float:
@@ -27,28 +32,34 @@ def prefix_match(prediction: str, reference: str) -> float:
 
     Sources and blocks as for `identifier_sequence_match`.
     """
-    return _by_line(prediction, reference, _tokens)
+    return _by_line(prediction, reference, 0)
 
 
-def _tokens(line: str) -> list[str]:
-    return _TOKEN.findall(line)
+@functools.lru_cache(REMEMBERED)
+def _lines(code: str) -> tuple[tuple[Parts, Parts], ...]:
+    """Return the tokens and the identifiers of each line that is not blank."""
+    lines = [_TOKEN.findall(line) for line in code.splitlines() if line and not line.isspace()]
+    return tuple((tuple(tokens), tuple(filter(_is_identifier, tokens))) for tokens in lines)
 
 
-def _identifiers(line: str) -> list[str]:
-    return [token for token in _tokens(line) if _NAME.fullmatch(token) and token not in _KEYWORDS]
+def _is_identifier(token: str) -> bool:
+    return token.isidentifier() and token not in _KEYWORDS
 
 
-def _by_line(prediction: str, reference: str, parts: Callable[[str], list[str]]) -> float:
-    predicted = [line for line in prediction.splitlines() if line.strip()]
-    wanted = [line for line in reference.splitlines() if line.strip()]
-    pairs = zip_longest(predicted[: len(wanted)], wanted, fillvalue="")
-    shares = [share for one, other in pairs if (share := _begun(parts(one), parts(other))) is not None]
-    return sum(shares) / len(shares) if shares else float(not prediction.strip())
+def _by_line(prediction: str, reference: str, parts: int) -> float:
+    predicted, wanted = _lines(prediction), _lines(reference)
+    pairs = zip_longest(predicted[: len(wanted)], wanted, fillvalue=_NO_LINE)
+    shares = [_begun(one[parts], other[parts]) for one, other in pairs if other[parts]]
+    return sum(shares) / len(shares) if shares else float(not predicted)
 
 
-def _begun(predicted: Sequence[str], wanted: Sequence[str]) -> float | None:
-    """Return the share of the wanted that the predicted begin with; None where nothing is wanted."""
-    if not wanted:
-        return None
-    same = next((i for i, (one, other) in enumerate(zip(predicted, wanted, strict=False)) if one != other), None)
-    return (min(len(predicted), len(wanted)) if same is None else same) / len(wanted)
+def _begun(predicted: Sequence[str], wanted: Sequence[str]) -> float:
+    """Return the share of the wanted that the predicted begin with."""
+    if predicted == wanted:
+        return 1.0
+    same = 0
+    for one, other in zip(predicted, wanted, strict=False):
+        if one != other:
+            break
+        same += 1
+    return same / len(wanted)

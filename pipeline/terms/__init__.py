@@ -18,12 +18,14 @@ from pipeline.terms.drafts import AskFailure
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
+from pipeline.terms.prompts import Given, NoPrompt
 from pipeline.terms.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.terms.running import EnvironmentOutcome, Outcome, Process, Rung, Variation, VerdictRole
 from pipeline.terms.samples import (
     Access,
     Codemod,
     Direction,
+    DocumentPart,
     DocumentSource,
     Drafter,
     DraftField,
@@ -67,6 +69,7 @@ __all__ = [
     "DirectiveKind",
     "DirectiveOwner",
     "Disagreement",
+    "DocumentPart",
     "DocumentSource",
     "DraftField",
     "Drafter",
@@ -79,6 +82,7 @@ __all__ = [
     "FlagKind",
     "FunctionType",
     "GitChameleonCategory",
+    "Given",
     "Granularity",
     "HelperArgument",
     "HelperEffect",
@@ -87,6 +91,7 @@ __all__ = [
     "LibEvolutionEvalTag",
     "Metric",
     "MigrationBasis",
+    "NoPrompt",
     "NotHeld",
     "Outcome",
     "ParameterDeprecation",

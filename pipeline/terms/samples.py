@@ -111,6 +111,15 @@ class DraftField(Term):
     QUERY = "query", "what an expression is to do, without its name and arguments"
 
 
+class DocumentPart(Term):
+    PATH = "path", "the public path"
+    SIGNATURE = "signature", "how it is called"
+    DESCRIPTION = "description", "the prose"
+    PARAMETERS = "parameters", "names and descriptions of the parameters"
+    RETURNS = "returns", "what is returned"
+    EXAMPLES = "examples", "blocks of code"
+
+
 class RetrieverKind(Term):
     BM25 = "bm25", "words in common, weighted by how rare they are (Okapi BM25)"
     EMBEDDING = "embedding", "nearness in meaning (cosine of static sentence embeddings)"

@@ -59,7 +59,7 @@ class Facet(Term):
 class Exclusion(Term):
     """Why a prediction, or a task, is in no figure, or not in all."""
 
-    NOT_JSON = "not_json", "the line is no prediction: not one JSON object with the fields of one"
+    NOT_A_PREDICTION = "not_a_prediction", "the line is no prediction: not one JSON object with the fields of one"
     LINE_TOO_LONG = "line_too_long", "the line is longer than the rules allow"
     UNKNOWN_ID = "unknown_id", "the snapshot has no task of this id and family"
     AMBIGUOUS_ID = "ambiguous_id", "tasks of several families have this id, and the line does not say which"

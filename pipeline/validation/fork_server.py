@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import re
-import select
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from pipeline.environments import Grants, Limits
-from pipeline.environments.session import Session
+from pipeline.environments import Limits
 from pipeline.validation import harness
-from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, told_limits, variables
+from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, variables
 from pipeline.validation.fresh import Fresh
 from pipeline.validation.judging import judge
+from pipeline.validation.server import Server
 
 _log = logging.getLogger(__name__)
-
-_START_S = 120.0  # to import the library
-_ANSWER_S = 40.0  # more than a case has: to end what it left behind, and to empty its folders
-_END_S = 0.5
-_CHUNK = 1 << 16
 
 
 class NotSafe(RuntimeError):
@@ -41,7 +32,7 @@ class ForkServer:
     def __init__(self, fresh: Fresh, cases: Sequence[Case]) -> None:
         self.fresh = fresh
         self._cases = cases
-        self._servers: dict[int, _Server] = {}
+        self._servers: dict[int, Server] = {}
         self._is_safe = True
 
     def __enter__(self) -> ForkServer:
@@ -77,95 +68,25 @@ class ForkServer:
             return None
         return together(attempts)
 
-    def _start(self, repeat: int) -> _Server:
-        self._servers[repeat] = server = _Server(self.fresh, self._cases, repeat)
-        server.start()
+    def _start(self, repeat: int) -> Server:
+        """Start the server of a repeat, which imports what the cases will.
+
+        Errors: NotSafe; NoAnswer, if it does not get that far.
+        """
+        fresh, rules = self.fresh, self.fresh.rules
+        limits = _largest([limits_of(case, rules) for case in self._cases])
+        self._servers[repeat] = server = Server(fresh.environment, fresh.sandbox, limits, variables(rules, repeat))
+        todo = [specification for case in self._cases for specification in specifications(case, rules, repeat)]
+        ready = server.start(harness.opening(todo, _beforehand(todo), last=False))
+        if ready.problem:
+            raise NotSafe(ready.problem)
+        if ready.threads > 1:
+            raise NotSafe(f"{ready.threads} threads after the import")
         return server
 
     def _end(self, repeat: int) -> None:
         if server := self._servers.pop(repeat, None):
             server.end()
-
-
-@dataclass
-class _Server:
-    """One server process, in one sandbox."""
-
-    fresh: Fresh
-    cases: Sequence[Case]
-    repeat: int
-
-    def __post_init__(self) -> None:
-        self._open = contextlib.ExitStack()
-        self._session: Session | None = None
-
-    def start(self) -> None:
-        """Start the server, and wait until it has imported what the cases will.
-
-        Errors: NotSafe; NoAnswer, if it does not get that far.
-        """
-        fresh, rules = self.fresh, self.fresh.rules
-        limits = _largest([limits_of(case, rules) for case in self.cases])
-        self._session = self._open.enter_context(
-            fresh.sandbox.open(
-                harness.command(fresh.environment.python),
-                environment=fresh.environment,
-                files={},
-                limits=replace(limits, processes=limits.processes + 1),
-                variables=variables(rules, self.repeat),
-                grants=Grants(second_uid=True),
-            )
-        )
-        todo = [specification for case in self.cases for specification in specifications(case, rules, self.repeat)]
-        self._send(harness.opening(todo, _beforehand(todo), last=False), time.monotonic() + _START_S)
-        ready = harness.read_ready(self._answer(time.monotonic() + _START_S))
-        if ready.problem:
-            raise NotSafe(ready.problem)
-        if ready.threads > 1:
-            raise NotSafe(f"{ready.threads} threads after the import")
-
-    def run(self, specification: Mapping[str, Any], limits: Limits) -> harness.Seen:
-        """Run one case.
-
-        Errors: NoAnswer; OSError if the server is gone.
-        """
-        nonce = harness.new_nonce()
-        deadline = time.monotonic() + limits.time_s + _ANSWER_S
-        self._send(harness.asking(specification, told_limits(limits), nonce), deadline)
-        return harness.read_seen(self._answer(deadline), nonce)
-
-    def end(self) -> None:
-        """End the server and all its children; one that waits for a case ends by itself when there is no more."""
-        if self._session is not None:
-            with contextlib.suppress(OSError, harness.NoAnswer):
-                self._session.stdin.close()
-                self._take(1, time.monotonic() + _END_S)
-        self._open.close()
-
-    def _send(self, content: bytes, deadline: float) -> None:
-        assert self._session is not None
-        left, descriptor = memoryview(content), self._session.stdin.fileno()
-        os.set_blocking(descriptor, False)
-        while left:
-            if not select.select([], [descriptor], [], max(0.0, deadline - time.monotonic()))[1]:
-                raise harness.NoAnswer("it does not read on")
-            left = left[os.write(descriptor, left[:_CHUNK]) :]
-
-    def _answer(self, deadline: float) -> bytes:
-        head = self._take(4, deadline)
-        return self._take(int.from_bytes(head, "big"), deadline)
-
-    def _take(self, size: int, deadline: float) -> bytes:
-        assert self._session is not None
-        taken, descriptor = bytearray(), self._session.stdout.fileno()
-        while len(taken) < size:
-            if not select.select([descriptor], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise harness.NoAnswer("no answer in time")
-            chunk = os.read(descriptor, size - len(taken))
-            if not chunk:
-                raise harness.NoAnswer("the server is gone")
-            taken += chunk
-        return bytes(taken)
 
 
 def _beforehand(todo: Sequence[Mapping[str, Any]]) -> list[str]:

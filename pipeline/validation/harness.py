@@ -94,10 +94,15 @@ def command(python: Path) -> list[str]:
     return [str(python), "-c", _BOOT]
 
 
-def opening(specifications: Iterable[Mapping[str, Any]], load: Sequence[str], last: bool) -> bytes:
-    """Return what is sent first: sources that these cases need, what to import beforehand, and if one case is all."""
+def opening(
+    specifications: Iterable[Mapping[str, Any]], load: Sequence[str], last: bool, own: Mapping[str, str] | None = None
+) -> bytes:
+    """Return what is sent first: sources that these cases need, what to import beforehand, and if one case is all.
+
+    `own` are sources of modules that stand beside those of the harness, or in their place: `case` says what is run.
+    """
     names = {*_ALWAYS, *(name for specification in specifications for name in _needed(specification))}
-    sources = {name: _source(name) for name in sorted(names)}
+    sources = {name: _source(name) for name in sorted(names)} | dict(own or {})
     return _frame(json.dumps(sources).encode()) + _frame(json.dumps({"load": list(load), "last": last}).encode())
 
 

@@ -58,14 +58,15 @@ def plan_runs(
     changes: Iterable[Row],
     symbols: Iterable[Row],
     run_alone: Collection[SnippetSource],
+    controlled_completions: Iterable[Row] = (),
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
     A snippet runs in its own version, and in those of the completions made from it and the release before each; both
     sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
     in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
-    `run_alone`, the path that a completion hides is probed where the snippet would have run. Other languages than
-    Python are not run.
+    `run_alone`, the path that a completion hides is probed where the snippet would have run; so is that of a controlled
+    completion, which has no snippet. Other languages than Python are not run.
     """
     known = _Symbols(symbols)
     by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
@@ -76,6 +77,10 @@ def plan_runs(
         if row["snippet_id"] in by_id:
             wanted += [(row["snippet_id"], version) for version in versions]
         elif known.reachable(row["path"], row["version"]):
+            probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
+    for row in controlled_completions:
+        if known.reachable(row["path"], row["version"]):
+            versions = [version for version in (row["version"], row["previous_version"]) if version]
             probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
     for row in migrations:
         both = (row["version"], row["target_version"])
@@ -92,9 +97,11 @@ def wanted_versions(
     changes: Iterable[Row],
     symbols: Iterable[Row],
     run_alone: Collection[SnippetSource],
+    controlled_completions: Iterable[Row] = (),
 ) -> tuple[str, ...]:
     """Return the versions among the releases that need an environment, in PEP 440 order."""
-    needed = {run.version for run in plan_runs(snippets, completions, migrations, changes, symbols, run_alone)}
+    runs = plan_runs(snippets, completions, migrations, changes, symbols, run_alone, controlled_completions)
+    needed = {run.version for run in runs}
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 
 

@@ -45,6 +45,7 @@ def validation_stage(
     symbols: Iterable[Row],
     environments: Iterable[Row],
     runner: Runner,
+    controlled_completions: Iterable[Row] = (),
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
@@ -56,7 +57,8 @@ def validation_stage(
     by_id = {row["id"]: row for row in snippets}
     by_version = {row["version"]: row for row in releases}
     built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
-    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols, runner.rules.run_alone)
+    alone = runner.rules.run_alone
+    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols, alone, controlled_completions)
     ready = [run for run in runs if run.version in built and run.version in by_version]
     valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts = []

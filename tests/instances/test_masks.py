@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import io
+import re
 import tokenize
+import unicodedata
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +15,7 @@ from hypothesis import strategies as st
 
 from pipeline.instances import MASKS, BrokenSource, Masked, MaskingRules, mask, parse_source, unmask
 from pipeline.instances.masks import readable
-from pipeline.instances.source import Span, logical_lines
+from pipeline.instances.source import Span
 from pipeline.lake import Reject
 from pipeline.rules import RULES, load
 from pipeline.terms import Granularity, RejectReason
@@ -52,6 +56,13 @@ TABLE = {
         TOKEN,
         'fetch(1)  # fetch it, prefetch not\nx = "to\\nfetch", f"{fetch(2)}", fetcher\n',
         '[token-mask](1)  # [token-mask] it, prefetch not\nx = "to\\n[token-mask]", f"{[token-mask](2)}", fetcher\n',
+        "fetch",
+    ),
+    "words after any escape of a string": (
+        TOKEN,
+        'fetch("\\x20fetch \\u0020fetch \\U00000020fetch \\0fetch \\012fetch \\N{SPACE}fetch", r"\\fetch")\n',
+        '[token-mask]("\\x20[token-mask] \\u0020[token-mask] \\U00000020[token-mask] \\0[token-mask] \\012[token-mask]'
+        ' \\N{SPACE}[token-mask]", r"\\[token-mask]")\n',
         "fetch",
     ),
     "characters of several bytes before the use": (
@@ -181,6 +192,18 @@ PLAIN = st.builds("{0} = {1}".format, WORDS, st.one_of(WORDS, st.integers().map(
 STRINGS = st.builds('{0} = {1}"to fetch or prefetch é {{2}}"'.format, WORDS, st.sampled_from(["", "f", "r", "b"])).map(
     lambda line: line.replace("é", "e") if ' b"' in line else line
 )
+# What stands before and after the name in a string; f-strings hold it as an expression too.
+ESCAPES = st.sampled_from(
+    ["", "\\n", "\\t", "\\x20", "\\u0020", "\\U00000020", "\\0", "\\12", "\\012", "\\\\", "/", "{a}", "_"]
+)
+ESCAPED = st.builds(
+    '{0} = {1}"{2}fetch{3}"'.format,
+    WORDS,
+    st.sampled_from(["", "f", "r"]),
+    ESCAPES,
+    st.sampled_from(["", "\\n", "es", "()", ".py"]),
+)
+OTHER_CASES = st.sampled_from(["Fetch = 1", "x1 = 'FETCH'", "ｆetch = 2", "a = prefetch  # Fetch!", "FETCHES = 3"])
 CALLS = st.builds(
     "{0} = {1}fetch({2}, k=fetch){3}".format,
     WORDS,
@@ -191,7 +214,7 @@ CALLS = st.builds(
 LONG = st.builds('{0} = [\n    fetch({1}),  # one\n\n  """\nfetch é\n""",\n]'.format, WORDS, WORDS)
 IMPORTS = st.sampled_from(["import lib", "from lib import fetch", "from lib import (\n    fetch,\n    fetch as g,\n)"])
 COMMENTS = st.sampled_from(["# to fetch é", "# nothing", ""])
-SIMPLE = st.one_of(PLAIN, CALLS, CALLS, LONG, STRINGS, IMPORTS)
+SIMPLE = st.one_of(PLAIN, CALLS, CALLS, LONG, STRINGS, ESCAPED, OTHER_CASES, IMPORTS)
 
 
 def indented(lines: list[str]) -> str:
@@ -220,9 +243,28 @@ STATEMENTS = st.recursive(SIMPLE, compound, max_leaves=6)
 PROGRAMS = st.lists(st.one_of(STATEMENTS, COMMENTS), min_size=1, max_size=6).map("\n".join)
 
 
-@settings(max_examples=150, deadline=None)
+def words_in_view(masked_code: str) -> set[str]:
+    """Every word that a reader of a masked program sees, as letters and as what strings come to, case and form aside."""
+    text = masked_code
+    for mask_text in MASKS.values():
+        text = text.replace(mask_text, " 0 ")
+    shown = [text, *string_values(text)]
+    return {word for each in shown for word in re.findall(r"\w+", unicodedata.normalize("NFKC", each).casefold())}
+
+
+def string_values(text: str) -> Iterator[str]:
+    """The values of the strings of a program, of f-strings their parts; a mask may leave a body without its head."""
+    flat = re.sub(r"(?m)^[ \t]+", "", text)
+    for token in tokenize.generate_tokens(io.StringIO(flat).readline):
+        if token.type == tokenize.STRING:
+            for node in ast.walk(ast.parse(token.string, mode="eval")):
+                if isinstance(node, ast.Constant):
+                    yield node.value.decode() if isinstance(node.value, bytes) else str(node.value)
+
+
+@settings(max_examples=300, deadline=None)
 @given(PROGRAMS, st.sampled_from(["", "\n"]))
-def test_masking_is_undone_exactly_and_hides_the_name(program: str, end: str) -> None:
+def test_masking_is_undone_exactly_and_every_occurrence_in_view_is_masked_or_refused(program: str, end: str) -> None:
     code = program + end
     uses = uses_of(code, ("fetch",))
     source = parse_source(code)
@@ -233,6 +275,7 @@ def test_masking_is_undone_exactly_and_hides_the_name(program: str, end: str) ->
                 assert result.reason in (RejectReason.NO_BLOCK, RejectReason.LEAKS_ANSWER)
                 continue
             assert unmask(result.masked_code, level, result.answer, "fetch") == code
+            assert "fetch" not in words_in_view(result.masked_code)
             assert readable(result.masked_code, "fetch", ignore_case=True) is None
             assert level is TOKEN or result.masked_code.count(MASKS[level]) == 1
             assert "fetch" in result.answer
@@ -242,7 +285,7 @@ def test_masking_is_undone_exactly_and_hides_the_name(program: str, end: str) ->
 @given(PROGRAMS)
 def test_logical_lines_hold_every_token_that_counts(program: str) -> None:
     source = parse_source(program)
-    spans = list(logical_lines(source))
+    spans = source.logical_lines
     layout = {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.COMMENT, tokenize.ENDMARKER}
     for token in source.tokens:
         if token.kind not in layout:

@@ -52,21 +52,23 @@ def test_api_hit(answer: str, calls: list[str], hit: bool | None) -> None:
         ("torch.nn.ReLU()", "torch.nn.ReLU()", 1.0),
         ("torch.relu(x)", "torch.nn.ReLU()", 0.0),
         ("torch.cat([torch.ones(2), b])", "torch.cat([a, b])", 2 / 3),
-        ("x = a", "y = b", 1.0),
+        ("x = a", "y = b", None),
+        ("x = a.b", "y = b", None),
         ("", "torch.cat()", 0.0),
         ("torch.pi", "torch.pi", 1.0),
         ("f(1); f(2)", "f(1)", 2 / 3),
     ],
 )
-def test_api_f1(prediction: str, reference: str, f1: float) -> None:
-    assert api_f1(prediction, reference) == pytest.approx(f1)
+def test_api_f1(prediction: str, reference: str, f1: float | None) -> None:
+    assert api_f1(prediction, reference) == (f1 if f1 is None else pytest.approx(f1))
 
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_f1_is_a_share_and_the_same_both_ways(one: str, other: str) -> None:
-    assert 0 <= api_f1(one, other) <= 1
-    assert api_f1(one, other) == api_f1(other, one)
-    assert api_f1(one, one) == 1
+    found, turned = api_f1(one, other), api_f1(other, one)
+    assert found is None or 0 <= found <= 1
+    assert None in (found, turned) or found == turned
+    assert api_f1(one, one) in (1, None)
 
 
 def test_nothing_is_too_deep() -> None:

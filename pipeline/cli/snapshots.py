@@ -1,0 +1,29 @@
+"""Which snapshot a command means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.output import BAD_USAGE, fail
+from pipeline.publish import latest
+from pipeline.settings import settings
+
+SnapshotName = Annotated[
+    str, typer.Argument(help="Folder of a snapshot, or the name of a profile for its latest.", show_default=False)
+]
+
+
+def find_snapshot(name: str) -> Path:
+    """Return the folder of a snapshot, or of the latest one of a profile; ends with status 2 where there is none."""
+    folder = Path(name)
+    found = folder if folder.is_dir() else latest(settings().snapshots, name)
+    if found is None:
+        fail(
+            f"{name}: no such folder, and no profile of that name has a snapshot in {settings().snapshots}. Name"
+            " another one, or run `driftline refresh` first",
+            BAD_USAGE,
+        )
+    return found

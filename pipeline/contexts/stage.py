@@ -1,0 +1,191 @@
+"""The stage `contexts`: what stands around each published completion, and the documents of its version for it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.contexts.documents import Documentation, definition, searched_text
+from pipeline.contexts.expression import expression_at
+from pipeline.contexts.inline import Inline, around, occurrences
+from pipeline.contexts.query import write_query
+from pipeline.contexts.retrieval import Retriever
+from pipeline.contexts.rules import ContextRules
+from pipeline.drafting import Text, Writer
+from pipeline.instances import Source, parse_source, readable
+from pipeline.lake import Output, Reject, Row
+from pipeline.terms import Granularity, RejectReason
+
+
+def contexts_stage(
+    releases: Sequence[Row],
+    usages: Iterable[Row],
+    api_documents: Iterable[Row],
+    published_completions: Iterable[Row],
+    rules: ContextRules,
+    writer: Writer,
+    retrievers: Sequence[Retriever],
+    *,
+    ignore_case: bool,
+) -> Output:
+    """Make the tables `published_contexts` and `published_retrievals`; the unit is a published completion of a token.
+
+    Of the three levels of a use only the token's is in-line: the cursor stands where its expression goes on. Refused
+    are OVER_QUOTA (another API of the line, or another use of the API by the same author, stands for it),
+    BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts, imports, hint and query are views of
+    an instance, and in none of them the name of the API may be left to read. Documents that a retriever finds are the
+    exception: they are what a reader of the documentation sees, and that of the API names it. A note NO_TEXT says that
+    no document tells what to ask for.
+    """
+    uses = {row["id"]: row for row in usages}
+    completions = [row for row in published_completions if row["granularity"] == Granularity.TOKEN]
+    library = _Library(releases, Documentation(releases, api_documents), rules, writer, ignore_case)
+    chosen, rejects = _chosen(completions, uses, rules)
+    made: list[_Made] = []
+    for completion in chosen:
+        result = library.context(completion, uses[completion["usage_id"]])
+        if isinstance(result, Reject):
+            rejects.append(result)
+        else:
+            made.append(result)
+    contexts = sorted((one.row for one in made), key=lambda row: str(row["completion_id"]))
+    found = [row for retriever in retrievers for row in _retrieved(made, retriever, library.documentation, rules)]
+    return Output(
+        {"published_contexts": contexts, "published_retrievals": found},
+        seen=len(completions),
+        made=len(contexts),
+        rejects=sorted(rejects, key=lambda reject: reject.key),
+        notes=[
+            Reject(row["completion_id"], RejectReason.NO_TEXT, "no document tells what the expression does")
+            for row in contexts
+            if row["query"] is None
+        ],
+    )
+
+
+def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextRules) -> tuple[list[Row], list[Reject]]:
+    """Keep so many APIs of a line, and so many uses of an API by one author, as the rules say."""
+    lines: Counter[tuple[str, ...]] = Counter()
+    authors: Counter[tuple[str, ...]] = Counter()
+    chosen: list[Row] = []
+    rejects: list[Reject] = []
+    for row in sorted(completions, key=lambda row: (uses[row["usage_id"]]["start_byte"], row["id"])):
+        line = (row["snippet_id"], row["version"], str(uses[row["usage_id"]]["line"]))
+        author = (row["origin"], row["version"], row["path"])
+        if lines[line] >= rules.inline.max_per_line:
+            rejects.append(Reject(row["id"], RejectReason.OVER_QUOTA, "another API of the line stands for it"))
+        elif authors[author] >= rules.inline.max_per_api_and_origin:
+            detail = f"{row['origin']} has another use of {row['path']}"
+            rejects.append(Reject(row["id"], RejectReason.OVER_QUOTA, detail))
+        else:
+            lines[line] += 1
+            authors[author] += 1
+            chosen.append(row)
+    return chosen, rejects
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A context with what retrieval needs beside it: the version, and the definition that is asked for."""
+
+    row: Row
+    version: str
+    answer: str
+
+
+class _Library:
+    """What the contexts of a library are made from."""
+
+    def __init__(
+        self,
+        releases: Iterable[Row],
+        documentation: Documentation,
+        rules: ContextRules,
+        writer: Writer,
+        ignore_case: bool,
+    ) -> None:
+        self.documentation = documentation
+        self._roots = {row["version"]: frozenset(row["import_names"]) for row in releases}
+        self._rules = rules
+        self._writer = writer
+        self._ignore_case = ignore_case
+        self._parsed: tuple[str, Source] | None = None
+
+    def context(self, completion: Row, use: Row) -> _Made | Reject:
+        """Make the context of a completion."""
+        key, name = completion["id"], completion["core_token"]
+        source = self._source(completion["code"])
+        expression = expression_at(source, (use["name_start_byte"], use["name_end_byte"]))
+        if expression is None:
+            return Reject(key, RejectReason.BROKEN_EXAMPLE, f"no expression ends with {name!r} in line {use['line']}")
+        names = occurrences(completion["masked_code"], name)
+        shown = around(source, expression, names, self._roots[completion["version"]])
+        document = self.documentation.of(completion["path"], completion["version"])
+        texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
+        minimum = self._rules.query.min_argument_length
+        query = write_query(name, expression.node, shown.reference, texts, self._writer, minimum)
+        row = self._row(completion, shown, query)
+        for column in _VIEWS:
+            if leak := readable(row[column] or "", name, ignore_case=self._ignore_case):
+                return Reject(key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
+        return _Made(row, completion["version"], definition(document or completion | {"canonical_path": None}))
+
+    def _source(self, code: str) -> Source:
+        if self._parsed is None or self._parsed[0] != code:
+            self._parsed = code, parse_source(code)
+        return self._parsed[1]
+
+    def _row(self, completion: Row, shown: Inline, query: Text | None) -> Row:
+        rules = self._rules.inline
+        few = "".join(shown.right.splitlines(keepends=True)[: rules.few_lines])
+        return {
+            "completion_id": completion["id"],
+            "library": completion["library"],
+            "imports": shown.imports,
+            "left_context": shown.left,
+            "hint": shown.hint,
+            "reference_call": shown.reference,
+            "right_context": shown.right,
+            "right_context_few_lines": few,
+            "masked_names": shown.masked_names,
+            "in_class": shown.in_class,
+            "version_comment": rules.comment(completion["library"], completion["version"]),
+            "query": query.text if query else None,
+            "query_redacted": query.redacted if query else False,
+            "query_drafter": query.drafter if query else None,
+            "canary": completion["canary"],
+        }
+
+
+_VIEWS = ("imports", "left_context", "hint", "right_context", "version_comment", "query")
+
+
+def _retrieved(
+    made: Iterable[_Made], retriever: Retriever, documentation: Documentation, rules: ContextRules
+) -> Iterator[Row]:
+    """Yield what a retriever finds for each query among the documents of its version."""
+    asked: dict[str, list[_Made]] = defaultdict(list)
+    for one in made:
+        if one.row["query"]:
+            asked[one.version].append(one)
+    for version, group in sorted(asked.items()):
+        documents = documentation.collection(version)
+        texts = [searched_text(row, rules.retrieval.searched) for row in documents]
+        found = retriever.best(texts, [one.row["query"] for one in group], rules.retrieval.documents)
+        for one, hits in zip(group, found, strict=True):
+            for rank, hit in enumerate(hits, 1):
+                yield _retrieval(one, retriever, rank, documents[hit.place], hit.score)
+
+
+def _retrieval(one: _Made, retriever: Retriever, rank: int, document: Row, score: float) -> Row:
+    return {
+        "completion_id": one.row["completion_id"],
+        "library": one.row["library"],
+        "retriever": retriever.kind,
+        "rank": rank,
+        "document_id": document["id"],
+        "path": document["path"],
+        "score": score,
+        "is_answer": definition(document) == one.answer,
+    }

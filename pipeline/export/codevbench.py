@@ -1,0 +1,111 @@
+"""Codev-Bench's files (2410.01353): editor scenes, one file a scene, and the projects' sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.export.evocodebench import path_of
+from pipeline.export.projects import SOURCES, SourcesMissing, Unpack, attached_sources, folder_of
+from pipeline.export.results import Layout, Placed, Record, Refused, Result
+from pipeline.export.snapshot import Snapshot
+from pipeline.lake import Row
+from pipeline.terms import NotHeld, Scene
+
+_FILES: dict[str, str] = {
+    Scene.WHOLE_BLOCK: "prefix_suffix_full_complete_current_block_no_evidence",
+    Scene.FUNCTION_EMPTY_BELOW: "prefix_full_suffix_func_empty_complete_current_block_no_evidence",
+    Scene.NOTHING_BELOW: "prefix_full_suffix_empty_complete_current_block_no_evidence",
+    Scene.PART_OF_BLOCK: "complete_current_header_inner_block_completion",
+    Scene.COMPLETE_BLOCK: "complete_current_header_empty_completion",
+    Scene.OTHER_FILES: "complete_block_of_other_files",
+    Scene.SIMILAR_CODE: "complete_block_of_similar_code",
+}
+"""Names of the files of the scenes; those of the scenes 3 and 4, which the benchmark announces, are ours."""
+
+LAYOUT = Layout(
+    families=("scenes",),
+    configs=("scenes",),
+    notes=(
+        f"paths are below {SOURCES}, whose projects are as their source distributions have them; unit tests are"
+        " pytest node ids in the project's own folder",
+        "what is run is test_prefix + response + test_suffix in the place of the file",
+        "item_dids are the unit_test_ids; the benchmark's files _with_evidence are not made",
+    ),
+)
+
+
+def codevbench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
+    """Yield the scenes of a snapshot as records, with the sources of their projects.
+
+    Errors: Unreachable where the index that has the sources does not answer.
+    """
+    projects = {row["id"]: row for row in snapshot.rows("projects")}
+    rows = snapshot.rows("scenes")
+    lacking: dict[str, str] = {}
+    for project_id in sorted({row["project_id"] for row in rows}):
+        try:
+            yield from attached_sources(projects[project_id], unpack(projects[project_id]))
+        except SourcesMissing as error:
+            lacking[project_id] = str(error)
+    for row in rows:
+        if row["project_id"] in lacking:
+            yield Refused("scenes", row["id"], NotHeld.SOURCES_MISSING, lacking[row["project_id"]])
+            continue
+        record = scene_record(row, projects[row["project_id"]])
+        yield Placed(file_of(row["scene"]), record, "scenes", row, scene_row(record, row["scene"]))
+
+
+def file_of(scene: str) -> str:
+    """Return the file of a scene."""
+    return f"prompts/{_FILES[scene]}.jsonl"
+
+
+def scene_of(file: str) -> str | None:
+    """Return the scene that the name of a file tells, None where it tells none."""
+    stem = file.rpartition("/")[2].removesuffix(".jsonl")
+    return next((scene for scene, name in _FILES.items() if name == stem), None)
+
+
+def scene_record(row: Row, project: Row) -> Record:
+    """Return a scene as Codev-Bench has it."""
+    folder = folder_of(project)
+    return {
+        "func_name": f"{folder}/{row['func_name']}",
+        "item_dids": row["unit_test_ids"],
+        "unit_test_ids": row["unit_test_ids"],
+        "block_key": f"{folder}/{row['block_key']}",
+        "block_type": str(row["block_type"]),
+        "prompt": prompt_of(row),
+        "prefix": row["prefix"],
+        "suffix": row["suffix"],
+        "middle": row["middle"],
+        "test_prefix": row["prefix"],
+        "test_suffix": row["test_suffix"],
+        "test_middle": row["middle"],
+    }
+
+
+def prompt_of(row: Row) -> str:
+    """Return the prompt of a scene to fill in the middle; other code that it relies on stands before the file."""
+    related = "".join(f"<filename>{one['path']}{one['code']}" for one in row["related"])
+    return f"{related}<filename>{row['path']}<fim_prefix>{row['prefix']}<fim_suffix>{row['suffix']}<fim_middle>"
+
+
+def scene_row(record: Record, scene: str | None) -> Row:
+    """Return the columns of `published_scenes` that a record tells."""
+    block_key = path_of(record["block_key"])
+    prefix = record["prefix"]
+    return {
+        "scene": scene,
+        "func_name": path_of(record["func_name"]),
+        "unit_test_ids": record["unit_test_ids"],
+        "block_key": block_key,
+        "block_type": record["block_type"],
+        "path": block_key.rpartition("#L")[0],
+        "prefix": prefix,
+        "suffix": record["suffix"],
+        "middle": record["middle"],
+        "test_suffix": record["test_suffix"],
+        "middle_start": len(prefix),
+        "middle_end": len(prefix) + len(record["middle"]),
+    }

@@ -1,0 +1,44 @@
+"""One snapshot in one format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
+from pipeline.export.folder import Written, write_export
+from pipeline.export.projects import Unpack
+from pipeline.export.results import Layout, Result
+from pipeline.export.snapshot import Snapshot
+from pipeline.terms import ExportFormat
+
+LAYOUTS: dict[ExportFormat, Layout] = {
+    ExportFormat.VERSICODE: versicode.LAYOUT,
+    ExportFormat.LIBEVOLUTIONEVAL: libevolutioneval.LAYOUT,
+    ExportFormat.GITCHAMELEON: gitchameleon.LAYOUT,
+    ExportFormat.EVOCODEBENCH: evocodebench.LAYOUT,
+    ExportFormat.CODEVBENCH: codevbench.LAYOUT,
+}
+
+
+def export(folder: Path, wanted: ExportFormat, out: Path, unpack: Unpack) -> Written:
+    """Write the snapshot in a folder as the files of a benchmark, with NOT_HELD.json beside them.
+
+    Errors: ExportError, and Unreachable where the sources of projects are to be fetched and the index is silent.
+    """
+    snapshot = Snapshot(folder)
+    return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack))
+
+
+def _results(wanted: ExportFormat, snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
+    match wanted:
+        case ExportFormat.VERSICODE:
+            return versicode.versicode(snapshot)
+        case ExportFormat.LIBEVOLUTIONEVAL:
+            return libevolutioneval.libevolutioneval(snapshot)
+        case ExportFormat.GITCHAMELEON:
+            return gitchameleon.gitchameleon(snapshot)
+        case ExportFormat.EVOCODEBENCH:
+            return evocodebench.evocodebench(snapshot, unpack)
+        case ExportFormat.CODEVBENCH:
+            return codevbench.codevbench(snapshot, unpack)

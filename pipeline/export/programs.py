@@ -1,0 +1,201 @@
+"""What is to be run of a record: the reference, or what a model answered, as samples have it."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pipeline.export import gitchameleon, libevolutioneval, versicode
+from pipeline.export.masks import MASK, filled
+from pipeline.export.records import RecordError, checked
+from pipeline.export.results import Record
+from pipeline.terms import ExportFormat, Granularity, Language, RecordKind
+
+Fields = Mapping[str, type | tuple[type, ...]]
+
+_COMPLETION: Fields = {"dependency": str, "version": str, "code": str, "masked_code": str, "answer": str}
+_MIGRATION: Fields = dict.fromkeys(
+    ("dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name"), str
+)
+_IN_LINE: Fields = dict.fromkeys(("prompt", "code_str", "reference_call"), str)
+_PROBLEM: Fields = {"example_id": (str, int)} | dict.fromkeys(("library", "version", "starting_code", "solution"), str)
+_TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
+_SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
+
+_PROJECT = re.compile(r"(.+?)-(\d[\w.!+]*)")
+"""The folder of a project whose release is known: name and version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program of a record, with what a sample says beside it; `code` is None where it runs in a project."""
+
+    name: str
+    library: str
+    version: str | None = None
+    code: str | None = None
+    python: str | None = None
+    extra_dependencies: tuple[str, ...] = ()
+    test: str | None = None
+    test_file: str | None = None
+    module: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A record: what it is, its programs with the reference, and what a model answered, if anything."""
+
+    kind: RecordKind
+    programs: tuple[Program, ...]
+    answers: tuple[Program, ...] = ()
+
+
+def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -> Read:
+    """Read a record of a file in a format; what stands beside the file (hidden tests) is read with it.
+
+    Errors: RecordError.
+    """
+    match wanted:
+        case ExportFormat.VERSICODE if "old_code" in record:
+            return _migration(record, number)
+        case ExportFormat.VERSICODE:
+            return _completion(record, number, path)
+        case ExportFormat.LIBEVOLUTIONEVAL:
+            return _in_line(record, number, path)
+        case ExportFormat.GITCHAMELEON:
+            return _problem(record, path)
+        case ExportFormat.EVOCODEBENCH:
+            checked(record, _TASK)
+            return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
+        case ExportFormat.CODEVBENCH:
+            checked(record, _SCENE)
+            return Read(RecordKind.SCENE, (_in_project(record["block_key"], record["block_key"]),))
+
+
+def _completion(record: Record, number: int, path: Path) -> Read:
+    checked(record, _COMPLETION)
+    if record.get("language", Language.PYTHON) != Language.PYTHON:
+        raise RecordError(f"language: {record['language']!r:.40}; only Python is run, so leave the record out")
+    granularity = str(record.get("granularity") or _granularity_of(path))
+    if granularity not in set(Granularity):
+        raise RecordError(f"granularity: {granularity!r:.40}; give {', '.join(Granularity)}")
+    told = versicode.completion_row(record | {"granularity": granularity})
+    name = _name(record, number)
+    reference = Program(name, told["library"], told["version"], record["code"])
+    answers = [
+        replace(
+            reference,
+            name=f"{name}#{at}",
+            code=filled(record["masked_code"], one, told["core_token"], granularity, record["code"]),
+        )
+        for at, one in enumerate(_outputs(record, granularity), 1)
+    ]
+    if MASK not in record["masked_code"] and answers:
+        raise RecordError(f"masked_code: holds no {MASK}, so no completion has a place; write it where one belongs")
+    return Read(RecordKind.COMPLETION, (reference,), tuple(answers))
+
+
+def _granularity_of(path: Path) -> str:
+    """Return the granularity that the name of a file tells, as the released files have it."""
+    found = [granularity for granularity in Granularity if granularity in path.name]
+    if not found:
+        raise RecordError("granularity: missing; give token, line or block")
+    return found[0]
+
+
+def _outputs(record: Record, granularity: str) -> list[str]:
+    """Return what a model wrote: a list, or a text that evaluates to one."""
+    field = f"model_output_{granularity}_clear"
+    value: Any = record.get(field)
+    if value is None:
+        return []
+    try:
+        outputs = ast.literal_eval(value) if isinstance(value, str) else value
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        outputs = None
+    if not isinstance(outputs, list) or not all(isinstance(one, str) for one in outputs):
+        raise RecordError(f"{field}: {value!r:.60} is no list of texts; write one, as Python does")
+    return outputs
+
+
+def _migration(record: Record, number: int) -> Read:
+    checked(record, _MIGRATION)
+    name, library = _name(record, number), record["dependency"]
+    old = Program(f"{name}/old", library, versicode.bare_version(record["old_version"]), record["old_code"])
+    new = Program(f"{name}/new", library, versicode.bare_version(record["new_version"]), record["new_code"])
+    outputs = enumerate(_outputs(record, Granularity.BLOCK), 1)
+    return Read(
+        RecordKind.MIGRATION, (new, old), tuple(replace(new, name=f"{name}#{at}", code=one) for at, one in outputs)
+    )
+
+
+def _in_line(record: Record, number: int, path: Path) -> Read:
+    """Read an in-line completion; library and version are in the record, or in the names of folder and file."""
+    if "API_Call" in record:
+        raise RecordError("API_Call: a document of an API, of which nothing is run; give a file of examples")
+    checked(record, _IN_LINE)
+    version = record.get("version") or libevolutioneval.version_of(path.name)
+    if version is None:
+        raise RecordError("version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them")
+    name = re.match(r"\w*", record["reference_call"].removeprefix(record["code_str"]))
+    views = (
+        record.get("imports") or "",
+        record["prompt"] + record["reference_call"] + (record.get("right_context") or ""),
+    )
+    code = "\n".join(view for view in views if view).replace("[token-mask]", name[0] if name else "")
+    library = record.get("library") or path.parent.name
+    return Read(RecordKind.API_COMPLETION, (Program(_name(record, number), library, version, code),))
+
+
+def _problem(record: Record, path: Path) -> Read:
+    checked(record, _PROBLEM)
+    module = gitchameleon.module_of(record["example_id"])
+    tests = _hidden_tests(path, module)
+    dependencies = record.get("additional_dependencies") or ""
+    reference = Program(
+        name=str(record["example_id"]),
+        library=record["library"],
+        version=record["version"],
+        code=record["starting_code"] + record["solution"],
+        python=str(record["python_version"]) if record.get("python_version") else None,
+        extra_dependencies=tuple(dependencies.split() if isinstance(dependencies, str) else map(str, dependencies)),
+        test=record.get("test"),
+        test_file=tests,
+        module=module if tests else None,
+    )
+    answer = record.get("answer")
+    answers = (replace(reference, code=answer),) if isinstance(answer, str) else ()
+    return Read(RecordKind.PROBLEM, (reference,), answers)
+
+
+def _hidden_tests(path: Path, module: str) -> str | None:
+    """Return the hidden tests of a problem, which stand beside its file or in a folder there."""
+    if not module.isidentifier():
+        raise RecordError(f"example_id: nothing can be imported as {module!r:.60}; give letters, digits and _ alone")
+    for folder in (path.parent / gitchameleon.HIDDEN_TESTS, path.parent):
+        tests = folder / f"test_{module}.py"
+        if tests.is_file():
+            try:
+                return tests.read_text(encoding="utf-8")
+            except (OSError, UnicodeDecodeError) as error:
+                raise RecordError(f"{tests}: cannot be read ({error}); save it as UTF-8") from None
+    return None
+
+
+def _in_project(name: str, path: str) -> Program:
+    """Return what is known of a record that runs in a project: the project, by the second folder of its path."""
+    parts = path.split("/")
+    if len(parts) < 3:
+        raise RecordError(
+            f"{path!r:.80}: not below the folder of a project; give DOMAIN/PROJECT/… as the benchmark does"
+        )
+    release = _PROJECT.fullmatch(parts[1])
+    return Program(name, release[1], release[2]) if release else Program(name, parts[1])
+
+
+def _name(record: Record, number: int) -> str:
+    return str(record.get("id") or number)

@@ -1,0 +1,170 @@
+"""VersiCode's files (2406.07411): completions by granularity and migrations by direction, each `{"data": [ … ]}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from packaging.version import Version
+
+from pipeline.export.masks import MASK, as_released, from_released
+from pipeline.export.results import Layout, Placed, Record, Refused, Result
+from pipeline.export.snapshot import Snapshot
+from pipeline.lake import Row
+from pipeline.terms import Direction, Granularity, NotHeld, SnippetSource
+
+LAYOUT = Layout(
+    families=("completions", "migrations", "block_completions"),
+    configs=("completions", "migrations", "block_completions"),
+    added={
+        "id": "the row's id, so that predictions find it again",
+        "core_token": "line and block: the API's name, which EM@k looks for; it stands in `answer` too",
+        "source": "the data source of the paper's tables",
+        "language": "block completions of other languages",
+    },
+    notes=(
+        "[token-mask], [line-mask] and [block-mask] are all <mask>, as in the released files; they can be told apart"
+        " by `code` and `core_token`",
+        "documentation sites count as Library Source Code, GitHub as Downstream Application",
+        "old_version is where a migration starts, new_version where it leads, in both directions",
+        "`type` is the tag of the lifecycle (addition, deprecation, general)",
+    ),
+)
+
+_SOURCES = {
+    SnippetSource.DOCSTRING: "Library Source Code",
+    SnippetSource.DOWNSTREAM: "Downstream Application",
+    SnippetSource.STACK_OVERFLOW: "StackOverflow",
+    SnippetSource.GITHUB: "Downstream Application",
+    SnippetSource.DOCUMENTATION: "Library Source Code",
+}
+_SOURCE_OF = {name: source for source, name in reversed(_SOURCES.items())}
+
+
+def versicode(snapshot: Snapshot) -> Iterator[Result]:
+    """Yield the completions and migrations of a snapshot as records of VersiCode's files."""
+    for row in snapshot.rows("completions"):
+        if MASK in row["code"]:
+            yield Refused("completions", row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
+            continue
+        record = completion_record(row)
+        yield Placed(f"{row['granularity']}_completion.json", record, "completions", row, completion_row(record))
+    for row in snapshot.rows("migrations"):
+        record = migration_record(row)
+        yield Placed(f"migration_{row['direction']}.json", record, "migrations", row, migration_row(record))
+    for row in snapshot.rows("block_completions"):
+        if MASK in row["code"]:
+            yield Refused("block_completions", row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
+            continue
+        record = foreign_record(row)
+        yield Placed(f"block_completion_{row['language']}.json", record, "block_completions", row, foreign_row(record))
+
+
+def completion_record(row: Row) -> Record:
+    """Return a completion as VersiCode has it; of a block `answer` is the API's name, and `code` the reference."""
+    record = {
+        "id": row["id"],
+        "dependency": row["library"],
+        "version": f"=={row['version']}",
+        "time": row["release_time"].isoformat(),
+        "description": row["description"] or "",
+        "code": row["code"],
+        "masked_code": as_released(row["masked_code"]),
+        "answer": row["core_token"],
+        "type": str(row["versicode_tag"]),
+        "granularity": str(row["granularity"]),
+        "source": _SOURCES[row["source"]],
+    }
+    if row["granularity"] == Granularity.LINE:
+        record["masked_line"] = row["answer"]
+    if row["granularity"] != Granularity.TOKEN:
+        record["core_token"] = row["core_token"]
+    return record
+
+
+def completion_row(record: Record) -> Row:
+    """Return the columns of `published_completions` that a record tells."""
+    granularity = record["granularity"]
+    core_token = record.get("core_token") or record["answer"]
+    told = from_released(record["masked_code"], record["code"], core_token, granularity)
+    masked_code, answer = told or (record["masked_code"], record.get("masked_line"))
+    return {
+        "id": record.get("id"),
+        "library": record["dependency"],
+        "version": bare_version(record["version"]),
+        "release_time": _time(record.get("time")),
+        "description": record.get("description") or None,
+        "code": record["code"],
+        "masked_code": masked_code,
+        "answer": answer,
+        "core_token": core_token,
+        "versicode_tag": record.get("type"),
+        "granularity": granularity,
+        "source": _SOURCE_OF.get(record.get("source", "")),
+    }
+
+
+def migration_record(row: Row) -> Record:
+    """Return a migration as VersiCode has it."""
+    return {
+        "id": row["id"],
+        "dependency": row["library"],
+        "old_version": f"=={row['version']}",
+        "new_version": f"=={row['target_version']}",
+        "description": row["description"] or "",
+        "old_code": row["source_code"],
+        "new_code": row["target_code"],
+        "old_name": row["source_name"],
+        "new_name": row["target_name"],
+    }
+
+
+def migration_row(record: Record) -> Row:
+    """Return the columns of `published_migrations` that a record tells."""
+    version, target = bare_version(record["old_version"]), bare_version(record["new_version"])
+    upgrade = Version(version) < Version(target)
+    return {
+        "id": record.get("id"),
+        "library": record["dependency"],
+        "version": version,
+        "target_version": target,
+        "direction": Direction.OLD_TO_NEW if upgrade else Direction.NEW_TO_OLD,
+        "description": record.get("description") or None,
+        "source_code": record["old_code"],
+        "target_code": record["new_code"],
+        "source_name": record["old_name"],
+        "target_name": record["new_name"],
+    }
+
+
+def foreign_record(row: Row) -> Record:
+    """Return a block completion of another language as VersiCode has it."""
+    return {
+        "id": row["id"],
+        "dependency": row["library"],
+        "version": f"=={row['version']}",
+        "description": row["description"] or "",
+        "code": row["code"],
+        "masked_code": as_released(row["masked_code"]),
+        "answer": row["core_token"],
+        "granularity": str(Granularity.BLOCK),
+        "source": _SOURCES[row["source"]],
+        "core_token": row["core_token"],
+        "language": str(row["language"]),
+    }
+
+
+def foreign_row(record: Record) -> Row:
+    """Return the columns of `published_block_completions` that a record tells."""
+    columns = completion_row(record)
+    own = ("id", "library", "version", "description", "code", "masked_code", "answer", "core_token", "source")
+    return {name: columns[name] for name in own} | {"language": record["language"]}
+
+
+def bare_version(version: str) -> str:
+    """Return a version without the operator that VersiCode writes before it."""
+    return version.strip().removeprefix("==").strip()
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None

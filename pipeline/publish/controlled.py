@@ -1,0 +1,82 @@
+"""The gate of controlled completions: what is made from documentation is published where a probe finds the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pipeline.crawl import is_allowed
+from pipeline.lake import Output, Reject, Row
+from pipeline.publish.quality import QualityRules
+from pipeline.review import Runs, followers, prove
+from pipeline.terms import Outcome, RejectReason, ReviewStatus
+
+_NO_SNIPPET = {"snippet_id": ""}
+
+
+def controlled_gate_stage(
+    controlled_completions: Iterable[Row],
+    releases: Sequence[Row],
+    changes: Iterable[Row],
+    published_changes: Iterable[Row],
+    verdicts: Iterable[Row],
+    rules: QualityRules,
+) -> Output:
+    """Make the table `published_controlled_completions`; the unit is a controlled completion.
+
+    Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
+    LABEL_REFUTED (probes contradict the tag). The evidence is `executed` as `pipeline.review.prove` says.
+    """
+    facts = _Facts(
+        {row["version"]: row for row in releases},
+        followers(releases),
+        {row["id"]: row for row in changes},
+        frozenset(row["id"] for row in published_changes),
+        Runs(verdicts),
+        rules,
+    )
+    results = [_published(row, facts) for row in controlled_completions]
+    rows = [result for result in results if not isinstance(result, Reject)]
+    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
+    return Output({"published_controlled_completions": rows}, seen=len(results), made=len(rows), rejects=rejects)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    releases: dict[str, Row]
+    following: dict[str, str]
+    changes: dict[str, Row]
+    published_changes: frozenset[str]
+    runs: Runs
+    rules: QualityRules
+
+
+def _published(row: Row, facts: _Facts) -> Row | Reject:
+    key, version, path = row["id"], row["version"], row["path"]
+    release = facts.releases[version]
+    licence = release["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    probe = facts.runs.of(path, version)
+    if probe is None or probe["outcome"] != Outcome.PASSED:
+        said = f"a probe of {path} came out as {probe['outcome']}" if probe else f"{path} was not probed"
+        return Reject(key, RejectReason.NOT_PROVEN, f"{version}: {said}")
+    change = facts.changes.get(row["change_id"] or "")
+    following = facts.following.get(version)
+    proof = prove(row | _NO_SNIPPET, change, following, facts.runs, facts.rules.modified_proven_by)
+    if proof.contradiction:
+        return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
+    return {
+        **row,
+        "change_id": row["change_id"] if row["change_id"] in facts.published_changes else None,
+        "evidence": proof.evidence,
+        "python": probe["python"],
+        "lock_id": probe["lock_id"],
+        "neighbour_version": proof.neighbour_version,
+        "neighbour_outcome": proof.neighbour_outcome,
+        "purl": release["purl"],
+        "licence": licence,
+        "attribution": release["attribution"],
+        "review_status": ReviewStatus.UNFLAGGED,
+        "canary": facts.rules.canary,
+    }

@@ -1,0 +1,110 @@
+"""Proof of scenes: the tests of each block run on the project as it is, and with the block left empty."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.lake import Reject, Row
+from pipeline.scenes.candidates import tests_of
+from pipeline.scenes.choosing import Planned
+from pipeline.scenes.rules import SceneRules
+from pipeline.scenes.source import Span
+from pipeline.scenes.views import emptied
+from pipeline.terms import BlockType, RejectReason, Scene, TestOutcome
+
+_AS_IT_IS = "as it is"
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A project with some files replaced, and the tests that are to be run on it."""
+
+    id: str
+    replacements: Mapping[str, str]
+    tests: Sequence[str]
+
+
+Outcomes = Mapping[str, Mapping[str, TestOutcome]]
+"""How each test came out, by variant and node id."""
+
+
+class RunVariants(Protocol):
+    """Runs tests of a project, which is a row of `projects`, on variants of it."""
+
+    def __call__(self, project: Row, variants: Sequence[Variant], /) -> Outcomes: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Proven:
+    """A scene whose tests pass with the reference.
+
+    `reaching` counts all tests that run its block. `emptied` is what stood in the place of the middle when the tests ran
+    on the empty block, None where nothing is to be written; `noticed_by` are those that did not pass then.
+    """
+
+    planned: Planned
+    tests: Sequence[str]
+    reaching: int
+    emptied: str | None
+    noticed_by: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A scene with the tests that run its block, and the variant of the project in which it is left empty, if any."""
+
+    planned: Planned
+    tests: Sequence[str]
+    reaching: int
+    emptied: str | None
+    variant: Variant | None
+
+
+def prove(
+    project: Row, planned: Iterable[Planned], reaches: Mapping[str, Sequence[Row]], rules: SceneRules, run: RunVariants
+) -> list[Proven | Reject]:
+    """Run the tests of scenes and say which notice an empty block; `reaches` are by function.
+
+    A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
+    NOT_PROVEN where no test passes that did when it was traced.
+    """
+    prepared = [_prepare(each, reaches, rules) for each in planned]
+    subjects = [each for each in prepared if isinstance(each, _Subject)]
+    everything = sorted({test for subject in subjects for test in subject.tests})
+    variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
+    outcomes = run(project, [Variant(_AS_IT_IS, {}, everything), *variants.values()]) if everything else {}
+    return [each if isinstance(each, Reject) else _judge(each, outcomes, rules) for each in prepared]
+
+
+def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules) -> _Subject | Reject:
+    candidate, middle = planned.candidate, planned.view.middle
+    text = candidate.file["text"]
+    tests = tests_of(candidate, reaches[candidate.function["id"]])
+    empty = emptied(text, candidate.block, middle)
+    if empty is None:
+        return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
+    variant = None
+    if planned.scene != Scene.COMPLETE_BLOCK and candidate.block.type != BlockType.COMMENT:
+        path = candidate.file["path"]
+        replaced = text[: middle[0]] + empty + text[middle[1] :]
+        variant = Variant(_name(path, middle), {path: replaced}, tests[: rules.max_tests])
+    told = None if planned.scene == Scene.COMPLETE_BLOCK else empty
+    return _Subject(planned, tests[: rules.max_tests], len(tests), told, variant)
+
+
+def _name(path: str, middle: Span) -> str:
+    return f"{path}:{middle[0]}-{middle[1]}"
+
+
+def _judge(subject: _Subject, outcomes: Outcomes, rules: SceneRules) -> Proven | Reject:
+    whole = outcomes.get(_AS_IT_IS, {})
+    tests = [test for test in subject.tests if whole.get(test) == TestOutcome.PASSED]
+    candidate = subject.planned.candidate
+    if not tests:
+        told = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
+        return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {told or 'no test'}")
+    empty = outcomes.get(subject.variant.id, {}) if subject.variant else {}
+    noticed = [test for test in tests if empty.get(test) in rules.noticed_as]
+    return Proven(subject.planned, tests, subject.reaching, subject.emptied, noticed)

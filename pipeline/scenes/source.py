@@ -1,0 +1,84 @@
+"""A source file of a project as text and syntax tree, with positions in characters."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+
+import tree_sitter
+import tree_sitter_python
+from tree_sitter import Node
+
+Span = tuple[int, int]
+"""First character and the character after the last."""
+
+
+class SourceFile:
+    """A file and its tree; `broken` says that it is not all Python 3 for the parser."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._data = text.encode("utf-8", "surrogatepass")
+        self._ascii = len(self._data) == len(text)
+        self._tree = _parser().parse(self._data)
+        self.broken = self._tree.root_node.has_error
+
+    def functions(self) -> dict[int, Node]:
+        """Return the function definitions by the line of their `def`, from 1; of several in a line the first."""
+        found: dict[int, Node] = {}
+        for node in _walk(self._tree.root_node):
+            if node.type == "function_definition":
+                found.setdefault(first_line(node), node)
+        return found
+
+    def at(self, byte: int) -> int:
+        """Return how many characters stand before a byte."""
+        return byte if self._ascii else len(self._data[:byte].decode("utf-8", "surrogatepass"))
+
+    def span(self, node: Node) -> Span:
+        """Return the characters of a node."""
+        return self.at(node.start_byte), self.at(node.end_byte)
+
+    def starts_line(self, node: Node) -> bool:
+        """Return whether nothing but layout stands before a node in its line."""
+        start = node.start_byte
+        return not self._data[self._data.rfind(b"\n", 0, start) + 1 : start].strip()
+
+
+def first_line(node: Node) -> int:
+    """Return the first line of a node, from 1."""
+    return node.start_point[0] + 1
+
+
+def last_line(node: Node) -> int:
+    """Return the last line of a node, from 1."""
+    return node.end_point[0] + 1
+
+
+def identifiers(node: Node) -> Iterator[tuple[str, int]]:
+    """Yield the names below a node with their lines, in the order of the text."""
+    for inner in _walk(node):
+        if inner.type == "identifier":
+            yield (inner.text or b"").decode("utf-8", "replace"), first_line(inner)
+
+
+def tokens(node: Node) -> Iterator[str]:
+    """Yield the tokens of a node: names and literals as they stand, no comments and no layout."""
+    for inner in _walk(node, stop_at=("string",)):
+        if (not inner.children or inner.type == "string") and inner.type != "comment":
+            yield (inner.text or b"").decode("utf-8", "replace")
+
+
+@functools.cache
+def _parser() -> tree_sitter.Parser:
+    return tree_sitter.Parser(tree_sitter.Language(tree_sitter_python.language()))
+
+
+def _walk(node: Node, stop_at: tuple[str, ...] = ()) -> Iterator[Node]:
+    """Yield a node and all below it in the order of the text; no recursion, since code nests as deep as it likes."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if node.type not in stop_at:
+            waiting += reversed(node.children)

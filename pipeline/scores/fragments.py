@@ -1,0 +1,69 @@
+"""Fragments of code, as predictions are, made into programs that a parser takes.
+
+A prediction may be a line out of the middle of a function, a block whose first line has lost its indentation, or the
+header of a statement without its body.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+_MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
+_MARGINS = 4
+
+
+def parse_fragment(code: str) -> ast.Module | None:
+    """Parse statements at any indentation, or the header of a compound statement; None where they are not valid.
+
+    Wrapped as it had to be to parse: what stands around the fragment's own statements has no calls and no attributes.
+    """
+    for attempt in _attempts(code.strip("\n").rstrip()):
+        try:
+            return ast.parse(attempt)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def _attempts(text: str) -> Iterator[str]:
+    """Yield the programs that a fragment may be a part of; nothing of an empty one."""
+    if not text:
+        return
+    flush = _flush(text)
+    yield flush
+    if flush.endswith(":"):
+        yield f"{flush} pass"
+    if "\n" in flush:
+        yield from _hanging(flush)
+    yield from _continued(flush)
+
+
+def _flush(text: str) -> str:
+    """Take the indentation of the first line off every line."""
+    margin = len(text) - len(text.lstrip(" \t"))
+    if not margin or "\n" not in text:
+        return text[margin:]
+    blank = text[:margin]
+    return "\n".join(line[margin:] if line.startswith(blank) else line for line in text.split("\n"))
+
+
+def _hanging(text: str) -> Iterator[str]:
+    """Give the first line the indentation of one of the next: of what stood at a cursor only they kept it."""
+    margins = {found[1] for found in _MARGIN.finditer(text)}
+    for margin in sorted(margins, key=len)[:_MARGINS]:
+        yield f"if x:\n{margin}{text}"
+
+
+def _continued(text: str) -> Iterator[str]:
+    """Put in front of `else:` and its like what they continue."""
+    body = f"{text} pass" if text.endswith(":") else text
+    if text.startswith(("elif ", "else")):
+        yield f"if x:\n pass\n{body}"
+    elif text.startswith(("except", "finally")):
+        yield f"try:\n pass\n{body}"
+    elif text.startswith("case "):
+        yield "match x:\n" + "\n".join(f" {line}" for line in body.split("\n"))
+    elif text.startswith("@"):
+        yield f"{text}\ndef f(): pass"

@@ -1,0 +1,176 @@
+"""The tasks of a snapshot: which rows of which table a prediction can answer, and by what they are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.lake import Row, read_parquet
+from pipeline.lake.schema import enum_of
+from pipeline.publish import read_manifest
+from pipeline.terms import Facet, Family
+
+
+class SnapshotError(ValueError):
+    """A snapshot cannot be scored against; the message says what is missing and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shelf:
+    """Where the tasks of a family stand: the file of a snapshot, the column with their id, and what scoring reads.
+
+    `running` is what Pass@k reads beside that.
+    """
+
+    file: str
+    key: str
+    scoring: tuple[str, ...]
+    running: tuple[str, ...] = ()
+
+
+_IN_PROJECT = ("project_id", "path", "lock_id")
+
+SHELVES: Mapping[Family, Shelf] = {
+    Family.COMPLETION: Shelf(
+        "completions",
+        "id",
+        ("granularity", "answer", "core_token"),
+        ("version", "code", "masked_code", "snippet_id", "reference_outcome", "lock_id"),
+    ),
+    Family.CONTEXT: Shelf(
+        "contexts", "completion_id", ("hint", "reference_call", "right_context_few_lines"), ("completion_id",)
+    ),
+    Family.CONTROLLED: Shelf("controlled_completions", "id", ("hint", "reference_call", "document_id")),
+    Family.BLOCK_COMPLETION: Shelf("block_completions", "id", ("answer", "core_token")),
+    Family.MIGRATION: Shelf(
+        "migrations",
+        "id",
+        ("target_code", "target_name"),
+        ("target_version", "target_snippet_id", "target_rewrite_id", "target_in_target", "target_lock_id"),
+    ),
+    Family.PROBLEM: Shelf(
+        "problems",
+        "id",
+        ("api_calls", "starting_code"),
+        ("test", "hidden_tests", "module", "lock_id"),
+    ),
+    Family.REPOSITORY_TASK: Shelf(
+        "repository_tasks",
+        "id",
+        ("intra_class", "intra_file", "cross_file"),
+        (*_IN_PROJECT, "tests", "body_first_line", "body_last_line"),
+    ),
+    Family.SCENE: Shelf("scenes", "id", (), (*_IN_PROJECT, "unit_test_ids", "prefix", "test_suffix")),
+}
+"""Where each family stands."""
+
+COLUMNS: Mapping[Facet, str] = {
+    Facet.LIBRARY: "library",
+    Facet.GRANULARITY: "granularity",
+    Facet.SOURCE: "source",
+    Facet.TAG: "libevolutioneval_tag",
+    Facet.LIFECYCLE: "versicode_tag",
+    Facet.ACCESS: "access",
+    Facet.YEAR: "release_time",
+    Facet.DIRECTION: "direction",
+    Facet.PATTERN: "pattern",
+    Facet.BASIS: "basis",
+    Facet.CATEGORY: "category",
+    Facet.DISCRIMINATING: "discriminating",
+    Facet.LANGUAGE: "language",
+    Facet.SCENE: "scene",
+    Facet.BLOCK_TYPE: "block_type",
+    Facet.TYPE: "type",
+}
+"""The column that a facet is read from."""
+
+_GRANULARITIES = frozenset(enum_of("Granularity") or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A row that can be answered, and the groups that it belongs to."""
+
+    id: str
+    family: Family
+    row: Row
+    groups: tuple[tuple[Facet, str], ...]
+
+
+Tasks = Mapping[str, Mapping[Family, Task]]
+"""The tasks of a snapshot by id; two families may share an id."""
+
+
+def read_tasks(snapshot: Path, facets: Iterable[Facet], running: bool = False) -> Tasks:
+    """Read the tasks of a snapshot; families that it does not have are passed over.
+
+    Errors: SnapshotError for what is no snapshot, cannot be read, or was written with other schemas.
+    """
+    try:
+        read_manifest(snapshot)
+    except ValueError as error:
+        raise SnapshotError(str(error)) from None
+    found: dict[str, dict[Family, Task]] = {}
+    facets = tuple(facets)
+    for family in SHELVES:
+        for task in _tasks(snapshot, family, facets, running):
+            found.setdefault(task.id, {})[family] = task
+    if not found:
+        raise SnapshotError(f"{snapshot}: no task of any family in it, so there is nothing to score against")
+    return found
+
+
+def _tasks(snapshot: Path, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
+    shelf = SHELVES[family]
+    needed = (shelf.key, *shelf.scoring, *(shelf.running if running else ()))
+    rows = rows_of(snapshot, shelf.file, needed, [COLUMNS[facet] for facet in facets])
+    if family is Family.CONTEXT:
+        rows = _with_completions(snapshot, rows, facets)
+    for row in rows:
+        if row.get("granularity") not in {None, *_GRANULARITIES}:
+            problem = f"{row['granularity']!r} is no granularity of this version of driftline"
+            raise SnapshotError(f"{snapshot}: {shelf.file}: {problem}; score with the one that wrote the snapshot")
+        yield Task(row[shelf.key], family, row, tuple(_groups(row, family, facets)))
+
+
+def _with_completions(snapshot: Path, contexts: list[Row], facets: Iterable[Facet]) -> list[Row]:
+    """Add the tags, source and version of the completion that a context belongs to."""
+    columns = [COLUMNS[facet] for facet in facets if facet is not Facet.GRANULARITY]
+    rows = rows_of(snapshot, "completions", ("id", "path", "version"), columns) if contexts else []
+    by_id = {row["id"]: row for row in rows}
+    return [by_id.get(row["completion_id"], {}) | row for row in contexts]
+
+
+def rows_of(snapshot: Path, file: str, needed: Collection[str], others: Iterable[str] = ()) -> list[Row]:
+    """Read columns of a table of a snapshot: those needed, and of the others those that it has; [] without the table.
+
+    Errors: SnapshotError where a needed one is not there.
+    """
+    path = snapshot / "data" / f"{file}.parquet"
+    if not path.is_file():
+        return []
+    try:
+        has = set(pq.read_schema(path).names)
+        if missing := sorted(set(needed) - has):
+            problem = f"no column {', '.join(missing)}: it was written by another version of driftline"
+            raise SnapshotError(f"{path}: {problem}; score with that version, or publish the snapshot again")
+        return read_parquet(path, columns=list(dict.fromkeys([*needed, *(name for name in others if name in has)])))
+    except (pa.ArrowException, OSError) as error:
+        raise SnapshotError(f"{path}: not a Parquet file that can be read: {error}") from None
+
+
+def _groups(row: Row, family: Family, facets: Iterable[Facet]) -> Iterator[tuple[Facet, str]]:
+    yield Facet.FAMILY, family
+    for facet in facets:
+        value = row.get(COLUMNS[facet])
+        if isinstance(value, datetime):
+            yield facet, f"{value:%Y}"
+        elif isinstance(value, bool):
+            yield facet, str(value).lower()
+        elif value is not None:
+            yield facet, str(value)
