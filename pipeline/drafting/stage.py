@@ -28,8 +28,8 @@ def drafting_stage(
     requests = [*map(library.for_completion, completions), *map(library.for_migration, migrations)]
     drafts: list[Row] = []
     rejects: list[Reject] = []
-    for request, instance in zip(requests, [*completions, *migrations], strict=True):
-        text = writer.write(request)
+    written = zip(requests, [*completions, *migrations], writer.write(requests), strict=True)
+    for request, instance, text in written:
         if text is None:
             detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
             rejects.append(Reject(request.subject_id, RejectReason.NO_TEXT, detail))

@@ -38,10 +38,10 @@ class Text:
 
 
 class Writer(Protocol):
-    """Anything that can write a text for a request, or cannot and returns None."""
+    """Anything that can write texts for requests, all at once, as a model is asked for many in one go."""
 
-    def write(self, request: Request) -> Text | None:
-        """Write the text."""
+    def write(self, requests: Sequence[Request]) -> list[Text | None]:
+        """Write a text for each request, in their order; None where it cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,11 @@ class OfflineWriter:
 
     rules: DraftingRules
 
-    def write(self, request: Request) -> Text | None:
-        """Write a description from docstrings by rules; None where they hold no sentence that describes anything."""
+    def write(self, requests: Sequence[Request]) -> list[Text | None]:
+        """Write descriptions from docstrings by rules; None where they hold no sentence that describes anything."""
+        return [self._write(request) for request in requests]
+
+    def _write(self, request: Request) -> Text | None:
         told = [found for docstring in request.docstrings if (found := self._telling(docstring))]
         clean = [next((text for text in found if self._is_clean(text, request)), None) for found in told]
         chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -123,7 +124,8 @@ def test_other_words_have_other_stems(one: str, other: str) -> None:
 
 def write(*docstrings: str, hidden: tuple[str, ...] = ("fetch",)) -> Text | None:
     """Write a description of something that hides names."""
-    return OfflineWriter(DRAFTING).write(Request("id", DraftField.DESCRIPTION, hidden, docstrings, "code"))
+    (text,) = OfflineWriter(DRAFTING).write([Request("id", DraftField.DESCRIPTION, hidden, docstrings, "code")])
+    return text
 
 
 WRITTEN = {
@@ -236,8 +238,9 @@ def test_no_docstring_is_a_reject() -> None:
 
 def test_another_writer_fits_beside_the_offline_one() -> None:
     class Model:
-        def write(self, request: Request) -> Text | None:
-            return Text(f"about {len(request.docstrings)}", False, Drafter.OFFLINE, "model-1", "0" * 64)
+        def write(self, requests: Sequence[Request]) -> list[Text | None]:
+            texts = [f"about {len(request.docstrings)}" for request in requests]
+            return [Text(text, False, Drafter.MODEL, "model-1", "0" * 64) for text in texts]
 
     completions, _ = made_of(OLD)
     output = drafting_stage(completions, [], [OLD], DOCUMENTS, DRAFTING, Model())

@@ -3,55 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
-import anthropic
 import pytest
 from pydantic import BaseModel, Field
 
-from pipeline.drafting.model import Answers, Ask, Batches, Client, Ledger, ModelDrafter, ModelRules
+from pipeline.drafting.model import Ask, ModelDrafter, ModelRules
 from pipeline.drafting.model.rules import NANO, Tokens
-from pipeline.drafting.model.store import Store
 from pipeline.rules import RULES, load
 from pipeline.terms import AskFailure
-from tests.model_server import KEY, Fault, ModelServer, serving
+from tests.drafting.conftest import echo
+from tests.model_server import Fault
 
 HAIKU = "claude-haiku-5-5"
 
 
 class Sentence(BaseModel):
     text: str = Field(max_length=40)
-
-
-def says(text: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    return lambda _: {"text": json.dumps({"text": text})}
-
-
-def echo(params: dict[str, Any]) -> dict[str, Any]:
-    return {"text": json.dumps({"text": params["messages"][0]["content"]})}
-
-
-@pytest.fixture
-def server() -> Iterator[ModelServer]:
-    with serving(ModelServer(echo)) as state:
-        yield state
-
-
-@pytest.fixture
-def drafter(server: ModelServer, tmp_path: Path) -> Callable[..., ModelDrafter]:
-    def make(now: datetime = datetime(2026, 11, 22, tzinfo=UTC), **changes: Any) -> ModelDrafter:
-        quick = {"poll_s": 0, "wait_s": 0.05, "longest_pause_s": 0}
-        rules = load(RULES / "models.yaml", ModelRules).model_copy(update=quick | changes)
-        sdk = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0)
-        store, client = Store(tmp_path / "model.sqlite"), Client(rules, sdk)
-        batches = Batches(store, client, sleep=lambda _: None)
-        return ModelDrafter(client, Answers(store), Ledger(store, rules, now=lambda: now), batches)
-
-    return make
 
 
 def ask(data: str, **changes: Any) -> Ask[Sentence]:
@@ -84,7 +54,14 @@ def test_a_few_requests_are_asked_one_by_one_and_never_again(drafter, server):
         ask("a", max_tokens=101),
         Ask("s", "claude-sonnet-5-5", "Describe the code.", "a", Sentence, 100),
         Ask("s", HAIKU, "Describe it.", "a", Sentence, 100),
-        Ask("s", HAIKU, "Describe the code.", "a", type("Sentence", (Sentence,), {"__annotations__": {"more": str}}), 100),
+        Ask(
+            "s",
+            HAIKU,
+            "Describe the code.",
+            "a",
+            type("Sentence", (Sentence,), {"__annotations__": {"more": str}}),
+            100,
+        ),
     ],
 )
 def test_another_model_prompt_form_or_bound_is_another_request(other):
@@ -95,9 +72,7 @@ def test_another_model_prompt_form_or_bound_is_another_request(other):
 def test_what_goes_out_has_a_cached_prefix_and_a_schema_and_no_temperature(drafter, server):
     texts(drafter(), "a")
     (params,) = server.asked
-    assert params["system"] == [
-        {"type": "text", "text": "Describe the code.", "cache_control": {"type": "ephemeral"}}
-    ]
+    assert params["system"] == [{"type": "text", "text": "Describe the code.", "cache_control": {"type": "ephemeral"}}]
     assert params["output_config"]["format"]["schema"]["properties"].keys() == {"text"}
     assert "temperature" not in params
 

@@ -1,0 +1,98 @@
+"""Rounds of drafting: what a model writes is judged, and goes back with the reason until it is accepted or given up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, Field
+
+from pipeline.drafting.model import Ask, Asked, ModelDrafter
+from pipeline.drafting.model.fence import fenced
+from pipeline.rules import Rule
+from pipeline.terms import AskFailure
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class KindRules(Rule):
+    """How a model is asked for one kind of draft: a file of `curation_rules/drafts/`."""
+
+    model: str
+    max_tokens: int = Field(ge=1)
+    tries: int = Field(ge=1)
+    instructions: str = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a draft is for: its id, and the crawled text that the model sees, by field."""
+
+    id: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted(Generic[Form]):
+    """What came of a subject: the accepted draft, or why none was accepted; `waiting` if a later run will ask again.
+
+    `prompt_sha256` and `tries` are those of the last request.
+    """
+
+    subject: Subject
+    form: Form | None
+    problem: str | None
+    waiting: bool
+    prompt_sha256: str
+    tries: int
+
+
+Judge = Callable[[Sequence[tuple[Subject, Form]]], Sequence[str | None]]
+"""Says of each draft what is wrong with it, in words that the model can use; None of a good one."""
+
+
+def draft(
+    subjects: Sequence[Subject], form: type[Form], rules: KindRules, drafter: ModelDrafter, judge: Judge[Form]
+) -> list[Drafted[Form]]:
+    """Have a model write a draft for each subject, and return what came of each, in their order.
+
+    A draft that is not accepted goes back with the reason (the field `refused` of the data), `tries` times in all; so
+    does an answer that is not in the form. A refusal, or a request that the provider does not take, is final.
+    """
+    found: dict[int, Drafted[Form]] = {}
+    open_ = {place: _ask(subject, form, rules, {}) for place, subject in enumerate(subjects)}
+    for attempt in range(1, rules.tries + 1):
+        asked = dict(zip(open_, drafter.ask(list(open_.values())), strict=True))
+        good = {place: one.form for place, one in asked.items() if one.form is not None}
+        judged = judge([(subjects[place], written) for place, written in good.items()]) if good else []
+        problems = dict(zip(good, judged, strict=True))
+        open_ = {}
+        for place, one in asked.items():
+            problem = problems[place] if place in good else _failure(one)
+            found[place] = _drafted(subjects[place], one, problem, attempt)
+            if problem is not None and one.answer is not None and not _is_final(one):
+                refused = {"refused": {"answer": one.answer.text, "reason": problem}}
+                open_[place] = _ask(subjects[place], form, rules, refused)
+    return [found[place] for place in range(len(subjects))]
+
+
+def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[str, Any]) -> Ask[Form]:
+    data = fenced({**subject.data, **refused})
+    return Ask(subject.id, rules.model, rules.instructions, data, form, rules.max_tokens)
+
+
+def _drafted(subject: Subject, one: Asked[Form], problem: str | None, attempt: int) -> Drafted[Form]:
+    waiting = one.failure is not None and one.failure.kind in _LATER
+    return Drafted(subject, one.form if problem is None else None, problem, waiting, one.ask.prompt_sha256, attempt)
+
+
+_LATER = frozenset({AskFailure.WAITING, AskFailure.UNREACHABLE, AskFailure.EXPIRED})
+
+
+def _failure(one: Asked[Form]) -> str:
+    return f"{one.failure.kind}: {one.failure.detail}" if one.failure else "no answer"
+
+
+def _is_final(one: Asked[Form]) -> bool:
+    return one.failure is not None and one.failure.kind is AskFailure.REFUSED
