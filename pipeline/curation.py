@@ -23,7 +23,7 @@ from pipeline.environments import (
     environment_rules,
     failure_rules,
 )
-from pipeline.instances import MaskingRules
+from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
 from pipeline.publish import QualityRules
 from pipeline.review import FlagRules
@@ -55,6 +55,7 @@ class CurationRules:
     snippets: SnippetRules
     usage: UsageRules
     masking: MaskingRules
+    codemods: CodemodRules
     contexts: ContextRules
     drafting: DraftingRules
     environments: EnvironmentRules
@@ -103,6 +104,7 @@ class CurationRules:
             snippets=load(folder / "snippets.yaml", SnippetRules),
             usage=load(folder / "usage.yaml", UsageRules),
             masking=load(folder / "masking.yaml", MaskingRules),
+            codemods=load(folder / "codemods.yaml", CodemodRules),
             contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
             environments=environment_rules(folder),

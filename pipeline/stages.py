@@ -121,12 +121,23 @@ def _analysis(house: House) -> Iterator[Stage]:
     yield _stage(
         "instances",
         reads="releases snippets usages symbols changes lifecycles",
-        writes="completions migrations block_completions",
-        depends=lambda: [rules.masking, rules.lifecycle, rules.stack_overflow.foreign],
+        writes="completions migrations rewrites block_completions",
+        depends=lambda: [
+            rules.masking,
+            rules.lifecycle,
+            rules.stack_overflow.foreign,
+            rules.codemods,
+            rules.validation.run_alone,
+        ],
         run=lambda **tables: instances_stage(
-            **tables, tagging=rules.lifecycle, rules=rules.masking, foreign=house.foreign_names()
+            **tables,
+            tagging=rules.lifecycle,
+            rules=rules.masking,
+            foreign=house.foreign_names(),
+            codemods=rules.codemods,
+            run_alone=rules.validation.run_alone,
         ),
-        version=3,
+        version=4,
     )
     yield _stage(
         "drafting",
@@ -154,7 +165,7 @@ def _proof(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield _stage(
         "environments",
-        reads="releases snippets completions migrations changes symbols controlled_completions",
+        reads="releases snippets completions migrations changes symbols controlled_completions rewrites",
         writes="environments",
         # An interpreter that was installed since makes a release worth another try.
         depends=lambda: [
@@ -167,7 +178,7 @@ def _proof(house: House) -> Iterator[Stage]:
     )
     yield _stage(
         "validation",
-        reads="releases snippets completions migrations changes symbols environments controlled_completions",
+        reads="releases snippets completions migrations changes symbols environments controlled_completions rewrites",
         writes="verdicts",
         depends=lambda: rules.validation,
         run=house.validate,
@@ -213,6 +224,7 @@ def _proof(house: House) -> Iterator[Stage]:
             retrievers=retrievers(rules.contexts.retrieval),
             ignore_case=rules.masking.ignore_case,
         ),
+        version=2,
     )
 
 

@@ -17,7 +17,9 @@ from pipeline.cli.export import export
 from pipeline.cli.history import history
 from pipeline.cli.imports import import_records
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
+from pipeline.cli.prompts import write_prompts
 from pipeline.cli.refresh import refresh
+from pipeline.cli.score import score
 from pipeline.cli.validate import validate
 from pipeline.cli.verify import verify
 from pipeline.crawl import BadAnswer, NotFound, Unreachable
@@ -44,6 +46,8 @@ app.command()(validate)
 app.command()(export)
 app.command("import")(import_records)
 app.command()(verify)
+app.command()(score)
+app.command("prompts")(write_prompts)
 app.command()(doctor)
 app.add_typer(env_app, name="env")
 app.add_typer(airflow_app, name="airflow")

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.output import BAD_USAGE, fail, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
 from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.crawl import CrawlRules, Fetcher
-from pipeline.export import ExportError, IndexSources, Written
+from pipeline.export import ExportError, IndexSources, NothingHeld, Written
 from pipeline.export import export as export_snapshot
 from pipeline.rules import load
 from pipeline.settings import index_url, settings
@@ -27,19 +27,24 @@ def export(
     """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench or Codev-Bench.
 
     What the format cannot hold is listed in NOT_HELD.json and, row by row, in NOT_HELD.jsonl. The sources of projects
-    are fetched from the index. Ends with status 0, or 2 where there is nothing to export or nowhere to write it.
+    are fetched from the index. Ends with status 0, 1 where sources are missing, or 2 where
+    there is nothing to export or nowhere to write it.
 
     Example: driftline export starter --format versicode --out exports/versicode
     """
     folder = find_snapshot(snapshot)
     try:
         written = export_snapshot(folder, wanted, out, _sources())
+    except NothingHeld as error:
+        fail(str(error), PROBLEM)
     except ExportError as error:
         fail(str(error), BAD_USAGE)
     if json:
         print_json({"snapshot": str(folder), "format": wanted, "out": str(out), **as_json(written)})
     else:
         _print(written, wanted, out)
+    if any(reason == NotHeld.SOURCES_MISSING for _, reason in written.refused):
+        raise typer.Exit(PROBLEM)
 
 
 def _sources() -> IndexSources:

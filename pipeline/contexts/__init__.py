@@ -1,7 +1,7 @@
 """What a model is shown of a completion: in-line contexts, documents of its version, and the controlled scenario."""
 
 from pipeline.contexts.controlled import controlled_stage
-from pipeline.contexts.documents import Documentation, definition, searched_text
+from pipeline.contexts.documents import Documentation, searched_text
 from pipeline.contexts.retrieval import Bm25, Embedding, Hit, Retriever, retrievers
 from pipeline.contexts.rules import ContextRules
 from pipeline.contexts.stage import contexts_stage
@@ -15,7 +15,6 @@ __all__ = [
     "Retriever",
     "contexts_stage",
     "controlled_stage",
-    "definition",
     "retrievers",
     "searched_text",
 ]

@@ -21,7 +21,7 @@ class Documentation:
         for row in api_documents:
             if row["kind"] != SymbolKind.MODULE:
                 self._by_path[row["path"]].append(row)
-        self._collections: dict[str, list[Row]] = {}
+        self._collections: dict[str, dict[str, Row]] = {}
 
     def of(self, path: str, version: str) -> Row | None:
         """Return the document of a public path in a version."""
@@ -29,24 +29,27 @@ class Documentation:
 
     def collection(self, version: str) -> list[Row]:
         """Return the documents of a version by id: of a definition with several public paths that of the shortest."""
-        if version not in self._collections:
-            self._collections[version] = self._collect(version)
-        return self._collections[version]
+        return sorted(self._chosen(version).values(), key=lambda row: str(row["id"]))
 
-    def _collect(self, version: str) -> list[Row]:
-        chosen: dict[str, Row] = {}
-        for path in sorted(self._by_path, key=lambda path: (path.count("."), len(path), path)):
-            row = self.of(path, version)
-            if row is not None:
-                chosen.setdefault(definition(row), row)
-        return sorted(chosen.values(), key=lambda row: str(row["id"]))
+    def in_collection(self, path: str, version: str) -> Row | None:
+        """Return the document of the collection that is about the same definition as that of a path."""
+        document = self.of(path, version)
+        return self._chosen(version)[_definition(document)] if document else None
+
+    def _chosen(self, version: str) -> dict[str, Row]:
+        """Return the documents of a version by definition."""
+        if version not in self._collections:
+            paths = sorted(self._by_path, key=lambda path: (path.count("."), len(path), path))
+            rows = [row for path in paths if (row := self.of(path, version))]
+            self._collections[version] = {_definition(row): row for row in reversed(rows)}
+        return self._collections[version]
 
     def _holds(self, row: Row, version: str) -> bool:
         at, last = self._rank[version], row["last_version"]
         return self._rank[row["first_version"]] <= at and (last is None or at <= self._rank[last])
 
 
-def definition(document: Row) -> str:
+def _definition(document: Row) -> str:
     """Return what a document is about, the same for all public paths that lead there."""
     return str(document["canonical_path"] or document["path"])
 

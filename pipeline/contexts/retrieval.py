@@ -18,7 +18,7 @@ Vectors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 _PLACES = 4
 # HTTPError, split_at and scipy.stats are words that a query has apart.
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 
 
 class Hit(NamedTuple):
@@ -47,6 +47,8 @@ class Bm25:
 
     def best(self, documents: Sequence[str], queries: Sequence[str], limit: int) -> list[list[Hit]]:
         """Return for every query the best documents; none that has no word of it."""
+        if not documents or not queries:
+            return [[] for _ in queries]
         # Loaded here: most commands do not need it.
         from bm25s import BM25  # type: ignore[import-untyped]
 
@@ -84,7 +86,8 @@ class Embedding:
         return np.stack([self._known[text] for text in texts])
 
     def _embed(self, texts: list[str]) -> Vectors:
-        vectors = np.asarray(self._model.embed(texts), dtype=np.float64)
+        # The model knows words, and no identifiers made of them.
+        vectors = np.asarray(self._model.embed([" ".join(words(text)) for text in texts]), dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A text without a token has no direction: it is like nothing.
         units: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

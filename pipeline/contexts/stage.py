@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from pipeline.contexts.documents import Documentation, definition, searched_text
+from pipeline.contexts.documents import Documentation, searched_text
 from pipeline.contexts.expression import expression_at
 from pipeline.contexts.inline import Inline, around, occurrences
 from pipeline.contexts.query import write_query
@@ -42,15 +41,17 @@ def contexts_stage(
     completions = [row for row in published_completions if row["granularity"] == Granularity.TOKEN]
     library = _Library(releases, Documentation(releases, api_documents), rules, writer, ignore_case)
     chosen, rejects = _chosen(completions, uses, rules)
-    made: list[_Made] = []
+    contexts: list[Row] = []
     for completion in chosen:
         result = library.context(completion, uses[completion["usage_id"]])
         if isinstance(result, Reject):
             rejects.append(result)
         else:
-            made.append(result)
-    contexts = sorted((one.row for one in made), key=lambda row: str(row["completion_id"]))
-    found = [row for retriever in retrievers for row in _retrieved(made, retriever, library.documentation, rules)]
+            contexts.append(result)
+    contexts.sort(key=lambda row: str(row["completion_id"]))
+    versions = {row["id"]: row["version"] for row in completions}
+    asked = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
+    found = [row for retriever in retrievers for row in _retrieved(asked, retriever, library.documentation, rules)]
     return Output(
         {"published_contexts": contexts, "published_retrievals": found},
         seen=len(completions),
@@ -85,15 +86,6 @@ def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextR
     return chosen, rejects
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A context with what retrieval needs beside it: the version, and the definition that is asked for."""
-
-    row: Row
-    version: str
-    answer: str
-
-
 class _Library:
     """What the contexts of a library are made from."""
 
@@ -112,7 +104,7 @@ class _Library:
         self._ignore_case = ignore_case
         self._parsed: tuple[str, Source] | None = None
 
-    def context(self, completion: Row, use: Row) -> _Made | Reject:
+    def context(self, completion: Row, use: Row) -> Row | Reject:
         """Make the context of a completion."""
         key, name = completion["id"], completion["core_token"]
         source = self._source(completion["code"])
@@ -121,22 +113,22 @@ class _Library:
             return Reject(key, RejectReason.BROKEN_EXAMPLE, f"no expression ends with {name!r} in line {use['line']}")
         names = occurrences(completion["masked_code"], name)
         shown = around(source, expression, names, self._roots[completion["version"]])
-        document = self.documentation.of(completion["path"], completion["version"])
+        document = self.documentation.in_collection(completion["path"], completion["version"])
         texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
         minimum = self._rules.query.min_argument_length
         query = write_query(name, expression.node, shown.reference, texts, self._writer, minimum)
-        row = self._row(completion, shown, query)
+        row = self._row(completion, shown, query, document)
         for column in _VIEWS:
             if leak := readable(row[column] or "", name, ignore_case=self._ignore_case):
                 return Reject(key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
-        return _Made(row, completion["version"], definition(document or completion | {"canonical_path": None}))
+        return row
 
     def _source(self, code: str) -> Source:
         if self._parsed is None or self._parsed[0] != code:
             self._parsed = code, parse_source(code)
         return self._parsed[1]
 
-    def _row(self, completion: Row, shown: Inline, query: Text | None) -> Row:
+    def _row(self, completion: Row, shown: Inline, query: Text | None, document: Row | None) -> Row:
         rules = self._rules.inline
         few = "".join(shown.right.splitlines(keepends=True)[: rules.few_lines])
         return {
@@ -152,6 +144,7 @@ class _Library:
             "in_class": shown.in_class,
             "version_comment": rules.comment(completion["library"], completion["version"]),
             "query": query.text if query else None,
+            "document_id": document["id"] if document else None,
             "query_redacted": query.redacted if query else False,
             "query_drafter": query.drafter if query else None,
             "canary": completion["canary"],
@@ -162,30 +155,24 @@ _VIEWS = ("imports", "left_context", "hint", "right_context", "version_comment",
 
 
 def _retrieved(
-    made: Iterable[_Made], retriever: Retriever, documentation: Documentation, rules: ContextRules
+    asked: Iterable[tuple[Row, str]], retriever: Retriever, documentation: Documentation, rules: ContextRules
 ) -> Iterator[Row]:
-    """Yield what a retriever finds for each query among the documents of its version."""
-    asked: dict[str, list[_Made]] = defaultdict(list)
-    for one in made:
-        if one.row["query"]:
-            asked[one.version].append(one)
-    for version, group in sorted(asked.items()):
+    """Yield what a retriever finds for the query of each context among the documents of its version."""
+    by_version: dict[str, list[Row]] = defaultdict(list)
+    for context, version in asked:
+        by_version[version].append(context)
+    for version, contexts in sorted(by_version.items()):
         documents = documentation.collection(version)
         texts = [searched_text(row, rules.retrieval.searched) for row in documents]
-        found = retriever.best(texts, [one.row["query"] for one in group], rules.retrieval.documents)
-        for one, hits in zip(group, found, strict=True):
+        found = retriever.best(texts, [context["query"] for context in contexts], rules.retrieval.documents)
+        for context, hits in zip(contexts, found, strict=True):
             for rank, hit in enumerate(hits, 1):
-                yield _retrieval(one, retriever, rank, documents[hit.place], hit.score)
-
-
-def _retrieval(one: _Made, retriever: Retriever, rank: int, document: Row, score: float) -> Row:
-    return {
-        "completion_id": one.row["completion_id"],
-        "library": one.row["library"],
-        "retriever": retriever.kind,
-        "rank": rank,
-        "document_id": document["id"],
-        "path": document["path"],
-        "score": score,
-        "is_answer": definition(document) == one.answer,
-    }
+                yield {
+                    "completion_id": context["completion_id"],
+                    "library": context["library"],
+                    "retriever": retriever.kind,
+                    "rank": rank,
+                    "document_id": documents[hit.place]["id"],
+                    "path": documents[hit.place]["path"],
+                    "score": hit.score,
+                }

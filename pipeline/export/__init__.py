@@ -6,7 +6,7 @@ from pipeline.export.importing import IMPORTED, Imports, import_file
 from pipeline.export.projects import IndexSources, SourcesMissing
 from pipeline.export.records import BadRecord, detect
 from pipeline.export.samples import Converted, write_samples
-from pipeline.export.snapshot import ExportError, Snapshot
+from pipeline.export.snapshot import ExportError, NothingHeld, Snapshot
 
 __all__ = [
     "IMPORTED",
@@ -16,6 +16,7 @@ __all__ = [
     "ExportError",
     "Imports",
     "IndexSources",
+    "NothingHeld",
     "Snapshot",
     "SourcesMissing",
     "Written",

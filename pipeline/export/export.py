@@ -24,7 +24,7 @@ LAYOUTS: dict[ExportFormat, Layout] = {
 def export(folder: Path, wanted: ExportFormat, out: Path, unpack: Unpack) -> Written:
     """Write the snapshot in a folder as the files of a benchmark, with NOT_HELD.json beside them.
 
-    Errors: ExportError, and Unreachable where the sources of projects are to be fetched and the index is silent.
+    Errors: ExportError, NothingHeld; Unreachable where sources of projects are to be had and the index is silent.
     """
     snapshot = Snapshot(folder)
     return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack))

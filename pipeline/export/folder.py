@@ -14,7 +14,7 @@ from typing import Any
 
 from pipeline import __version__
 from pipeline.export.results import Attached, Further, Layout, Placed, Record, Refused, Result
-from pipeline.export.snapshot import ExportError, Snapshot
+from pipeline.export.snapshot import ExportError, NothingHeld, Snapshot
 from pipeline.lake import table, write_json
 from pipeline.publish import TABLES
 from pipeline.terms import ExportFormat
@@ -33,6 +33,7 @@ class Written:
     attached: int = 0
     columns: Counter[tuple[str, str]] = field(default_factory=Counter)
     refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first_refusal: str = ""
 
 
 def write_export(
@@ -40,7 +41,8 @@ def write_export(
 ) -> Written:
     """Write an export to a folder that is new or empty; it appears under its name when it is whole.
 
-    Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or nothing is to be exported.
+    Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or no row is to be exported,
+    NothingHeld where none can be.
     """
     check_folder(out)
     if not snapshot.count(layout.families):
@@ -54,11 +56,20 @@ def write_export(
     shutil.rmtree(draft, ignore_errors=True)
     try:
         written = _write(draft, results)
+        if not written.records:
+            raise NothingHeld(_nothing(wanted, written))
         _tell(draft, wanted, layout, snapshot, written)
         draft.replace(out)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return written
+
+
+def _nothing(wanted: ExportFormat, written: Written) -> str:
+    """Say why an export would be empty."""
+    reasons = ", ".join(f"{reason} ({rows} of {config})" for (config, reason), rows in sorted(written.refused.items()))
+    rows = written.refused.total()
+    return f"{wanted} can hold none of the {rows} rows, so nothing was written: {reasons}. {written.first_refusal}"
 
 
 def check_folder(out: Path) -> None:
@@ -81,6 +92,7 @@ def _write(draft: Path, results: Iterable[Result]) -> Written:
                 written.records[result.file] += 1
             case Refused():
                 written.refused[result.config, result.reason] += 1
+                written.first_refusal = written.first_refusal or result.detail
                 told = {"table": result.config, "id": result.id, "reason": result.reason, "detail": result.detail}
                 lines.add(ROWS, told)
             case Attached():

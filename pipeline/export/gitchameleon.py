@@ -47,8 +47,12 @@ def module_of(example_id: object) -> str:
 
 def renamed_tests(row: Row) -> str:
     """Return the hidden tests of a problem, importing the program by the name that its id gives it."""
-    imports = rf"^(\s*(?:from|import)\s+){re.escape(row['module'])}(?![\w.])"
-    return re.sub(imports, rf"\g<1>{module_of(row['id'])}", row["hidden_tests"], flags=re.MULTILINE)
+    given, name = row["module"], module_of(row["id"])
+    if given == name:
+        return str(row["hidden_tests"])
+    bare = re.compile(rf"^(\s*import\s+){re.escape(given)}(?=\s*$)", re.MULTILINE)
+    named = re.compile(rf"^(\s*(?:from|import)\s+){re.escape(given)}(?=\s+(?:as|import)\b)", re.MULTILINE)
+    return named.sub(rf"\g<1>{name}", bare.sub(rf"\g<1>{name} as {given}", row["hidden_tests"]))
 
 
 def problem_record(row: Row) -> Record:

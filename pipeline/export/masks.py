@@ -46,5 +46,5 @@ def filled(masked: str, completion: str, core_token: str, granularity: str, code
     told = from_released(masked, code, core_token, granularity)
     mine = _MASKS[granularity]
     whole = told[0] if told else masked.replace(MASK, mine, 1).replace(MASK, _NAME)
-    before, _, after = whole.partition(mine)
-    return before.replace(_NAME, core_token) + completion + after.replace(_NAME, core_token)
+    before, mask, after = whole.partition(mine)
+    return before.replace(_NAME, core_token) + (completion if mask else "") + after.replace(_NAME, core_token)

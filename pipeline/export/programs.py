@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from pipeline.export import gitchameleon, libevolutioneval, versicode
 from pipeline.export.masks import MASK, filled
-from pipeline.export.records import RecordError, checked
+from pipeline.export.records import Fields, RecordError, checked
 from pipeline.export.results import Record
 from pipeline.terms import ExportFormat, Granularity, Language, RecordKind
 
-Fields = Mapping[str, type | tuple[type, ...]]
-
 _COMPLETION: Fields = {"dependency": str, "version": str, "code": str, "masked_code": str, "answer": str}
+_OF_COMPLETION: Fields = {"id": (str, int)} | dict.fromkeys(("core_token", "masked_line", "description", "time"), str)
 _MIGRATION: Fields = dict.fromkeys(
     ("dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name"), str
 )
 _IN_LINE: Fields = dict.fromkeys(("prompt", "code_str", "reference_call"), str)
+_OF_IN_LINE: Fields = {"id": (str, int)} | dict.fromkeys(("imports", "right_context", "version", "library"), str)
 _PROBLEM: Fields = {"example_id": (str, int)} | dict.fromkeys(("library", "version", "starting_code", "solution"), str)
+_OF_PROBLEM: Fields = {"additional_dependencies": (str, list)} | dict.fromkeys(
+    ("python_version", "test", "answer"), str
+)
 _TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
 _SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
 
@@ -69,15 +71,15 @@ def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -
         case ExportFormat.GITCHAMELEON:
             return _problem(record, path)
         case ExportFormat.EVOCODEBENCH:
-            checked(record, _TASK)
+            checked(record, _TASK, {})
             return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
         case ExportFormat.CODEVBENCH:
-            checked(record, _SCENE)
+            checked(record, _SCENE, {})
             return Read(RecordKind.SCENE, (_in_project(record["block_key"], record["block_key"]),))
 
 
 def _completion(record: Record, number: int, path: Path) -> Read:
-    checked(record, _COMPLETION)
+    checked(record, _COMPLETION, _OF_COMPLETION)
     if record.get("language", Language.PYTHON) != Language.PYTHON:
         raise RecordError(f"language: {record['language']!r:.40}; only Python is run, so leave the record out")
     granularity = str(record.get("granularity") or _granularity_of(path))
@@ -123,7 +125,7 @@ def _outputs(record: Record, granularity: str) -> list[str]:
 
 
 def _migration(record: Record, number: int) -> Read:
-    checked(record, _MIGRATION)
+    checked(record, _MIGRATION, {"id": (str, int)})
     name, library = _name(record, number), record["dependency"]
     old = Program(f"{name}/old", library, versicode.bare_version(record["old_version"]), record["old_code"])
     new = Program(f"{name}/new", library, versicode.bare_version(record["new_version"]), record["new_code"])
@@ -137,7 +139,7 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
     """Read an in-line completion; library and version are in the record, or in the names of folder and file."""
     if "API_Call" in record:
         raise RecordError("API_Call: a document of an API, of which nothing is run; give a file of examples")
-    checked(record, _IN_LINE)
+    checked(record, _IN_LINE, _OF_IN_LINE)
     version = record.get("version") or libevolutioneval.version_of(path.name)
     if version is None:
         raise RecordError("version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them")
@@ -152,7 +154,7 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
 
 
 def _problem(record: Record, path: Path) -> Read:
-    checked(record, _PROBLEM)
+    checked(record, _PROBLEM, _OF_PROBLEM)
     module = gitchameleon.module_of(record["example_id"])
     tests = _hidden_tests(path, module)
     dependencies = record.get("additional_dependencies") or ""
@@ -161,14 +163,13 @@ def _problem(record: Record, path: Path) -> Read:
         library=record["library"],
         version=record["version"],
         code=record["starting_code"] + record["solution"],
-        python=str(record["python_version"]) if record.get("python_version") else None,
+        python=record.get("python_version"),
         extra_dependencies=tuple(dependencies.split() if isinstance(dependencies, str) else map(str, dependencies)),
         test=record.get("test"),
         test_file=tests,
         module=module if tests else None,
     )
-    answer = record.get("answer")
-    answers = (replace(reference, code=answer),) if isinstance(answer, str) else ()
+    answers = (replace(reference, code=record["answer"]),) if record.get("answer") is not None else ()
     return Read(RecordKind.PROBLEM, (reference,), answers)
 
 

@@ -16,6 +16,10 @@ LINE_BYTES = 64 << 20
 _FILE_BYTES = 4 << 30
 
 
+Fields = Mapping[str, type | tuple[type, ...]]
+"""Names of fields and what their values are."""
+
+
 class RecordError(ValueError):
     """A record cannot be used; the message says which field, what is wrong with it and what to do."""
 
@@ -102,16 +106,18 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
             line = file.readline(LINE_BYTES + 1)
 
 
-def checked(record: Record, fields: Mapping[str, type | tuple[type, ...]]) -> Record:
-    """Return a record that has some fields, each of its type.
+def checked(record: Record, fields: Fields, optional: Fields) -> Record:
+    """Return a record that has some fields, each of its type, and others of their types or not at all.
 
-    Errors: RecordError naming every field that is missing or of another type.
+    Errors: RecordError naming every field that is missing, or the first of another type.
     """
     missing = [name for name in fields if record.get(name) is None]
     if missing:
         raise RecordError(f"{', '.join(missing)}: missing; complete the record, or leave it out")
-    for name, wanted in fields.items():
-        value: Any = record[name]
+    for name, wanted in {**fields, **optional}.items():
+        value: Any = record.get(name)
+        if value is None:
+            continue
         if not isinstance(value, wanted) or (isinstance(value, bool) and wanted is int):
             raise RecordError(f"{name}: {value!r:.60} does not fit; give {_told(wanted)}")
     return record

@@ -16,6 +16,10 @@ class ExportError(ValueError):
     """What was asked for cannot be exported or imported; the message says why, and what to do."""
 
 
+class NothingHeld(ExportError):
+    """There are rows of what the format is about, and none of them could be exported."""
+
+
 class Snapshot:
     """A snapshot's manifest and, as they are asked for, its tables by the names of their configurations.
 

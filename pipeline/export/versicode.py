@@ -167,4 +167,8 @@ def bare_version(version: str) -> str:
 
 
 def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
+    """Return the time that a record of ours has; others write it in ways of their own."""
+    try:
+        return datetime.fromisoformat(text) if text else None
+    except ValueError:
+        return None

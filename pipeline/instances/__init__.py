@@ -1,5 +1,6 @@
 """Benchmark instances from real code: completions with the core API masked, and migrations between two versions."""
 
+from pipeline.instances.codemods import CodemodRules
 from pipeline.instances.foreign import LibraryNames
 from pipeline.instances.head import tags_of
 from pipeline.instances.history import PLAIN, History, Tagging
@@ -13,6 +14,7 @@ __all__ = [
     "MASKS",
     "PLAIN",
     "BrokenSource",
+    "CodemodRules",
     "History",
     "LibraryNames",
     "Masked",

@@ -55,19 +55,22 @@ def within_quota(
     rows: Iterable[Row],
     kind_of: Callable[[Row], Hashable],
     rank_of: Callable[[Row], tuple[object, ...]],
-    limit: int,
+    limit: int | Callable[[Row], int],
 ) -> tuple[list[Row], list[Reject]]:
-    """Keep up to `limit` rows of each kind, lowest rank first, and one of each id; reject the others."""
+    """Keep up to `limit` rows of each kind, lowest rank first, and one of each id; reject the others.
+
+    All rows of a kind have the same limit.
+    """
     taken: dict[Hashable, int] = {}
     kept: dict[str, Row] = {}
     rejects: list[Reject] = []
     for row in sorted(rows, key=rank_of):
-        kind = kind_of(row)
+        kind, most = kind_of(row), limit if isinstance(limit, int) else limit(row)
         key = " ".join(str(row[column]) for column in ("id", "usage_id", "target_snippet_id", "basis") if column in row)
         if row["id"] in kept:
             rejects.append(Reject(key, RejectReason.DUPLICATE, "another candidate has the same code, API and versions"))
-        elif taken.get(kind, 0) >= limit:
-            rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {limit} of {row['path']}"))
+        elif taken.get(kind, 0) >= most:
+            rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {most} of {row['path']}"))
         else:
             taken[kind] = taken.get(kind, 0) + 1
             kept[row["id"]] = row

@@ -35,6 +35,7 @@ class History:
         self.tags = functools.cache(tags)
         self._rank = {version: rank for rank, version in enumerate(self.releases)}
         self._next = {row["predecessor"]: row["version"] for row in ordered if row["predecessor"] in self.releases}
+        self._roots = {root.partition(".")[0] for row in ordered for root in row["import_names"]}
         self._states: dict[str, list[Row]] = defaultdict(list)
         self._definitions: dict[str, list[Row]] = defaultdict(list)
         for row in sorted(symbols, key=lambda row: str(row["path"])):
@@ -95,6 +96,33 @@ class History:
             whole, dot, name = whole.rpartition(".")
             rest = dot + name + rest
         return path
+
+    def definition(self, path: str, version: str) -> Row | None:
+        """Return the state of what a path leads to in a version, through other names; None where it is not public."""
+        state = self._state(path, version)
+        if state is None:
+            preferred = self.preferred_path(path, version)
+            return self._state(preferred, version) if preferred != path else None
+        if state["kind"] == SymbolKind.ALIAS:
+            return self._holding(self._definitions.get(state["canonical_path"], ()), version) or state
+        return state
+
+    def module_of(self, path: str, version: str) -> str:
+        """Return the public module in which a path stands; its first name, or all but the last, where none is known."""
+        parents = path.split(".")[:-1]
+        for depth in range(len(parents), 0, -1):
+            state = self._state(".".join(parents[:depth]), version)
+            if state is not None and state["kind"] == SymbolKind.MODULE:
+                return ".".join(parents[:depth])
+        return parents[0] if parents and self.is_root(parents[0]) else ".".join(parents) or path
+
+    def is_root(self, name: str) -> bool:
+        """Return whether a name is that of a package of the library, in any release."""
+        return name in self._roots
+
+    def rank(self, version: str) -> int:
+        """Return the place of a version in the order of releases."""
+        return self._rank[version]
 
     def change_behind(self, path: str, version: str, tags: Tagging) -> Row | None:
         """Return the change that a path's tags in a version follow from; None where they are general and unchanged.

@@ -23,35 +23,55 @@ def make_migrations(
     lifecycles: Iterable[Row],
     history: History,
     rules: MigrationRules,
-) -> Made:
-    """Make the migration instances of a library; `usages` are keyed by snippet id.
+    rewritten: Iterable[Pair | Reject] = (),
+    max_rewritten: int = 0,
+) -> tuple[Made, list[Row]]:
+    """Make the migration instances of a library, and the rows of `rewrites` that they need.
 
-    A candidate is a pair of snippets in one direction; a snippet or a change that finds no pair is one candidate.
+    `usages` are keyed by snippet id; `rewritten` are pairs of which a codemod wrote one side. They have a quota of
+    their own, `max_rewritten`, and give way to pairs of examples that are the same code. A candidate is a pair of
+    snippets in one direction; a snippet or a change that finds no pair is one candidate.
     """
     made = Made()
     corpus = Corpus(snippets, usages, history)
-    ranks: dict[str, tuple[int, float]] = {}
-    for pair in (
-        *connected_examples(corpus, changes, lifecycles, rules),
-        *changed_examples(corpus, rules),
-    ):
+    examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
+    pairs = [*examples, *rewritten]
+    ranks: dict[str, tuple[int, bool, float]] = {}
+    for pair in pairs:
         for result in [pair] if isinstance(pair, Reject) else _both_directions(pair, history):
             made.add(result)
             if isinstance(pair, Pair) and not isinstance(result, Reject):
-                rank = _basis_rank(pair), -pair.similarity
-                ranks[result["id"]] = min(rank, ranks.get(result["id"], rank))
+                ranks[result["id"]] = min(_rank(pair), ranks.get(result["id"], _rank(pair)))
     made.rows, surplus = within_quota(
         made.rows,
-        kind_of=lambda row: (row["path"], row["target_path"], row["version"], row["target_version"]),
+        kind_of=lambda row: (
+            _is_rewritten(row),
+            *(row["path"], row["target_path"], row["version"], row["target_version"]),
+        ),
         rank_of=lambda row: (*ranks[row["id"]], row["id"], _BASES.index(row["basis"])),
-        limit=rules.max_per_paths_and_versions,
+        limit=lambda row: max_rewritten if _is_rewritten(row) else rules.max_per_paths_and_versions,
     )
     made.rejects += surplus
-    return made
+    return made, _rewrites(pairs, made.rows)
 
 
-def _basis_rank(pair: Pair) -> int:
-    return 1 if pair.basis is MigrationBasis.EXAMPLE_CHANGED else 0
+def _rank(pair: Pair) -> tuple[int, bool, float]:
+    """Say which pair is taken first: connected examples, changed ones, what a codemod made of an API's own example."""
+    of_codemod = pair.old.rewrite is not None or pair.new.rewrite is not None
+    kind = 2 if of_codemod else 1 if pair.basis is MigrationBasis.EXAMPLE_CHANGED else 0
+    own = pair.old.snippet["path"] in (pair.old.path, pair.new.path)
+    return kind, of_codemod and not own, -pair.similarity
+
+
+def _is_rewritten(row: Row) -> bool:
+    return bool(row["source_rewrite_id"] or row["target_rewrite_id"])
+
+
+def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[Row]) -> list[Row]:
+    needed = {row[side] for row in instances for side in ("source_rewrite_id", "target_rewrite_id")}
+    sides = (side for pair in pairs if isinstance(pair, Pair) for side in (pair.old, pair.new))
+    rows = {side.rewrite["id"]: side.rewrite for side in sides if side.rewrite and side.rewrite["id"] in needed}
+    return [rows[key] for key in sorted(rows)]
 
 
 def _both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
@@ -73,6 +93,8 @@ def _instance(
         "target_version": target.version,
         "target_release_time": history.releases[target.version]["release_time"],
         "target_snippet_id": target.snippet["id"],
+        "source_rewrite_id": source.rewrite_id,
+        "target_rewrite_id": target.rewrite_id,
         "target_path": target.path,
         "direction": direction,
         "pattern": version_pattern(source.version, target.version),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import difflib
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.instances.history import History
+from pipeline.instances.replacements import resolve
 from pipeline.instances.rules import MigrationRules
 from pipeline.lake import Reject, Row
 from pipeline.snippets import source_of
@@ -21,16 +21,22 @@ _RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a pair: a snippet, the version it stands for, its core API."""
+    """One side of a pair: a snippet, the version it stands for, its core API, and what a codemod made of it, if any."""
 
     snippet: Row
     version: str
     path: str
+    rewrite: Row | None = None
 
     @property
     def code(self) -> str:
         """The whole program."""
-        return source_of(self.snippet)
+        return source_of(self.rewrite or self.snippet)
+
+    @property
+    def rewrite_id(self) -> str | None:
+        """The id of what a codemod made of the snippet."""
+        return self.rewrite["id"] if self.rewrite else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,21 +181,6 @@ def _connect(
     for old in matches.left:
         detail = f"{new_path} has no example like it in {new_version}"
         yield Reject(f"{change['id']} {old['id']}", RejectReason.NO_PARTNER, detail)
-
-
-def resolve(words: str, path: str, version: str, history: History) -> str | None:
-    """Return the public path that a stated replacement means, seen from the API it replaces, or None.
-
-    `chunked`, `:func:`more_itertools.chunked``, `Flask.json` and `other_method()` are all ways that documentation
-    names an API; each is tried as it is and below each parent of the replaced path, nearest first.
-    """
-    named = re.search(r"[A-Za-z_][\w.]*", re.sub(r":[\w:]+:(?=`)", "", words))
-    if named is None:
-        return None
-    name = named[0].rstrip(".")
-    parents = path.split(".")[:-1]
-    tries = [".".join([*parents[:depth], name]) for depth in range(len(parents), -1, -1)]
-    return next((found for found in tries if found != path and history.is_public(found, version)), None)
 
 
 def similarity(old: str, new: str) -> float:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pipeline.instances.blocks import make_blocks
+from pipeline.instances.codemods import CodemodRules, rewritten_examples
 from pipeline.instances.completions import make_completions
 from pipeline.instances.foreign import LibraryNames
 from pipeline.instances.history import History
@@ -28,26 +29,34 @@ def instances_stage(
     tagging: LifecycleRules,
     rules: MaskingRules,
     foreign: Mapping[str, LibraryNames],
+    codemods: CodemodRules,
+    run_alone: Collection[SnippetSource],
 ) -> Output:
-    """Make the tables `completions`, `migrations` and `block_completions` of a library.
+    """Make the tables `completions`, `migrations`, `rewrites` and `block_completions` of a library.
 
     The unit is a candidate of either table: an API of a snippet, in a version, at a level; or two snippets in one
     direction (a snippet or change that finds no partner is one); or a snippet in another language than Python, in which
     `foreign` tells what is the library's. Uses under another name are notes. `tagging` says which tag a version gets
     where several fit. Only docstrings are paired for migration: both sides of a pair must run and be about one API.
+    Codemods rewrite snippets of all sources of `run_alone`. A row of `rewrites` is no unit: its migrations are.
     """
     history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
     programs, broken = _parse(row for row in snippets if row["language"] == Language.PYTHON)
     documenting = [snippet for snippet, _ in programs if snippet["source"] == SnippetSource.DOCSTRING]
     uses = _by_snippet(usages)
     completions = make_completions(programs, uses, history, rules)
-    migrations = make_migrations(documenting, uses, changes, lifecycles, history, rules.migration)
+    alone = [snippet for snippet, _ in programs if snippet["source"] in run_alone]
+    rewritten = rewritten_examples(alone, uses, changes, lifecycles, history, codemods)
+    most = codemods.max_per_paths_and_versions
+    migrations, rewrites = make_migrations(
+        documenting, uses, changes, lifecycles, history, rules.migration, rewritten, most
+    )
     blocks = make_blocks(snippets, foreign, rules.block)
     rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]
     families = {"completions": completions, "migrations": migrations, "block_completions": blocks}
     made = sum(len(family.rows) for family in families.values())
     return Output(
-        tables={name: _by_id(family.rows) for name, family in families.items()},
+        tables={name: _by_id(family.rows) for name, family in families.items()} | {"rewrites": rewrites},
         seen=made + len(rejects),
         made=made,
         rejects=sorted(rejects, key=lambda reject: (reject.key, reject.reason, reject.detail)),

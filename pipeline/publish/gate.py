@@ -11,6 +11,7 @@ from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
 from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus, SnippetSource
+from pipeline.validation.runs import subjects_of
 
 _OF_SOURCE = (
     "source",
@@ -105,14 +106,15 @@ class _Facts:
 
 def _completion(instance: Row, facts: _Facts) -> Row | Reject:
     proof = facts.proof_of(instance)
-    sides = [(instance["snippet_id"], instance["version"])]
-    if refusal := _refuse(instance, sides, proof, facts, probed=instance["path"]):
+    snippets = (instance["snippet_id"],)
+    runs = [(instance["snippet_id"], instance["version"])]
+    if refusal := _refuse(instance, snippets, runs, proof, facts, probed=instance["path"]):
         return refusal
     return {
         **instance,
         **_described(instance, facts),
         **_sourced(instance, facts),
-        **_reference(instance, facts),
+        **_reference(instance, instance["snippet_id"], facts),
         "evidence": proof.evidence,
         "neighbour_version": proof.neighbour_version,
         "neighbour_outcome": proof.neighbour_outcome,
@@ -120,19 +122,23 @@ def _completion(instance: Row, facts: _Facts) -> Row | Reject:
 
 
 def _migration(instance: Row, facts: _Facts) -> Row | Reject:
-    source, target = instance["snippet_id"], instance["target_snippet_id"]
+    source, target = subjects_of(instance)
     version, target_version = instance["version"], instance["target_version"]
-    refusal = _refuse(instance, [(source, version), (target, target_version)], facts.proof_of(instance), facts)
-    if refusal:
+    snippets = instance["snippet_id"], instance["target_snippet_id"]
+    proof = facts.proof_of(instance)
+    if refusal := _refuse(instance, snippets, [(source, version), (target, target_version)], proof, facts):
         return refusal
     source_in_target = facts.runs.outcome(source, target_version)
     discriminating = source_in_target in facts.rules.fails_in_target
+    if not discriminating and (source, target) != snippets and instance["basis"] in facts.rules.only_strong:
+        detail = f"a codemod wrote it, and what it replaces came out as {source_in_target} in {target_version}"
+        return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
     own_run = facts.runs.of(target, target_version) or {}
     return {
         **instance,
         **_described(instance, facts),
         **_sourced(instance, facts),
-        **_reference(instance, facts),
+        **_reference(instance, source, facts),
         "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
@@ -151,18 +157,23 @@ def _block_completion(instance: Row, facts: _Facts) -> Row | Reject:
 
 
 def _refuse(
-    instance: Row, sides: Sequence[tuple[str, str]], proof: Proof, facts: _Facts, probed: str | None = None
+    instance: Row,
+    snippets: Sequence[str],
+    runs: Sequence[tuple[str, str]],
+    proof: Proof,
+    facts: _Facts,
+    probed: str | None = None,
 ) -> Reject | None:
-    """Return the first reason, if any, why an instance is not published; sides are snippets in their own versions.
+    """Return the first reason, if any, why an instance is not published; `runs` must pass, each (subject, version).
 
     Of a part of something larger, which is not run, it is enough that a probe finds the path `probed`, if given.
     """
     key = instance["id"]
-    for snippet_id, _ in sides:
+    for snippet_id in snippets:
         if refusal := _unlicensed(key, snippet_id, facts):
             return refusal
-    for snippet_id, version in sides:
-        if refusal := _unproven(key, snippet_id, version, facts, probed):
+    for subject, version in runs:
+        if refusal := _unproven(key, subject, version, facts, probed):
             return refusal
     if proof.contradiction:
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
@@ -177,16 +188,16 @@ def _unlicensed(key: str, snippet_id: str, facts: _Facts) -> Reject | None:
     return None
 
 
-def _unproven(key: str, snippet_id: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
-    run = facts.runs.of(snippet_id, version)
-    if probed and run is None and facts.snippets[snippet_id]["source"] not in facts.run_alone:
+def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
+    run = facts.runs.of(subject, version)
+    if probed and run is None and facts.snippets[subject]["source"] not in facts.run_alone:
         outcome = facts.runs.outcome(probed, version)
         detail = f"{version}: a probe of {probed} came out as {outcome}" if outcome else f"{probed} cannot be probed"
         return None if outcome == Outcome.PASSED else Reject(key, RejectReason.NOT_PROVEN, detail)
     if run is None:
         environment = facts.environments.get(version)
         if environment is None or environment["outcome"] == EnvironmentOutcome.BUILT:
-            return Reject(key, RejectReason.NO_ENVIRONMENT, f"snippet {snippet_id} was not run in {version}")
+            return Reject(key, RejectReason.NO_ENVIRONMENT, f"snippet {subject} was not run in {version}")
         detail = f"{version}: {environment['outcome']}: {environment['detail'] or ''}"
         return Reject(key, RejectReason.NO_ENVIRONMENT, detail)
     if run["outcome"] != Outcome.PASSED:
@@ -218,8 +229,8 @@ def _sourced(instance: Row, facts: _Facts) -> Row:
     return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
 
 
-def _reference(instance: Row, facts: _Facts) -> Row:
-    reference = facts.runs.of(instance["snippet_id"], instance["version"])
+def _reference(instance: Row, subject: str, facts: _Facts) -> Row:
+    reference = facts.runs.of(subject, instance["version"])
     run = reference or facts.runs.of(instance["path"], instance["version"]) or {}
     outcome = reference["outcome"] if reference else None
     return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}

@@ -6,7 +6,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from pydantic import Field, field_validator
 
 from pipeline.rules import Rule
-from pipeline.terms import FlagKind, Outcome
+from pipeline.terms import FlagKind, MigrationBasis, Outcome
 
 
 class QualityRules(Rule):
@@ -16,6 +16,7 @@ class QualityRules(Rule):
     hold_back: frozenset[FlagKind]
     modified_proven_by: frozenset[Outcome]
     fails_in_target: frozenset[Outcome]
+    only_strong: frozenset[MigrationBasis]
     canary: str = Field(min_length=16)
 
     @field_validator("licences", mode="after")

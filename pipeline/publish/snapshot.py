@@ -35,6 +35,7 @@ TABLES: dict[str, str] = {
     "lifecycles": "lifecycles",
     "rejects": "rejects",
     "releases": "releases",
+    "rewrites": "rewrites",
     "snippets": "snippets",
     "symbols": "symbols",
     "usages": "usages",

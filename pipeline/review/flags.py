@@ -10,6 +10,7 @@ from pipeline.lifecycle.documented import contradiction_of
 from pipeline.review.proof import Runs, followers, prove
 from pipeline.review.rules import FlagRules, Switch
 from pipeline.terms import Agreement, ChangeKind, FlagKind, Outcome
+from pipeline.validation.runs import subjects_of
 
 _GUESSED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 
@@ -102,7 +103,8 @@ def _rename_unsure(instance: Row, facts: _Facts, rules: FlagRules) -> str | None
 
 def _not_discriminating(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     target = instance.get("target_version")
-    if facts.runs.outcome(instance["snippet_id"], target) != Outcome.PASSED:
+    subject = subjects_of(instance)[0] if target else instance["snippet_id"]
+    if facts.runs.outcome(subject, target) != Outcome.PASSED:
         return None
     return f"the code for {instance['version']} passes in {target}"
 

@@ -80,15 +80,15 @@ def _of_node(source: SourceFile, node: Node) -> Iterator[Block]:
 
 
 def _definition(source: SourceFile, node: Node) -> Iterator[Block]:
-    """Yield the parameters and the body of a definition: what it is called is left for the reader."""
-    parameters, suite, body = node.child_by_field_name("parameters"), _suite(node), _body(source, node)
+    """Yield the parameters of a definition, and its body below the docstring: what it is to do is left to be read."""
+    parameters, body = node.child_by_field_name("parameters"), _below_docstring(_body(source, node))
     if parameters and parameters.named_child_count:
         span = (source.at(parameters.start_byte + 1), source.at(parameters.end_byte - 1))
         lines = (first_line(parameters), last_line(parameters))
         yield Block(BlockType.PARAMETERS, span, lines, None, (parameters,))
-    if suite is not None and body:
-        yield _block(source, _DEFINITIONS[node.type], body, _below_docstring(source, body))
-        yield from _parts(source, node)
+    if body:
+        yield _block(source, _DEFINITIONS[node.type], body)
+    yield from _parts(source, node)
 
 
 def _parts(source: SourceFile, node: Node) -> Iterator[Block]:
@@ -119,33 +119,25 @@ def _comments(source: SourceFile, node: Node) -> Iterator[Block]:
 
 
 def _body(source: SourceFile, node: Node) -> list[Node]:
-    """Return what stands below the header of a node: comments on lines of their own, then the statements."""
-    suite = _suite(node)
+    """Return what stands below the header of a node: statements, and comments on lines of their own."""
+    suite = next((child for child in node.children if child.type == "block"), None)
     if suite is None:
         return []
-    above = [child for child in node.children if child.type == "comment" and child.end_byte <= suite.start_byte]
-    header = next(
-        child for child in reversed(node.children) if child.type == ":" and child.end_byte <= suite.start_byte
-    )
-    comments = [child for child in above if child.start_byte > header.end_byte and source.starts_line(child)]
-    return [*comments, suite]
+    above = [child for child in node.children if child.end_byte <= suite.start_byte]
+    header = next(child for child in reversed(above) if child.type == ":")
+    comments = [child for child in above if child.start_byte > header.start_byte and source.starts_line(child)]
+    return [*comments, *suite.named_children]
 
 
-def _suite(node: Node) -> Node | None:
-    return next((child for child in node.children if child.type == "block"), None)
+def _below_docstring(body: list[Node]) -> list[Node]:
+    """Return the body of a definition without the docstring and what stands above it."""
+    first = next((at for at, node in enumerate(body) if node.type != "comment"), None)
+    return body[first + 1 :] if first is not None and _is_text(body[first]) else body
 
 
 def _inside(source: SourceFile, node: Node) -> Span | None:
     body = _body(source, node)
     return (source.span(body[0])[0], source.span(body[-1])[1]) if body else None
-
-
-def _below_docstring(source: SourceFile, body: list[Node]) -> Span | None:
-    """Return the statements of a definition below its docstring, None where it has none or nothing else."""
-    statements = body[-1].named_children
-    if len(statements) < 2 or not _is_text(statements[0]):
-        return None
-    return source.span(statements[1])[0], source.span(body[-1])[1]
 
 
 def _is_text(node: Node) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipeline.lake import Reject, Row
 from pipeline.scenes.blocks import Block, blocks_of
 from pipeline.scenes.rules import SceneRules
-from pipeline.scenes.source import SourceFile
+from pipeline.scenes.source import SourceFile, Span
 from pipeline.terms import BlockType, RejectReason
 
 _OF_ALL_TESTS = frozenset({BlockType.COMMENT, BlockType.PARAMETERS})
@@ -22,13 +22,13 @@ _CLAUSES = frozenset({BlockType.ELIF, BlockType.ELSE, BlockType.EXCEPT, BlockTyp
 class Candidate:
     """A block of a function that tests reach: rows of `project_files` and `traced_functions`, and its executed lines.
 
-    `function_end` is where the function ends, in characters.
+    `extent` is where the function stands, in characters, from the beginning of the line of its `def`.
     """
 
     file: Row
     function: Row
     block: Block
-    function_end: int
+    extent: Span
     executed: frozenset[int]
 
     @property
@@ -83,13 +83,14 @@ def _of_file(file: Row, functions: Sequence[Row], rules: SceneRules) -> Iterable
     taken: set[tuple[int, int]] = set()
     for function in functions:
         node = nodes.get(function["signature_first_line"])
+        extent = source.extent(node) if node else (0, 0)
         made = 0
         for block in blocks_of(source, node) if node else ():
             executed = _executed(block, function)
             if executed and block.lines not in taken and _fits(block, file["text"], rules):
                 taken.add(block.lines)
                 made += 1
-                yield Candidate(file, function, block, source.span(node)[1] if node else 0, executed)
+                yield Candidate(file, function, block, extent, executed)
         if not made:
             detail = f"{function['namespace']} has no block of the wanted size that tests run"
             yield Reject(function["id"], RejectReason.NO_BLOCK, detail)

@@ -71,7 +71,7 @@ def _of_blocks(candidates: Iterable[Candidate], rules: SceneRules) -> Iterator[P
         types[block.type] += 1
         functions[function] += 1
         for scene in _OF_A_BLOCK:
-            cut = view(scene, block, candidate.function_end, candidate.file["text"])
+            cut = view(scene, block, candidate.extent[1], candidate.file["text"])
             if cut and scene in rules.scenes:
                 yield Planned(candidate, scene, cut)
 
@@ -91,7 +91,7 @@ def _relying(
             return
         if candidate.function["id"] in functions:
             continue
-        cut = view(scene, candidate.block, candidate.function_end, candidate.file["text"])
+        cut = view(scene, candidate.block, candidate.extent[1], candidate.file["text"])
         if cut and (related := related_of(number)):
             functions.add(candidate.function["id"])
             yield Planned(candidate, scene, cut, related)

@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from pipeline.lake import Reject, Row
+from pipeline.repository import TestRun, Variant
 from pipeline.scenes.candidates import tests_of
 from pipeline.scenes.choosing import Planned
 from pipeline.scenes.rules import SceneRules
 from pipeline.scenes.source import Span
 from pipeline.scenes.views import emptied
-from pipeline.terms import BlockType, RejectReason, Scene, TestOutcome
+from pipeline.terms import BlockType, Outcome, RejectReason, Scene, TestOutcome
 
 _AS_IT_IS = "as it is"
 
 
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """A project with some files replaced, and the tests that are to be run on it."""
-
-    id: str
-    replacements: Mapping[str, str]
-    tests: Sequence[str]
-
-
-Outcomes = Mapping[str, Mapping[str, TestOutcome]]
-"""How each test came out, by variant and node id."""
-
-
-class RunVariants(Protocol):
-    """Runs tests of a project, which is a row of `projects`, on variants of it."""
-
-    def __call__(self, project: Row, variants: Sequence[Variant], /) -> Outcomes: ...
+RunVariants = Callable[[Row, Sequence[Variant]], Iterable[TestRun]]
+"""Runs tests on variants of a project, which is a row of `projects`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proven:
     """A scene whose tests pass with the reference.
 
-    `reaching` counts all tests that run its block. `emptied` is what stood in the place of the middle when the tests ran
-    on the empty block, None where nothing is to be written; `noticed_by` are those that did not pass then.
+    `reaching` counts all tests that run its block. `emptied` is what stood in the place of the middle when the tests
+    ran on the empty block, None where nothing is to be written; `noticed_by` are those that did not pass then.
     """
 
     planned: Planned
@@ -74,22 +59,30 @@ def prove(
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
-    outcomes = run(project, [Variant(_AS_IT_IS, {}, everything), *variants.values()]) if everything else {}
+    runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
+    outcomes = {each.id: _outcomes(each) for each in runs}
     return [each if isinstance(each, Reject) else _judge(each, outcomes, rules) for each in prepared]
+
+
+def _outcomes(run: TestRun) -> Mapping[str, TestOutcome]:
+    """Return how tests came out; where pytest came to its end without a test, its file could not be imported."""
+    ended = run.outcome == Outcome.PASSED
+    lost = TestOutcome.ERROR if ended else TestOutcome.NOT_RUN
+    return {test: lost if outcome == TestOutcome.NOT_RUN else outcome for test, outcome in run.outcomes.items()}
 
 
 def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules) -> _Subject | Reject:
     candidate, middle = planned.candidate, planned.view.middle
     text = candidate.file["text"]
     tests = tests_of(candidate, reaches[candidate.function["id"]])
-    empty = emptied(text, candidate.block, middle)
+    empty = emptied(text, candidate.block, middle, candidate.extent)
     if empty is None:
         return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
     variant = None
     if planned.scene != Scene.COMPLETE_BLOCK and candidate.block.type != BlockType.COMMENT:
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
-        variant = Variant(_name(path, middle), {path: replaced}, tests[: rules.max_tests])
+        variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})
     told = None if planned.scene == Scene.COMPLETE_BLOCK else empty
     return _Subject(planned, tests[: rules.max_tests], len(tests), told, variant)
 
@@ -98,7 +91,7 @@ def _name(path: str, middle: Span) -> str:
     return f"{path}:{middle[0]}-{middle[1]}"
 
 
-def _judge(subject: _Subject, outcomes: Outcomes, rules: SceneRules) -> Proven | Reject:
+def _judge(subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]], rules: SceneRules) -> Proven | Reject:
     whole = outcomes.get(_AS_IT_IS, {})
     tests = [test for test in subject.tests if whole.get(test) == TestOutcome.PASSED]
     candidate = subject.planned.candidate

@@ -9,40 +9,43 @@ from pipeline.lake import Row
 from pipeline.scenes.blocks import Block
 from pipeline.scenes.candidates import Candidate
 from pipeline.scenes.rules import RelatedRules
-from pipeline.scenes.source import identifiers, tokens
+from pipeline.scenes.source import SourceFile, Span, identifiers, tokens
 
 
 class Definitions:
-    """The functions of a project that tests reach, by namespace, and the class of each `__init__`."""
+    """The definitions of a project in the files that hold functions which tests reach, by namespace."""
 
     def __init__(self, functions: Iterable[Row], files: Mapping[str, Row], rules: RelatedRules) -> None:
-        self._functions = {row["namespace"]: row for row in sorted(functions, key=lambda row: str(row["id"]))}
-        self._files = files
+        self._files = {_module_of(row): files[row["path"]] for row in functions}
+        self._places: dict[str, Mapping[str, Span]] = {}
         self._rules = rules
 
     def used_by(self, candidate: Candidate) -> list[Row]:
-        """Return the definitions of other files that a block runs, most used first: rows of `related`.
+        """Return the definitions of other files that a block uses, most used first: rows of `related`.
 
-        That the function runs them was traced; the block is taken to run those whose name it has in a line that tests
-        execute. A class is named where its `__init__` is run. Special methods have no name to be found by.
+        The function was seen to use them as it ran; the block is taken to use those that it names in a line that tests
+        execute.
         """
-        names = Counter(
+        named = Counter(
             name for node in candidate.block.nodes for name, line in identifiers(node) if line in candidate.executed
         )
-        found = [
-            (-names[_name_of(row)], namespace, row)
-            for namespace in candidate.function["cross_file"]
-            if (row := self._functions.get(namespace)) and names[_name_of(row)]
-        ]
-        related = [self._related(row) for _, _, row in sorted(found, key=lambda each: each[:2])]
-        return [row for row in related if row][: self._rules.max_definitions]
+        used = [name for name in candidate.function["cross_file"] if named[_last(name)]]
+        found = [self._find(name) for name in sorted(used, key=lambda name: (-named[_last(name)], name))]
+        return [row for row in found if row][: self._rules.max_definitions]
 
-    def _related(self, function: Row) -> Row | None:
-        file = self._files.get(function["path"])
-        first, last = function["signature_first_line"], function["body_last_line"]
-        if file is None or last - first >= self._rules.max_lines:
-            return None
-        return _row(function["namespace"], file, first, last)
+    def _find(self, namespace: str) -> Row | None:
+        """Return the lines of a definition, the first ones of a long one; None where its file is not at hand."""
+        parts = namespace.split(".")
+        for depth in range(len(parts) - 1, 0, -1):
+            module = ".".join(parts[:depth])
+            if module in self._files:
+                file = self._files[module]
+                if module not in self._places:
+                    self._places[module] = SourceFile(file["text"]).definitions()
+                if (place := self._places[module].get(".".join(parts[depth:]))) is None:
+                    return None
+                return _row(namespace, file, place[0], min(place[1], place[0] + self._rules.max_lines - 1))
+        return None
 
 
 class Alike:
@@ -60,29 +63,33 @@ class Alike:
     def most_like(self, number: int) -> Row | None:
         """Return the block of another function that is most like the one with that number, as a row of `related`.
 
-        Likeness is the Jaccard index over runs of tokens. None where none is as like as the rules ask for, or where one
-        is so like that nothing is left to be written.
+        Likeness is the Jaccard index over runs of tokens. None where no block is as like as the rules ask for, or where
+        one holds so much of this one that nothing is left to be written.
         """
-        shared = Counter(other for run in self._runs[number] for other in self._holding[run])
-        here = self._candidates[number]
-        scored = [
-            (round(common / (len(self._runs[number]) + len(self._runs[other]) - common), 4), other)
-            for other, common in shared.items()
-            if self._candidates[other].function["id"] != here.function["id"]
-        ]
-        if not scored:
+        own, here = self._runs[number], self._candidates[number]
+        shared = Counter(other for run in own for other in self._holding[run])
+        others = [other for other in shared if self._candidates[other].function["id"] != here.function["id"]]
+        if not others or max(shared[other] for other in others) > self._rules.max_share * len(own):
             return None
-        similarity, other = min(scored, key=lambda pair: (-pair[0], self._candidates[pair[1]].key))
-        if not self._rules.min_similarity <= similarity <= self._rules.max_similarity:
+        scores = {other: shared[other] / (len(own) + len(self._runs[other]) - shared[other]) for other in others}
+        best = min(others, key=lambda other: (-scores[other], self._candidates[other].key))
+        if scores[best] < self._rules.min_similarity:
             return None
-        like = self._candidates[other]
-        first, last = like.block.lines
-        return _row(like.function["namespace"], like.file, first, last, similarity)
+        like = self._candidates[best]
+        return _row(like.function["namespace"], like.file, *like.block.lines, round(scores[best], 4))
 
 
-def _name_of(function: Row) -> str:
-    """Return the name by which code calls a function: that of its class if it makes the object."""
-    return str(function["class_name"] if function["name"] in ("__init__", "__new__") else function["name"])
+def _last(namespace: str) -> str:
+    return namespace.rpartition(".")[2]
+
+
+def _module_of(function: Row) -> str:
+    """Return the module of a traced function, whose namespace is that of module, class and name."""
+    ends = [function["name"], *([function["class_name"]] if function["class_name"] else [])]
+    namespace = str(function["namespace"])
+    for end in ends:
+        namespace = namespace.removesuffix(f".{end}")
+    return namespace
 
 
 def _runs(block: Block, rules: RelatedRules) -> frozenset[tuple[str, ...]]:

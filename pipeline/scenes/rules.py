@@ -34,7 +34,7 @@ class RelatedRules(Rule):
     run: int = Field(ge=1, description="tokens")
     min_tokens: int = Field(ge=1)
     min_similarity: float = Field(gt=0, le=1)
-    max_similarity: float = Field(gt=0, le=1)
+    max_share: float = Field(gt=0, le=1)
 
 
 class SceneRules(Rule):

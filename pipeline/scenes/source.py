@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import warnings
 from collections.abc import Iterator
 
 import tree_sitter
@@ -14,14 +16,14 @@ Span = tuple[int, int]
 
 
 class SourceFile:
-    """A file and its tree; `broken` says that it is not all Python 3 for the parser."""
+    """A file and its tree; `broken` says that it is no Python 3 for this interpreter or for tree-sitter."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self._data = text.encode("utf-8", "surrogatepass")
         self._ascii = len(self._data) == len(text)
         self._tree = _parser().parse(self._data)
-        self.broken = self._tree.root_node.has_error
+        self.broken = self._tree.root_node.has_error or not parses(text)
 
     def functions(self) -> dict[int, Node]:
         """Return the function definitions by the line of their `def`, from 1; of several in a line the first."""
@@ -31,6 +33,10 @@ class SourceFile:
                 found.setdefault(first_line(node), node)
         return found
 
+    def definitions(self) -> dict[str, Span]:
+        """Return the lines of the functions, classes, methods and assigned names of the module, by dotted name."""
+        return {name: (first_line(node), last_line(node)) for name, node in _defined(self._tree.root_node, "")}
+
     def at(self, byte: int) -> int:
         """Return how many characters stand before a byte."""
         return byte if self._ascii else len(self._data[:byte].decode("utf-8", "surrogatepass"))
@@ -38,6 +44,11 @@ class SourceFile:
     def span(self, node: Node) -> Span:
         """Return the characters of a node."""
         return self.at(node.start_byte), self.at(node.end_byte)
+
+    def extent(self, node: Node) -> Span:
+        """Return the characters of a node with the layout before it in its line."""
+        start = self._data.rfind(b"\n", 0, node.start_byte) + 1
+        return self.at(start), self.at(node.end_byte)
 
     def starts_line(self, node: Node) -> bool:
         """Return whether nothing but layout stands before a node in its line."""
@@ -67,6 +78,33 @@ def tokens(node: Node) -> Iterator[str]:
     for inner in _walk(node, stop_at=("string",)):
         if (not inner.children or inner.type == "string") and inner.type != "comment":
             yield (inner.text or b"").decode("utf-8", "replace")
+
+
+def parses(text: str) -> bool:
+    """Return whether a text is Python for this interpreter."""
+    with warnings.catch_warnings():
+        # An escape that is none, in somebody else's file, is no news.
+        warnings.simplefilter("ignore")
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return False
+    return True
+
+
+def _defined(scope: Node, prefix: str) -> Iterator[tuple[str, Node]]:
+    """Yield what the statements of a module or class define; the last definition of a name is the one that counts."""
+    for statement in scope.named_children:
+        node = statement.child_by_field_name("definition") or statement
+        if node.type == "expression_statement" and node.named_children[0].type == "assignment":
+            name = node.named_children[0].child_by_field_name("left")
+        else:
+            name = node.child_by_field_name("name")
+        if name is not None and name.type == "identifier":
+            dotted = prefix + (name.text or b"").decode("utf-8", "replace")
+            yield dotted, statement
+            if node.type == "class_definition" and (body := node.child_by_field_name("body")):
+                yield from _defined(body, f"{dotted}.")
 
 
 @functools.cache

@@ -24,8 +24,8 @@ def scenes_stage(
     """Make the table `scenes` of a library; the unit is a function that tests of a project reach.
 
     Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE), those
-    without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA), and those
-    whose tests do not pass when they run again, without tracing (NOT_PROVEN).
+    without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA), and
+    those whose tests do not pass when they run again, without tracing (NOT_PROVEN).
     """
     files, functions = _by_project(project_files), _by_project(traced_functions)
     of_function = _grouped(reaches, "function_id")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from dataclasses import dataclass
 
 from pipeline.lake import Row
 from pipeline.scenes.blocks import Block
-from pipeline.scenes.source import Span
+from pipeline.scenes.source import Span, parses
 from pipeline.terms import BlockType, Scene
 
 _WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.COMMENT, BlockType.PARAMETERS})
@@ -42,17 +40,20 @@ def view(scene: Scene, block: Block, function_end: int, text: str) -> View | Non
     return View((start, end), end)
 
 
-def emptied(text: str, block: Block, middle: Span) -> str | None:
-    """Return what takes the place of a middle in a file that still parses: nothing, or the least that must stand there.
+def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:
+    """Return what takes the place of a middle in a function that still parses: nothing, or the least that must.
 
-    None where nothing of it can be left out, as with the only case of a match. What fails to parse fails every test,
-    and would say nothing of the tests.
+    None where nothing of it can be left out, as with the cases of a match. What does not parse fails every test, and
+    would say nothing of the tests. `extent` is where the function stands, from the beginning of its line.
     """
+    # What is indented is no module of its own.
+    head = "if True:\n" if text[extent[0]].isspace() else ""
+    above, below = head + text[extent[0] : middle[0]], text[middle[1] : extent[1]]
     candidates = ["", "pass"]
     if block.inside and block.inside[0] > middle[0]:
         # A handler, say, without which its try is none: the header stays.
         candidates.append(text[middle[0] : block.inside[0]] + "pass")
-    return next((each for each in candidates if _parses(text[: middle[0]] + each + text[middle[1] :])), None)
+    return next((each for each in candidates if parses(above + each + below)), None)
 
 
 def cut(scene: Row, text: str) -> tuple[str, str, str]:
@@ -61,14 +62,3 @@ def cut(scene: Row, text: str) -> tuple[str, str, str]:
     prefix + middle + the last is the file.
     """
     return text[: scene["middle_start"]], text[scene["suffix_start"] :], text[scene["middle_end"] :]
-
-
-def _parses(text: str) -> bool:
-    with warnings.catch_warnings():
-        # An escape that is none, in somebody else's file, is no news.
-        warnings.simplefilter("ignore")
-        try:
-            ast.parse(text)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return False
-    return True

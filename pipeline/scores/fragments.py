@@ -20,11 +20,17 @@ def parse_fragment(code: str) -> ast.Module | None:
     Wrapped as it had to be to parse: what stands around the fragment's own statements has no calls and no attributes.
     """
     for attempt in _attempts(code.strip("\n").rstrip()):
-        try:
-            return ast.parse(attempt)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+        if (tree := parse_program(attempt)) is not None:
+            return tree
     return None
+
+
+def parse_program(code: str) -> ast.Module | None:
+    """Parse a whole program; None where it is not valid, or too much for the parser."""
+    try:
+        return ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _attempts(text: str) -> Iterator[str]:

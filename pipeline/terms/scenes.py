@@ -16,9 +16,9 @@ class Scene(Term):
 
 
 class BlockType(Term):
-    FUNCTION = "function", "the body of a function or method, its docstring included"
+    FUNCTION = "function", "the body of a function or method, below its docstring"
     PARAMETERS = "parameters", "what stands between the parentheses of a function's signature"
-    CLASS = "class", "the body of a class inside a function"
+    CLASS = "class", "the body of a class inside a function, below its docstring"
     IF = "if", "an if statement with its branches"
     ELIF = "elif", "one elif branch"
     ELSE = "else", "the else branch of an if, a loop or a try"

@@ -59,6 +59,7 @@ def plan_runs(
     symbols: Iterable[Row],
     run_alone: Collection[SnippetSource],
     controlled_completions: Iterable[Row] = (),
+    rewrites: Iterable[Row] = (),
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
@@ -66,11 +67,13 @@ def plan_runs(
     sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
     in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
     `run_alone`, the path that a completion hides is probed where the snippet would have run; so is that of a controlled
-    completion, which has no snippet. Other languages than Python are not run.
+    completion, which has no snippet. Other languages than Python are not run. What a codemod wrote runs as its
+    migrations ask.
     """
     known = _Symbols(symbols)
     by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
     wanted = [(row["id"], row["version"]) for row in by_id.values()]
+    by_id |= {row["id"]: row | {"last_version": row["version"]} for row in rewrites}
     probes = list(_probes(changes, known))
     for row in completions:
         versions = [version for version in (row["version"], row["previous_version"]) if version]
@@ -84,9 +87,15 @@ def plan_runs(
             probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
     for row in migrations:
         both = (row["version"], row["target_version"])
-        wanted += [(row[side], version) for side in ("snippet_id", "target_snippet_id") for version in both]
+        wanted += [(subject, version) for subject in subjects_of(row) for version in both]
     runs = {Run(subject, version, _role(by_id[subject], version)) for subject, version in wanted if subject in by_id}
     return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
+
+
+def subjects_of(migration: Row) -> tuple[str, str]:
+    """Return what is run for the sides of a migration: ids of snippets, or of what a codemod made of them."""
+    source, target = migration["source_rewrite_id"], migration["target_rewrite_id"]
+    return source or migration["snippet_id"], target or migration["target_snippet_id"]
 
 
 def wanted_versions(
@@ -98,9 +107,10 @@ def wanted_versions(
     symbols: Iterable[Row],
     run_alone: Collection[SnippetSource],
     controlled_completions: Iterable[Row] = (),
+    rewrites: Iterable[Row] = (),
 ) -> tuple[str, ...]:
     """Return the versions among the releases that need an environment, in PEP 440 order."""
-    runs = plan_runs(snippets, completions, migrations, changes, symbols, run_alone, controlled_completions)
+    runs = plan_runs(snippets, completions, migrations, changes, symbols, run_alone, controlled_completions, rewrites)
     needed = {run.version for run in runs}
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 

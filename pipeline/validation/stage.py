@@ -46,6 +46,7 @@ def validation_stage(
     environments: Iterable[Row],
     runner: Runner,
     controlled_completions: Iterable[Row] = (),
+    rewrites: Sequence[Row] = (),
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
@@ -58,7 +59,8 @@ def validation_stage(
     by_version = {row["version"]: row for row in releases}
     built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
     alone = runner.rules.run_alone
-    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols, alone, controlled_completions)
+    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols, alone, controlled_completions, rewrites)
+    by_id |= {row["id"]: row for row in rewrites}
     ready = [run for run in runs if run.version in built and run.version in by_version]
     valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts = []

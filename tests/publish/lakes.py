@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl import Period
-from pipeline.lake import Lake, Row, content_id
-from pipeline.publish import Published, QualityRules, gate_stage, publish
+from pipeline.lake import Lake, Output, Row, content_id
+from pipeline.publish import Published, QualityRules, controlled_gate_stage, gate_stage, publish
 from pipeline.rules import RULES, load
 from pipeline.terms import (
     Agreement,
@@ -26,7 +27,8 @@ from pipeline.terms import (
     Rung,
     SymbolKind,
 )
-from tests.instances.rows import LIBRARY, START, document, life, symbol, usages
+from tests.contexts.rows import CONTEXTS, WRITER
+from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.review.world import NEW, OLD, RUN_ALONE, World, world
 
 Tables = dict[str, list[Row]]
@@ -52,9 +54,22 @@ def tables(known: World | None = None) -> Tables:
         quality,
         RUN_ALONE,
     )
+    documents = [_api_document("lib.fetch")]
+    symbols = [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")]
+    lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0")]
+    uses = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
+    completions, changes = gated.tables["published_completions"], gated.tables["published_changes"]
+    every = retrievers(CONTEXTS.retrieval)
+    of_documents = controlled_stage(
+        known.releases, documents, symbols, known.changes, lives, TAGGING, CONTEXTS.controlled, WRITER, ignore_case=True
+    ).tables["controlled_completions"]
     return {
-        **{name: list(rows) for name, rows in gated.tables.items()},
-        "api_documents": [_api_document("lib.fetch")],
+        **_rows(gated),
+        **_rows(controlled_gate_stage(of_documents, known.releases, known.changes, changes, known.verdicts, quality)),
+        **_rows(
+            contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
+        ),
+        "api_documents": documents,
         "changes": known.changes,
         "directives": [
             statement("lib.load", DirectiveKind.VERSIONADDED, "2.0", "2.0", Agreement.AGREES),
@@ -63,14 +78,18 @@ def tables(known: World | None = None) -> Tables:
         "documents": [document("lib.fetch", "Get the page of it.", "1.0", "1.1")],
         "environments": environments,
         "flags": flags,
-        "lifecycles": [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0")],
+        "lifecycles": lives,
         "rejects": [reject("3.0rc1", RejectReason.PRE_RELEASE)],
         "releases": known.releases,
         "snippets": known.snippets,
-        "symbols": [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")],
-        "usages": [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})],
+        "symbols": symbols,
+        "usages": uses,
         "verdicts": known.verdicts,
     }
+
+
+def _rows(output: Output) -> Tables:
+    return {name: list(rows) for name, rows in output.tables.items()}
 
 
 def statement(path: str, directive: DirectiveKind, stated: str, found: str | None, agreement: Agreement) -> Row:

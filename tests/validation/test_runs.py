@@ -54,6 +54,17 @@ def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> No
     assert runs == (Run("lib.f", "1.0", Role.PROBE), Run("lib.f", "2.0", Role.PROBE))
 
 
+def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_the_release_before() -> None:
+    controlled: list[Row] = [
+        {"version": "1.0", "previous_version": None, "path": "lib.f"},
+        {"version": "3.0", "previous_version": "2.0", "path": "lib.f"},
+        {"version": "3.0", "previous_version": "2.0", "path": "lib.Box.size"},
+    ]
+    symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
+    runs = plan_runs([], [], [], [], symbols, RUN_ALONE, controlled_completions=controlled)
+    assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
+
+
 def test_other_languages_are_not_run() -> None:
     """Their versions need not even be versions in the sense of PEP 440."""
     java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")

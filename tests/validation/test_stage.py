@@ -40,6 +40,7 @@ def snippet(name: str, version: str, function: str) -> Row:
 
 def tables() -> dict[str, list[Row]]:
     migration = {"snippet_id": "a", "version": "1.0", "target_snippet_id": "b", "target_version": "2.0"}
+    migration |= {"source_rewrite_id": None, "target_rewrite_id": None}
     return {
         "releases": [release(version) for version in SOURCES],
         "snippets": [snippet("a", "1.0", "old"), snippet("b", "2.0", "new"), snippet("c", "3.0", "new")],

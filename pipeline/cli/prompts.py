@@ -1,0 +1,89 @@
+"""`driftline prompts`: the rows of a snapshot as prompts, in the setting of a paper."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
+from pipeline.cli.refresh import Json
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.export import ExportError, Snapshot
+from pipeline.instances import MaskingRules
+from pipeline.lake import replacing
+from pipeline.prompts import Attempts, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
+from pipeline.rules import load
+from pipeline.settings import settings
+from pipeline.terms import NoPrompt
+
+
+def _list(wanted: bool) -> None:
+    if wanted:
+        found = [(name, _family(rules, name), rules.settings[name].meaning) for name, rules in prompt_rules().items()]
+        print_table("settings", ("setting", "family", "meaning"), found)
+        raise typer.Exit
+
+
+def write_prompts(
+    snapshot: SnapshotName,
+    setting: Annotated[str, typer.Option(help="Which one; --list shows all.", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", help="File of the prompts, JSON lines.", show_default=False)],
+    attempts: Annotated[
+        Path | None, typer.Option(help="Failed answers for self-debugging: JSON lines {id, solution, trace}.")
+    ] = None,
+    _: Annotated[
+        bool, typer.Option("--list", help="List the settings and exit.", callback=_list, is_eager=True)
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write the prompts of a snapshot in one setting: lines {id, family, setting, system, prompt, canary}.
+
+    Predictions for `driftline score` carry id and family on. Rows without a prompt are counted by reason. Ends with
+    status 0, 1 if no row has a prompt, 2 for bad usage.
+
+    Example: driftline prompts starter --setting versicode-completion --out prompts.jsonl
+    """
+    known = prompt_rules()
+    if setting not in known:
+        fail(f"{setting}: no such setting; there are {', '.join(known)}", BAD_USAGE)
+    folder = find_snapshot(snapshot)
+    ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
+    try:
+        tried: Attempts = read_attempts(attempts) if attempts else {}
+        made = prompts(Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried)
+        counts = _write(out, made)
+    except (ExportError, ValueError) as error:
+        fail(str(error), BAD_USAGE)
+    written = counts.pop("prompts", 0)
+    if json:
+        without = dict(sorted(counts.items()))
+        print_json({"snapshot": str(folder), "setting": setting, "prompts": written, "without": without})
+    else:
+        _tell(out, written, counts)
+    raise typer.Exit(0 if written else PROBLEM)
+
+
+def _family(rules: PromptRules, setting: str) -> str:
+    return rules.templates[rules.settings[setting].template].family
+
+
+def _write(out: Path, made: Iterator[Prompt | Without]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        for one in made:
+            counts["prompts" if isinstance(one, Prompt) else one.reason] += 1
+            if isinstance(one, Prompt):
+                file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
+    return counts
+
+
+def _tell(out: Path, written: int, without: Mapping[str, int]) -> None:
+    meanings = {str(reason): reason.meaning for reason in NoPrompt}
+    for reason, rows in sorted(without.items()):
+        say(f"{rows} rows have no prompt, {reason}: {meanings[reason]}")
+    say(f"{written} prompts in {out}")

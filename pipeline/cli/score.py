@@ -1,0 +1,175 @@
+"""`driftline score`: the metrics of the papers for a file of predictions."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
+from pipeline.cli.refresh import Json
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
+from pipeline.lake import Row
+from pipeline.rules import load
+from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
+from pipeline.settings import index_url, settings
+from pipeline.terms import Facet, Family, Metric
+from pipeline.validation import Engine, ValidationRules
+
+SHOWN = 10
+"""Exclusions of which the command tells itself; the file tells of all."""
+
+# What a family is never put together over: what is asked for differs.
+_APART = {Family.COMPLETION: Facet.GRANULARITY, Family.SCENE: Facet.SCENE}
+
+
+def score(
+    snapshot: SnapshotName,
+    predictions: Annotated[
+        Path, typer.Argument(help="JSON lines, a task each; - is standard input.", show_default=False)
+    ],
+    k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
+    run: Annotated[bool, typer.Option("--run", help="Run the predictions too, in the sandbox: Pass@k.")] = False,
+    by: Annotated[Facet | None, typer.Option("--by", help="Print the figures of each group of this facet.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--out", help="Folder for table, picture, runs and exclusions.", metavar="DIR")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Score predictions against a snapshot: EM, ISM, PM, CDC, API hits and F1, recall, MRR; Pass@k with --run.
+
+    A line is {"id": …, "completions": [text, …]}, or {"id": …, "documents": [id, …]} of a retriever. Ends with status
+    0, 1 if a prediction could not be counted, 2 for bad usage.
+
+    Example: driftline score starter predictions.jsonl --k 1,3 --out scores
+    """
+    found, rules = find_snapshot(snapshot), _rules(k)
+    if folder and folder.exists() and not folder.is_dir():
+        fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
+    try:
+        with _file(predictions) as file, progress(0, "scoring") as bar:
+            runs = folder / "runs.jsonl" if folder else None
+            scored = score_predictions(found, file, rules, _engine() if run else None, runs, teller(bar))
+    except SnapshotError as error:
+        fail(str(error), BAD_USAGE)
+    if folder:
+        write(scored, folder, f"{found.name}, {predictions.stem}", rules)
+    if json:
+        print_json(as_json(found, scored))
+    else:
+        _print(scored, rules, by, folder)
+    if scored.flawed or not scored.samples:
+        raise typer.Exit(PROBLEM)
+
+
+def _rules(k: str | None) -> ScoreRules:
+    rules = load(settings().rules / "scores.yaml", ScoreRules)
+    if k is None:
+        return rules
+    parts = [part.strip() for part in k.split(",")]
+    if not all(part.isdecimal() and 0 < int(part) <= rules.samples for part in parts):
+        fail(f"--k {k!r}: whole numbers from 1 to {rules.samples} with commas between them, such as 1,3,10", BAD_USAGE)
+    return rules.model_copy(update={"k": tuple(sorted({int(part) for part in parts}))})
+
+
+@contextmanager
+def _file(predictions: Path) -> Iterator[IO[bytes]]:
+    if str(predictions) == "-":
+        yield sys.stdin.buffer
+        return
+    if not predictions.exists() or predictions.is_dir():
+        fail(f"{predictions}: {'a folder; name a file' if predictions.is_dir() else 'no such file'}", BAD_USAGE)
+    with predictions.open("rb") as file:
+        yield file
+
+
+def _engine() -> Engine:
+    """Return what runs samples on this machine."""
+    current, sandbox = settings(), find_sandbox()
+    store = EnvironmentStore(
+        current.cache / "environments",
+        index_url=index_url(),
+        rules=environment_rules(),
+        workers=current.workers,
+        sandbox=sandbox,
+    )
+    return Engine(store, sandbox, load(current.rules / "validation.yaml", ValidationRules), current.workers)
+
+
+def as_json(snapshot: Path, scored: Scored) -> dict[str, Any]:
+    """Return what came out for a program to read."""
+    return {
+        "snapshot": str(snapshot),
+        "samples": scored.samples,
+        "runs": scored.runs,
+        "answered": {family: {"tasks": done, "of": of} for family, (done, of) in scored.answered.items()},
+        "excluded": dict(sorted(scored.reasons.items())),
+        "scores": scored.rows,
+    }
+
+
+def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | None) -> None:
+    for family in Family:
+        facet = by or _APART.get(family, Facet.FAMILY)
+        rows = [row for row in scored.rows if (row["family"], row["facet"]) == (family, facet)]
+        most = sorted({row["value"]: row["tasks"] for row in rows}.items(), key=lambda group: (-group[1], group[0]))
+        for value, _ in sorted(most[: rules.shown]):
+            name = family if facet is Facet.FAMILY else f"{family}, {facet} {value}"
+            _print_group(name.replace("_", " "), [row for row in rows if row["value"] == value], rules.k)
+    _tell_short(scored.rows)
+    for family, (done, of) in scored.answered.items():
+        say(f"{family}: {done} of {of} tasks answered")
+    _print_excluded(scored)
+    if folder:
+        say(f"Table, picture and what was not counted: {folder}")
+
+
+def _print_group(title: str, rows: Sequence[Row], ks: Sequence[int]) -> None:
+    known = {(row["metric"], row["k"]): row for row in rows if row["mean"] is not None}
+    shown = [k for k in ks if any(key[1] == k for key in known)]
+    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    table.add_column("metric")
+    table.add_column("tasks", justify="right")
+    for k in shown:
+        table.add_column(f"@{k}", justify="right")
+        table.add_column("95%", style="dim")
+    for metric in Metric:
+        cells = [_cells(known.get((metric, k))) for k in shown]
+        if any(cell[0] for cell in cells):
+            tasks = max(row["tasks"] for (of, _), row in known.items() if of == metric)
+            table.add_row(metric.meaning.partition(":")[0].replace("@k", ""), f"{tasks:,}", *sum(cells, ()))
+    if table.row_count:
+        out.print(table)
+        out.print()
+
+
+def _cells(row: Row | None) -> tuple[str, ...]:
+    return (f"{row['mean']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}") if row else ("", "")
+
+
+def _tell_short(rows: Sequence[Row]) -> None:
+    """Say where tasks have fewer samples than k."""
+    short = [row for row in rows if row["facet"] == Facet.FAMILY and row["short"]]
+    for family, k in dict.fromkeys((row["family"], row["k"]) for row in short):
+        most = max((row for row in short if (row["family"], row["k"]) == (family, k)), key=lambda row: row["short"])
+        left = f"the other {most['tasks']} count" if most["tasks"] else "so there is no figure"
+        say(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {left}")
+
+
+def _print_excluded(scored: Scored) -> None:
+    if not scored.excluded:
+        return
+    counts = [(reason, number, reason.meaning) for reason, number in scored.reasons.items()]
+    print_table("not counted", ("reason", "number", "meaning"), counts)
+    lines = [excluded for excluded in scored.excluded if excluded.line is not None]
+    for excluded in lines[:SHOWN]:
+        named = f" ({excluded.id})" if excluded.id else ""
+        say(f"line {excluded.line}{named}: {excluded.reason}: {excluded.detail}")
+    if len(lines) > SHOWN:
+        say(f"and {len(lines) - SHOWN} more lines; --out DIR writes them all down")

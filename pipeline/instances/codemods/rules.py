@@ -1,0 +1,16 @@
+"""What a curator sets about codemods: `curation_rules/codemods.yaml`."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from pipeline.rules import Rule
+from pipeline.terms import MigrationBasis
+
+
+class CodemodRules(Rule):
+    """Which snippets are rewritten for another release."""
+
+    follow: frozenset[MigrationBasis]
+    max_lines: int = Field(ge=1)
+    max_per_paths_and_versions: int = Field(ge=1)

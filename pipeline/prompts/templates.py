@@ -1,0 +1,74 @@
+"""Templates of prompts: Jinja in a sandbox, in which a name that nobody gave is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import DictLoader, StrictUndefined, TemplateError, meta
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from pipeline.prompts.code import without_imports
+
+
+def comment(text: str) -> str:
+    """Return a text as lines of comments; empty lines stay comments, so that the text stays together."""
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
+
+
+def tail(text: str, characters: int) -> str:
+    """Return the last lines of a text that have so many characters at most."""
+    if len(text) <= characters:
+        return text
+    return text[len(text) - characters :].partition("\n")[2]
+
+
+def head(text: str, characters: int) -> str:
+    """Return the first lines of a text that have so many characters at most."""
+    return text if len(text) <= characters else text[:characters].rpartition("\n")[0]
+
+
+class Templates:
+    """The templates of one rule file by name; each may include the others.
+
+    Errors: ValueError for what is no template.
+    """
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self._environment = ImmutableSandboxedEnvironment(
+            loader=DictLoader(dict(texts)),
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            keep_trailing_newline=True,
+            auto_reload=False,
+            autoescape=False,
+        )
+        self._environment.filters |= {
+            "comment": comment,
+            "tail": tail,
+            "head": head,
+            "without_imports": without_imports,
+        }
+        self._texts = texts
+
+    def names_in(self, name: str) -> frozenset[str]:
+        """Return the names that a template, and what it includes, takes from outside."""
+        try:
+            tree = self._environment.parse(self._texts[name])
+        except TemplateError as error:
+            raise ValueError(f"template {name}: {error}") from None
+        included = [other for other in meta.find_referenced_templates(tree) if other]
+        if unknown := sorted(set(included) - self._texts.keys()):
+            raise ValueError(f"template {name} includes {', '.join(unknown)}, which is no part of the file")
+        return frozenset(meta.find_undeclared_variables(tree)).union(*map(self.names_in, included))
+
+    def render(self, name: str, values: Mapping[str, Any]) -> str:
+        """Fill a template.
+
+        Errors: ValueError that names what it asks for and is not given; UnreadableCode.
+        """
+        try:
+            return self._environment.get_template(name).render(values)
+        except TemplateError as error:
+            raise ValueError(f"template {name}: {error}") from None

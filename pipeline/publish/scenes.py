@@ -1,0 +1,54 @@
+"""The gate of editor scenes: rows with the text that is shown, the proof, licence and source of their project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.crawl import is_allowed
+from pipeline.lake import Output, Reject, Row
+from pipeline.publish.quality import QualityRules
+from pipeline.scenes import cut
+from pipeline.terms import BlockType, Evidence, RejectReason, ReviewStatus, Scene
+
+_OF_PROJECT = ("python", "lock_id", "sdist", "sha256", "purl", "licence", "attribution")
+
+
+def publish_scenes(
+    scenes: Sequence[Row], projects: Sequence[Row], project_files: Sequence[Row], rules: QualityRules
+) -> Output:
+    """Make the table `published_scenes` of a library; the unit is a scene.
+
+    Refused are those of a project whose licence does not allow to pass its code on (LICENCE); the reference of every
+    scene passed the tests when it was made.
+    """
+    of_project = {row["id"]: row for row in projects}
+    texts = {(row["project_id"], row["path"]): row["text"] for row in project_files}
+    rows: list[Row] = []
+    rejects: list[Reject] = []
+    for scene in scenes:
+        project = of_project[scene["project_id"]]
+        if project["licence"] is None or not is_allowed(project["licence"], rules.licences):
+            licence = project["licence"] or "no licence that can be read"
+            rejects.append(Reject(scene["id"], RejectReason.LICENCE, licence))
+        else:
+            rows.append(_published(scene, project, texts[scene["project_id"], scene["path"]], rules.canary))
+    return Output({"published_scenes": rows}, len(scenes), len(rows), rejects)
+
+
+def _published(scene: Row, project: Row, text: str, canary: str) -> Row:
+    prefix, suffix, test_suffix = cut(scene, text)
+    run_empty = scene["scene"] != Scene.COMPLETE_BLOCK and scene["block_type"] != BlockType.COMMENT
+    return {
+        **scene,
+        **{column: project[column] for column in _OF_PROJECT},
+        "prefix": prefix,
+        "suffix": suffix,
+        "test_suffix": test_suffix,
+        "evidence": Evidence.EXECUTED if run_empty else Evidence.STATIC,
+        "origin": f"pypi:{project['project']}",
+        "url": project["project_url"],
+        "created_time": project["release_time"],
+        "flags": [],
+        "review_status": ReviewStatus.UNFLAGGED,
+        "canary": canary,
+    }

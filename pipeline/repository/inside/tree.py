@@ -1,0 +1,45 @@
+"""Lays out a project's tree in the scratch folder, so that it is what is imported."""
+
+import os
+import sys
+import tarfile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_NOT_TAKEN = ("__pycache__", "tests", "test")
+
+
+def lay_out(spec: "dict[str, Any]") -> str:
+    """Unpack the tree with its replacements, go there, and put it first on the path; return the folder."""
+    folder = os.path.join(os.getcwd(), "project")
+    os.mkdir(folder)
+    with tarfile.open(spec["archive"]) as archive:
+        archive.extractall(folder)  # noqa: S202 - we packed it ourselves, of files that the guarded reader took
+    for path, text in spec["replacements"].items():
+        with open(os.path.join(folder, *path.split("/")), "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    root = os.path.join(folder, spec["import_root"]) if spec["import_root"] else folder
+    for package in spec["packages"]:
+        complete(os.path.join(root, package), os.path.join(spec["site_packages"], package))
+    os.chdir(folder)
+    sys.path[0] = root
+    if root != folder:
+        sys.path.insert(1, folder)
+    os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys((root, folder)))
+    return folder
+
+
+def complete(package: str, installed: str) -> None:
+    """Link into a package what only its build makes: compiled modules, generated versions and data."""
+    if not os.path.isdir(package) or not os.path.isdir(installed):
+        return
+    for name in sorted(os.listdir(installed)):
+        here, there = os.path.join(package, name), os.path.join(installed, name)
+        if name in _NOT_TAKEN:
+            continue
+        if os.path.isdir(there) and os.path.isdir(here):
+            complete(here, there)
+        elif not os.path.lexists(here):
+            os.symlink(there, here)

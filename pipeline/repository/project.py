@@ -1,0 +1,73 @@
+"""A project that is ready to be run: its tree, its pinned environment, the sandbox; and what it is asked to run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pipeline.environments import Environment, Sandbox
+from pipeline.repository.rules import RepositoryRules
+from pipeline.repository.tree import Tree
+
+ARCHIVE = "driftline-project.tar"
+"""The name under which the tree lies in the sandbox's scratch folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project's tree with what it takes to run its tests; `packages` are what is imported from the tree."""
+
+    tree: Tree
+    packages: tuple[str, ...]
+    environment: Environment
+    sandbox: Sandbox
+    rules: RepositoryRules
+
+    @property
+    def sources(self) -> list[str]:
+        """The files whose functions are traced."""
+        return self.tree.sources(self.packages)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """A project with other texts in place of some of its files, and the tests (pytest node ids) to run on it.
+
+    Without tests, those of the project are run that the rules take. `trace` asks for what they execute.
+    """
+
+    id: str
+    tests: Sequence[str] = ()
+    replacements: Mapping[str, str] = field(default_factory=dict)
+    trace: bool = False
+
+
+def specification(project: Project, variant: Variant) -> dict[str, Any]:
+    """Return what the program inside the sandbox is to do for a variant.
+
+    Errors: ValueError where a replaced file is not in the tree.
+    """
+    if strange := sorted(set(variant.replacements) - set(project.tree.files)):
+        raise ValueError(f"{variant.id}: the project {project.tree.root} has no file {strange[0]} to be replaced")
+    files = sorted({test.split("::", 1)[0] for test in variant.tests}) or project.tree.test_files
+    return {
+        "archive": ARCHIVE,
+        "replacements": dict(variant.replacements),
+        "import_root": project.tree.import_root,
+        "packages": list(project.packages),
+        "site_packages": str(project.environment.site_packages),
+        "sources": project.sources,
+        "files": files,
+        "tests": list(variant.tests),
+        "quota": project.rules.tests,
+        "test_time_s": project.rules.test_time_s,
+        "test_calls": project.rules.test_calls,
+        "options": [],
+        "trace": variant.trace,
+        # What the harness looks for in every specification.
+        "checks": [],
+        "test_file": None,
+        "cover": False,
+        "clock_shift_s": 0,
+    }

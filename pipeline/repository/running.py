@@ -1,0 +1,178 @@
+"""Run tests of a project in the sandbox, on its own tree or with some of its files replaced."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pipeline.repository.project import ARCHIVE, Project, Variant, specification
+from pipeline.terms import Outcome, TestOutcome
+from pipeline.validation import harness
+from pipeline.validation.judging import judge
+from pipeline.validation.server import Server
+
+_DETAIL = 500
+_INSIDE = Path(__file__).with_name("inside")
+_WORST = (
+    TestOutcome.PASSED,
+    TestOutcome.SKIPPED,
+    TestOutcome.FAILED,
+    TestOutcome.ERROR,
+    TestOutcome.TIMED_OUT,
+    TestOutcome.NOT_RUN,
+)
+"""Outcomes of tests from the best to the worst."""
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """How the tests of a variant came out, by node id, in the order in which they ran.
+
+    `outcome` is how the run as a whole ended: PASSED where pytest came to its end, whatever the tests said; `detail` says
+    what was in the way. `collected` counts the tests that were found before any were picked. `trace` is what they
+    executed, as the program inside reports it.
+    """
+
+    __test__ = False  # for pytest
+
+    id: str
+    outcome: Outcome
+    detail: str | None
+    outcomes: Mapping[str, TestOutcome]
+    collected: int
+    trace: Mapping[str, Any] | None
+    duration_s: float
+
+    @property
+    def worst(self) -> TestOutcome:
+        """The worst outcome of its tests, which is that of the variant: PASSED means that all passed."""
+        return max(self.outcomes.values(), key=_WORST.index, default=TestOutcome.NOT_RUN)
+
+
+def run_tests(
+    project: Project, tests: Sequence[str], replacements: Mapping[str, str] | None = None, repeat: int = 0
+) -> dict[str, TestOutcome]:
+    """Run tests of a project with some files replaced, in a sandbox of their own, and say how each came out.
+
+    A test that is not there, or that the run did not come to, is NOT_RUN. `repeat` seeds Python's hashes.
+
+    Errors: ValueError where a replaced file is not in the tree, or no test is named.
+    """
+    if not tests:
+        raise ValueError(f"no tests of {project.tree.root} to run: name them by their pytest node ids")
+    return dict(run_variants(project, [Variant("", tests, replacements or {})], repeat=repeat)[0].outcomes)
+
+
+def run_variants(project: Project, variants: Sequence[Variant], workers: int = 1, repeat: int = 0) -> list[TestRun]:
+    """Run the tests of many variants of a project, `workers` at a time; results in the order of the variants.
+
+    Each has a tree and a process of its own, forked from one that has imported pytest where the sandbox has a user for
+    the cases; a variant that breaks the process is run again in another sandbox. Only what the program under test
+    itself cannot write is believed (see `pipeline.validation.inside.guard`).
+    """
+    shares = [variants[start::workers] for start in range(max(1, min(workers, len(variants))))]
+    with ThreadPoolExecutor(len(shares)) as pool:
+        done = {
+            run.id: run for share in pool.map(lambda share: _run_share(project, share, repeat), shares) for run in share
+        }
+    return [done[variant.id] for variant in variants]
+
+
+def _run_share(project: Project, variants: Sequence[Variant], repeat: int) -> list[TestRun]:
+    """Run variants one after the other, with one server for as many as it is good for."""
+    runs: list[TestRun] = []
+    server: Server | None = None
+    try:
+        for variant in variants:
+            spec = specification(project, variant)
+            server, run = _run(project, variant, spec, server, repeat)
+            runs.append(run)
+    finally:
+        if server is not None:
+            server.end()
+    return runs
+
+
+def _run(
+    project: Project, variant: Variant, spec: Mapping[str, Any], server: Server | None, repeat: int
+) -> tuple[Server | None, TestRun]:
+    """Run one variant; return the server if it is good for another."""
+    limits = project.rules.limits
+    try:
+        if server is None:
+            server = _start(project, repeat)
+        seen = server.run(spec, limits)
+    except (harness.NoAnswer, OSError) as error:
+        if server is not None:
+            server.end()
+        return None, _broken(variant, Outcome.HARNESS_ERROR, str(error))
+    if not (seen.clean and project.sandbox.two_users):
+        server.end()
+        server = None
+    attempt = judge(seen)
+    if attempt.outcome is not Outcome.PASSED:
+        return server, _broken(variant, attempt.outcome, attempt.message, attempt.duration_s)
+    try:
+        told = json.loads(zlib.decompress(base64.b85decode(attempt.message)))
+        return server, _told(variant, told, attempt.duration_s)
+    except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
+        problem = f"the report is not what the harness says: {type(error).__name__}: {error}"
+        return server, _broken(variant, Outcome.HARNESS_ERROR, problem, attempt.duration_s)
+
+
+def _start(project: Project, repeat: int) -> Server:
+    """Start a server that has imported pytest, and nothing of the project.
+
+    Errors: NoAnswer.
+    """
+    limits = project.rules.limits
+    files = {ARCHIVE: project.tree.archive}
+    variables = {"PYTHONHASHSEED": str(repeat)}
+    server = Server(project.environment, project.sandbox, limits, variables, files)
+    try:
+        ready = server.start(
+            harness.opening((), ["pytest", harness.module("tests")], last=not project.sandbox.two_users, own=_sources())
+        )
+        if ready.problem:
+            raise harness.NoAnswer(ready.problem)
+    except BaseException:
+        server.end()
+        raise
+    return server
+
+
+@cache
+def _sources() -> dict[str, str]:
+    """Return the sources of the program that runs inside."""
+    return {path.stem: path.read_text() for path in sorted(_INSIDE.glob("*.py")) if path.stem != "__init__"}
+
+
+def _told(variant: Variant, told: Mapping[str, Any], duration_s: float) -> TestRun:
+    if problem := told.get("problem"):
+        return _broken(variant, Outcome.HARNESS_ERROR, problem, duration_s)
+    outcomes = {test: TestOutcome(told["outcomes"].get(test, TestOutcome.NOT_RUN)) for test in told["chosen"]}
+    outcomes |= {test: TestOutcome.NOT_RUN for test in variant.tests if test not in outcomes}
+    said = [*told["broken"], *(f"{test}: {told['said'].get(test, '')}" for test in outcomes if test in told["said"])]
+    detail = "; ".join(said)[:_DETAIL] or None
+    return TestRun(variant.id, Outcome.PASSED, detail, outcomes, told["collected"], told["trace"], duration_s)
+
+
+def _broken(variant: Variant, outcome: Outcome, detail: str, duration_s: float = 0.0) -> TestRun:
+    """Return a run that did not come to its end: none of its tests is known to have run."""
+    outcomes = dict.fromkeys(
+        variant.tests, TestOutcome.TIMED_OUT if outcome is Outcome.TIMED_OUT else TestOutcome.NOT_RUN
+    )
+    return TestRun(variant.id, outcome, detail, outcomes, 0, None, duration_s)
+
+
+def tally(outcomes: Mapping[str, TestOutcome]) -> Counter[TestOutcome]:
+    """Count tests by their outcome."""
+    return Counter(outcomes.values())

@@ -1,0 +1,50 @@
+"""What it takes to run a project: its sources, pinned environments, the sandbox; and a project made ready with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.environments import EnvironmentStore, Sandbox
+from pipeline.lake import Row
+from pipeline.repository.choosing import Chosen
+from pipeline.repository.project import Project
+from pipeline.repository.rules import RepositoryRules
+from pipeline.repository.sdists import ProjectSources
+from pipeline.terms import EnvironmentOutcome, ProjectOutcome
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Everything that stages need to run projects, `workers` processes at a time."""
+
+    sources: ProjectSources
+    store: EnvironmentStore
+    sandbox: Sandbox
+    rules: RepositoryRules
+    workers: int = 1
+
+    def install(self, chosen: Chosen, attempts: list[tuple[str, ...]]) -> tuple[Row, tuple[str, ...]]:
+        """Return the `environments` row of the first attempt that can be installed, or of the first, and what it pins.
+
+        Errors: IndexUnreachable.
+        """
+        rows = []
+        for pins in attempts:
+            rows.append((self.store.build(chosen.wanted(pins)), pins))
+            if rows[-1][0]["outcome"] == EnvironmentOutcome.BUILT:
+                return rows[-1]
+        return rows[0]
+
+
+def open_project(row: Row, workshop: Workshop) -> Project:
+    """Return the project of a traced `projects` row, ready to be run: fetched and installed again where it is gone.
+
+    Errors: ValueError for a row that was not traced; those of `ProjectSources` and of `EnvironmentStore.open`.
+    """
+    if row["outcome"] != ProjectOutcome.TRACED:
+        raise ValueError(f"{row['project']} {row['version']} has no traced tests: {row['outcome']}")
+    tree = workshop.sources.tree(row["project"], row["version"], row["sha256"], row["size"])
+    asked = ("python", "lock_id", "lock", "import_names")
+    built = {name: row[name] for name in asked} | {"library": row["project"], "version": row["version"]}
+    environment = workshop.store.open(built | {"outcome": EnvironmentOutcome.BUILT})
+    return Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules)

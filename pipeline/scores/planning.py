@@ -1,0 +1,126 @@
+"""Which runs tell whether a sample passes: the program that it makes, with the outputs or tests of its task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pipeline.lake import Row, content_id
+from pipeline.scores.filling import body_in, filled
+from pipeline.scores.outputs import stated_outputs
+from pipeline.scores.runs import CaseRun, ProjectRun, Run
+from pipeline.scores.tasks import SnapshotError, Task, rows_of
+from pipeline.terms import Family, Metric, Outcome
+from pipeline.validation import Case
+
+_EXAMPLE = ("id", "preamble", "code", "checks")
+_ENVIRONMENT = ("library", "version", "outcome", "python", "lock_id", "lock", "import_names")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What a snapshot holds beside its tasks that runs need: examples and rewritten ones by id, environments by lock.
+
+    `settings` decide beside a case how its run comes out.
+    """
+
+    examples: Mapping[str, Row]
+    environments: Mapping[str, Row]
+    settings: Any
+
+    @classmethod
+    def read(cls, snapshot: Path, settings: Any) -> Sources:
+        """Read them from a snapshot.
+
+        Errors: SnapshotError.
+        """
+        examples = [row for file in ("snippets", "rewrites") for row in rows_of(snapshot, file, _EXAMPLE)]
+        environments = rows_of(snapshot, "environments", _ENVIRONMENT)
+        by_lock = {row["lock_id"]: row for row in environments if row["lock_id"]}
+        return cls({row["id"]: row for row in examples}, by_lock, settings)
+
+    def example(self, of: str) -> Row:
+        """Return an example by its id.
+
+        Errors: SnapshotError.
+        """
+        if of not in self.examples:
+            raise SnapshotError(f"no snippet {of} in the snapshot: run `driftline verify` on it")
+        return self.examples[of]
+
+
+def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
+    """Return the runs of a sample; none where its task's reference was never run by itself, or no run is defined.
+
+    Errors: SnapshotError.
+    """
+    planner = _PLANNERS.get(task.family)
+    return [*planner(task, sample, sources)] if planner else []
+
+
+def _completion(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    row = task.row
+    if row["reference_outcome"] == Outcome.PASSED:
+        case = _displaying(sources.example(row["snippet_id"]), row["code"], filled(row, sample))
+        yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
+
+
+def _migration(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    row = task.row
+    example = sources.example(row.get("target_rewrite_id") or row["target_snippet_id"])
+    case = _displaying(example, row["target_code"], sample)
+    yield _run(task, sample, Metric.PASS, row["target_lock_id"], case, sources)
+
+
+def _displaying(example: Row, reference: str, program: str) -> Case:
+    """Return the case of a program: its statements with what they are to display, or all of it, which has to run."""
+    checks = stated_outputs(example["preamble"], example["checks"], reference, program)
+    return Case("", "", program, checks or ())
+
+
+def _problem(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    row = task.row
+    program = row["starting_code"] + sample
+    hidden = Case("", "", program, test_file=row["hidden_tests"], module=row["module"])
+    visible = Case("", "", program, test=row["test"])
+    for metric, case in ((Metric.PASS, hidden), (Metric.PASS_VISIBLE, visible)):
+        yield _run(task, sample, metric, row["lock_id"], case, sources)
+
+
+def _run(task: Task, sample: str, metric: Metric, lock_id: str, case: Case, sources: Sources) -> Run:
+    environment = sources.environments.get(lock_id, {})
+    named = replace(case, import_names=tuple(environment.get("import_names", ())))
+    key = content_id(lock_id, asdict(named), sources.settings)
+    return CaseRun((task.family, task.id), sample, metric, key, lock_id, replace(named, id=key))
+
+
+def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    row = task.row
+    place = row["body_first_line"], row["body_last_line"]
+    yield _in_project(task, sample, partial(body_in, body=sample, lines=place), place, row["tests"], sources)
+
+
+def _scene(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    before, after = task.row["prefix"], task.row["test_suffix"]
+    text = f"{before}{sample}{after}"
+    yield _in_project(task, sample, lambda _: text, text, task.row["unit_test_ids"], sources)
+
+
+def _in_project(
+    task: Task, sample: str, rewrite: Callable[[str], str], place: object, tests: Sequence[str], sources: Sources
+) -> Run:
+    project_id, path = task.row["project_id"], task.row["path"]
+    key = content_id(project_id, path, place, sample, tests, sources.settings)
+    return ProjectRun((task.family, task.id), sample, Metric.PASS, key, project_id, path, rewrite, tests)
+
+
+_PLANNERS: Mapping[Family, Callable[[Task, str, Sources], Iterator[Run]]] = {
+    Family.COMPLETION: _completion,
+    Family.MIGRATION: _migration,
+    Family.PROBLEM: _problem,
+    Family.REPOSITORY_TASK: _repository_task,
+    Family.SCENE: _scene,
+}

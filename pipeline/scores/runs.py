@@ -1,0 +1,95 @@
+"""What is to be run to know whether predictions pass, and what came of it; a killed run goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Self
+
+from pipeline.scores.tally import Answered
+from pipeline.terms import Metric, Outcome
+from pipeline.validation import Case
+
+# What another try may bring: these are told, and not remembered.
+UNJUDGED = frozenset({Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run that a sample's Pass@k asks for; `key` is a hash of all that decides how it comes out."""
+
+    answered: Answered
+    sample: str
+    metric: Metric
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class CaseRun(Run):
+    """A case in the environment of a lock."""
+
+    lock_id: str
+    case: Case
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRun(Run):
+    """Tests of a project with one of its files rewritten: `rewrite` makes its text of the one that is there."""
+
+    project_id: str
+    path: str
+    rewrite: Callable[[str], str]
+    tests: Sequence[str]
+
+
+class RunFile:
+    """The runs of one scoring: outcomes by key, kept in a file as they come, if there is one.
+
+    Lines that a killed run left unfinished, or that are of no run, are passed over.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.outcomes: dict[str, Outcome] = {}
+        self.details: dict[str, str] = {}
+        self._writing = threading.Lock()
+        self._file: IO[bytes] | None = None
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = path.open("a+b")
+            self._read(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._file:
+            self._file.close()
+
+    def _read(self, file: IO[bytes]) -> None:
+        known = {outcome.value: outcome for outcome in Outcome}
+        file.seek(0)
+        end = 0
+        for line in file:
+            if not line.endswith(b"\n"):
+                break
+            end += len(line)
+            try:
+                found = json.loads(line)
+                self.outcomes[str(found["key"])] = known[found["outcome"]]
+            except (ValueError, KeyError, TypeError):
+                continue
+        file.truncate(end)
+
+    def keep(self, run: Run, outcome: Outcome, detail: str | None) -> None:
+        """Remember how a run came out, and write it down unless another try may bring something else."""
+        family, of = run.answered
+        with self._writing:
+            self.outcomes[run.key] = outcome
+            self.details[run.key] = detail or ""
+            if self._file and outcome not in UNJUDGED:
+                told = {"key": run.key, "id": of, "family": family, "metric": run.metric, "outcome": outcome}
+                self._file.write(json.dumps(told | {"detail": detail, "sample": run.sample}).encode() + b"\n")
+                self._file.flush()

@@ -1,0 +1,130 @@
+"""One scoring: a file of predictions against a snapshot, with all that came of it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+from pipeline.lake import Row, holding_at, replacing, table, write_parquet
+from pipeline.scores.planning import Sources
+from pipeline.scores.predictions import Excluded, read_predictions
+from pipeline.scores.rules import ScoreRules
+from pipeline.scores.running import Tell, run_samples
+from pipeline.scores.runs import RunFile
+from pipeline.scores.table import score_rows
+from pipeline.scores.tally import tally
+from pipeline.scores.tasks import Task, read_tasks, rows_of
+from pipeline.terms import Exclusion, Family, Metric
+from pipeline.validation import Engine
+
+FILES = ("scores.parquet", "scores.csv", "scores.svg", "excluded.jsonl")
+"""What `write` leaves in a folder; runs are in `runs.jsonl`."""
+
+_TASKS_ONLY = frozenset({Exclusion.NOT_PREDICTED, Exclusion.NOT_RUNNABLE})
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What predictions came to: rows of `scores`, what was not counted, samples scored, and tasks answered of all."""
+
+    rows: Sequence[Row]
+    excluded: Sequence[Excluded]
+    samples: int
+    answered: Mapping[Family, tuple[int, int]]
+    runs: int | None = None
+
+    @property
+    def reasons(self) -> Mapping[Exclusion, int]:
+        """How much was not counted, by reason."""
+        return Counter(excluded.reason for excluded in self.excluded)
+
+    @property
+    def flawed(self) -> bool:
+        """Whether a prediction, and not only a task, is in no figure or not in all."""
+        return any(reason not in _TASKS_ONLY for reason in self.reasons)
+
+
+def score_predictions(
+    snapshot: Path,
+    predictions: IO[bytes],
+    rules: ScoreRules,
+    engine: Engine | None = None,
+    runs: Path | None = None,
+    tell: Tell = lambda what, done, total: None,
+) -> Scored:
+    """Score a file of predictions; with an engine, run them too. `runs` is the file in which runs are kept.
+
+    Errors: SnapshotError.
+    """
+    tasks = read_tasks(snapshot, rules.facets, running=engine is not None)
+    documents = _Documents(snapshot)
+    counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=engine is not None)
+    scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
+    excluded, ran = counted.excluded, None
+    if engine is not None:
+        sources = Sources.read(snapshot, engine.settings)
+        with RunFile(runs) as file:
+            passes = run_samples(counted.samples, tasks, sources, engine, file, tell)
+        for key, found in passes.scores.items():
+            scores.setdefault(key, {}).update(found)
+        excluded, ran = excluded + passes.excluded, passes.runs
+    there = Counter(family for of_id in tasks.values() for family in of_id)
+    answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
+    rows = score_rows(scores, tasks, rules.k, rules.resamples)
+    of = {family: (answered[family], there[family]) for family in Family if answered[family]}
+    return Scored(rows, excluded, counted.counted, of, ran)
+
+
+class _Documents:
+    """Which documents a retriever should find; the snapshot's are read when a task asks for the first time."""
+
+    def __init__(self, snapshot: Path) -> None:
+        self._snapshot = snapshot
+
+    @cached_property
+    def _by_path(self) -> Mapping[tuple[str, str], list[Row]]:
+        columns = ("id", "library", "path", "canonical_path", "first_version", "last_version")
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in rows_of(self._snapshot, "api_documents", columns):
+            for path in {row["path"], row["canonical_path"] or row["path"]}:
+                found.setdefault((row["library"], path), []).append(row)
+        return found
+
+    def of(self, task: Task) -> Collection[str]:
+        """Return the ids of the documents of a task's core API in its version, under any of its public paths."""
+        if document := task.row.get("document_id"):
+            return {document}
+        library, path, version = task.row["library"], task.row["path"], task.row["version"]
+        own = holding_at([row for row in self._by_path.get((library, path), ()) if row["path"] == path], version)
+        canonical = {row["canonical_path"] or path for row in own}
+        others = (row for at in canonical for row in self._by_path.get((library, at), ()))
+        same = [row for row in others if (row["canonical_path"] or row["path"]) in canonical]
+        return {row["id"] for row in (*own, *holding_at(same, version))}
+
+
+def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
+    """Write the table, for programs and for spreadsheets, the picture, and what was not counted.
+
+    Errors: OSError.
+    """
+    names = [column.name for column in table("scores").columns]
+    write_parquet(folder / FILES[0], "scores", scored.rows)
+    with replacing(folder / FILES[1]) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        lines = csv.DictWriter(file, names, lineterminator="\n")
+        lines.writeheader()
+        lines.writerows(scored.rows)
+    if any(row["mean"] is not None for row in scored.rows):
+        # slow to import, and needed for the picture alone
+        from pipeline.scores.picture import scores_svg
+
+        with replacing(folder / FILES[2]) as temporary:
+            temporary.write_text(scores_svg(title, scored.rows, rules.facets, rules.shown), encoding="utf-8")
+    with replacing(folder / FILES[3]) as temporary, temporary.open("w", encoding="utf-8") as file:
+        for excluded in scored.excluded:
+            file.write(json.dumps(asdict(excluded)) + "\n")

@@ -1,0 +1,104 @@
+"""`driftline export` and `driftline import`: what they write, and what they say of what they cannot use."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pipeline.lake import Lake
+from tests.cli.command import Driftline
+from tests.export.rows import lake_tables, snapshot_of
+from tests.export.test_records import PROBLEM, TOKEN, write
+from tests.publish.lakes import edit_manifest
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    return snapshot_of(lake_tables(), tmp_path)
+
+
+def test_an_export(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    result = driftline("export", snapshot, "--format", "versicode", "--out", tmp_path / "out")
+    assert result.status == 0, result.text
+    assert re.search(r"^token_completion\.json +1$", result.out, re.MULTILINE)
+    assert "6 records; " in result.err
+    assert (tmp_path / "out" / "NOT_HELD.json").is_file()
+
+
+def test_a_profile_and_a_program(
+    driftline: Driftline, snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
+    result = driftline("export", "mine", "--format", "gitchameleon", "--out", tmp_path / "out", "--json")
+    assert result.status == 0, result.text
+    assert result.json["files"] == {"problems.jsonl": 1}
+    assert (result.json["attached_files"], result.json["rows_not_held"]) == (1, [])
+    assert {"table": "problems", "column": "canary", "rows": 1} in result.json["columns_not_held"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("nowhere", "--format", "versicode", "--out", "out"), "no such folder, and no profile of that name"),
+        (("{snapshot}", "--format", "humaneval", "--out", "out"), "'versicode'"),
+        (("{snapshot}", "--format", "versicode"), "--out"),
+        (("{snapshot}", "--format", "versicode", "--out", "{snapshot}"), "is not empty, and nothing is written over"),
+        (("{snapshot}/data", "--format", "versicode", "--out", "out"), "no manifest.json, so this is not a snapshot"),
+    ],
+)
+def test_bad_usage(
+    arguments: tuple[str, ...], words: str, driftline: Driftline, snapshot: Path, data: Path, tmp_path: Path
+) -> None:
+    told = [argument.format(snapshot=snapshot) for argument in arguments]
+    result = driftline("export", *(tmp_path / "out" if argument == "out" else argument for argument in told))
+    assert result.status == 2
+    assert words in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_another_schema_version(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    edit_manifest(snapshot, lambda manifest: manifest.update(format=2))
+    result = driftline("export", snapshot, "--format", "versicode", "--out", tmp_path / "out")
+    assert result.status == 2
+    assert "publish it again with this driftline" in result.err
+
+
+def test_a_silent_index(at_nothing: None, driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    result = driftline("export", snapshot, "--format", "evocodebench", "--out", tmp_path / "out")
+    assert result.status == 1
+    assert "127.0.0.1:1" in result.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_sources_that_are_gone(at_demo: object, driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    result = driftline("export", snapshot, "--format", "codevbench", "--out", tmp_path / "out")
+    assert result.status == 1
+    assert "codevbench can hold none of the 7 rows, so nothing was written: sources_missing (7 of scenes)" in result.err
+
+
+def test_an_import(driftline: Driftline, data: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "x.json", TOKEN, {}, whole=True)
+    result = driftline("import", path, "--json")
+    assert result.status == 1  # one record could not be read
+    assert (result.json["format"], result.json["new"], result.json["known"]) == ("versicode", {"lib": 1}, 0)
+    assert "record 2: dependency, version, code, masked_code, answer: missing" in result.err
+    again = driftline("import", write(tmp_path / "y.jsonl", PROBLEM))
+    assert again.status == 0, again.text
+    assert len(Lake(data / "lake").read("imported", "lib")) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [(None, "no such file"), ("{}", "name one with --format"), ('{"data": [', "not JSON")],
+)
+def test_what_cannot_be_imported(
+    content: str | None, words: str, driftline: Driftline, data: Path, tmp_path: Path
+) -> None:
+    if content is not None:
+        (tmp_path / "x").write_text(content)
+    result = driftline("import", tmp_path / "x")
+    assert result.status == 2
+    assert words in result.err
+    assert not data.exists()

@@ -1,0 +1,90 @@
+"""`driftline prompts`: what it writes and tells, and what is bad usage."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Driftline
+from tests.export.rows import lake_tables, snapshot_of
+
+
+@pytest.fixture
+def snapshot(tmp_path: Path) -> Path:
+    return snapshot_of(lake_tables(), tmp_path)
+
+
+def test_lines_that_go_with_predictions(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    out = tmp_path / "made" / "prompts.jsonl"
+    result = driftline("prompts", snapshot, "--setting", "versicode-completion", "--out", out)
+    assert (result.status, result.out) == (0, "")
+    assert f"3 prompts in {out}" in result.err.replace("\n", "")
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {line["id"] for line in lines} == {"completion-token", "completion-line", "completion-block"}
+    assert {line["family"] for line in lines} == {"completion"}
+    assert set(lines[0]) == {"id", "family", "setting", "prompt", "canary"}
+
+
+def test_the_same_snapshot_gives_the_same_bytes(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        driftline("prompts", snapshot, "--setting", "versicode-migration", "--out", tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_rows_without_a_prompt_are_counted(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    out = tmp_path / "prompts.jsonl"
+    asked = ("prompts", snapshot, "--setting", "libevolutioneval-retrieval-bm25", "--out", out)
+    result = driftline(*asked, "--json")
+    assert result.status == 1
+    assert result.json == {
+        "snapshot": str(snapshot),
+        "setting": "libevolutioneval-retrieval-bm25",
+        "prompts": 0,
+        "without": {"no_document": 1},
+    }
+    assert out.read_text() == ""
+    assert "1 rows have no prompt, no_document: there is no document" in driftline(*asked).err.replace("\n", " ")
+
+
+def test_the_settings_are_listed(driftline: Driftline) -> None:
+    result = driftline("prompts", "--list")
+    assert result.status == 0
+    assert "versicode-migration" in result.out
+    assert "codevbench-fim" in result.out
+
+
+BAD = {
+    "no such setting": (["--setting", "best", "--out", "x"], "best: no such setting; there are codevbench-fim, "),
+    "no such snapshot": (["--setting", "versicode-migration", "--out", "x"], "no such folder"),
+    "no setting": (["--out", "x"], "Missing option '--setting'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_usage(driftline: Driftline, tmp_path: Path, case: str) -> None:
+    options, message = BAD[case]
+    result = driftline("prompts", tmp_path / "nowhere", *options)
+    assert result.status == 2
+    assert message in result.err.replace("\n", " ")
+
+
+def test_failed_answers_that_cannot_be_read(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    bad = tmp_path / "failed.jsonl"
+    bad.write_text("no\n")
+    out = tmp_path / "prompts.jsonl"
+    asked = ("prompts", snapshot, "--setting", "gitchameleon-self-debugging", "--out", out)
+    result = driftline(*asked, "--attempts", bad)
+    assert result.status == 2
+    assert "failed.jsonl:1: no object with id, solution and trace" in result.err.replace("\n", " ")
+    assert driftline(*asked, "--attempts", tmp_path / "none").status == 1
+    assert not out.exists()
+
+
+def test_a_table_that_is_broken_is_told(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1")
+    result = driftline("prompts", snapshot, "--setting", "versicode-completion", "--out", tmp_path / "x")
+    assert result.status == 2
+    assert "driftline verify" in result.err
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.crawl import Fetcher
+from pipeline.crawl.archives import ArchiveLimits
+from pipeline.export import IndexSources
+from tests.export.rows import DEMO, FILES, lake_tables, snapshot_of
+from tests.index_server import Index, sdist
+
+
+@pytest.fixture
+def demo(index: Index) -> str:
+    """The sha256 of the source distribution of the demo project, which the index has."""
+    file = index.add(DEMO, "1.0", sdist(DEMO, "1.0", FILES), "2021-06-01T12:30:00Z")
+    assert file is not None
+    return file.sha256
+
+
+@pytest.fixture
+def sources(index: Index) -> IndexSources:
+    """What fetches the sources of projects."""
+    return IndexSources(Fetcher(timeout_s=10), lambda: index.simple, ArchiveLimits())
+
+
+@pytest.fixture
+def snapshot(demo: str, tmp_path: Path) -> Path:
+    """A snapshot with rows of every family."""
+    return snapshot_of(lake_tables(demo), tmp_path)

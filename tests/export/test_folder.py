@@ -1,0 +1,157 @@
+"""What every export promises: whole, the same twice, nothing lost, nothing written over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pipeline.export import LAYOUTS, ExportError, IndexSources, Snapshot, export
+from pipeline.export.folder import write_export
+from pipeline.export.results import Attached, Further, Result
+from pipeline.terms import ExportFormat
+from tests.export.restore import restored
+from tests.export.rows import lake_tables, snapshot_of
+from tests.publish.lakes import contents, edit_manifest, seal
+
+FILES = {
+    ExportFormat.VERSICODE: {
+        "token_completion.json": 1,
+        "line_completion.json": 1,
+        "block_completion.json": 1,
+        "block_completion_java.json": 1,
+        "migration_new_to_old.json": 1,
+        "migration_old_to_new.json": 1,
+    },
+    ExportFormat.LIBEVOLUTIONEVAL: {
+        "controlled/lib/v_1_1.jsonl": 1,
+        "documentation/lib/v_1_1.jsonl": 1,
+        "examples/lib/v_1_1.jsonl": 1,
+    },
+    ExportFormat.GITCHAMELEON: {"problems.jsonl": 1},
+    ExportFormat.EVOCODEBENCH: {"data.jsonl": 1, "prompt/prompt_elements.jsonl": 1},
+    ExportFormat.CODEVBENCH: {
+        "prompts/complete_block_of_other_files.jsonl": 1,
+        "prompts/complete_block_of_similar_code.jsonl": 1,
+        "prompts/complete_current_header_empty_completion.jsonl": 1,
+        "prompts/complete_current_header_inner_block_completion.jsonl": 1,
+        "prompts/prefix_full_suffix_empty_complete_current_block_no_evidence.jsonl": 1,
+        "prompts/prefix_full_suffix_func_empty_complete_current_block_no_evidence.jsonl": 1,
+        "prompts/prefix_suffix_full_complete_current_block_no_evidence.jsonl": 1,
+    },
+}
+
+
+@pytest.mark.parametrize("wanted", ExportFormat)
+def test_records_and_the_side_file_together_are_the_rows(
+    wanted: ExportFormat, snapshot: Path, sources: IndexSources, tmp_path: Path
+) -> None:
+    written = export(snapshot, wanted, tmp_path / "out", sources)
+    assert dict(written.records) == FILES[wanted]
+    found, published = restored(tmp_path / "out"), Snapshot(snapshot)
+    documents = found.pop("api_documents", [])
+    assert found == {config: published.rows(config) for config in LAYOUTS[wanted].configs if config != "api_documents"}
+    # lib.load has no document in 1.1, the only version with examples
+    assert documents == [row for row in published.rows("api_documents") if row["path"] == "lib.fetch"][: len(documents)]
+    assert bool(documents) == (wanted is ExportFormat.LIBEVOLUTIONEVAL)
+
+
+@pytest.mark.parametrize("wanted", ExportFormat)
+def test_an_export_made_again_is_the_same(
+    wanted: ExportFormat, snapshot: Path, sources: IndexSources, tmp_path: Path
+) -> None:
+    for name in "ab":
+        export(snapshot, wanted, tmp_path / name, sources)
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert len(contents(tmp_path / "a")) >= len(FILES[wanted]) + 2
+
+
+def test_the_summary_counts_what_is_not_held(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
+    summary = json.loads((tmp_path / "out" / "NOT_HELD.json").read_text())
+    assert summary["files"] == FILES[ExportFormat.VERSICODE]
+    assert summary["manifest_sha256"] == Snapshot(snapshot).sha256
+    columns = {(one["table"], one["column"]): one for one in summary["columns_not_held"]}
+    assert columns["completions", "licence"]["rows"] == 3
+    assert columns["completions", "licence"]["meaning"] == "SPDX expression of the source"
+    assert ("completions", "code") not in columns
+    assert summary["tables_not_held"]["problems"] == 1
+    assert "completions" not in summary["tables_not_held"]
+    assert (tmp_path / "out" / "ATTRIBUTION.md").read_bytes() == (snapshot / "ATTRIBUTION.md").read_bytes()
+
+
+@pytest.mark.parametrize("there", ["file", "folder"])
+def test_nothing_is_written_over(there: str, snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    if there == "file":
+        out.write_text("mine")
+    else:
+        out.mkdir()
+        (out / "mine").touch()
+    before = contents(tmp_path)
+    with pytest.raises(ExportError, match=r"is a file; name a folder|is not empty, and nothing is written over"):
+        export(snapshot, ExportFormat.VERSICODE, out, sources)
+    assert contents(tmp_path) == before
+
+
+def test_an_empty_folder_is_taken(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
+    assert (tmp_path / "out" / "token_completion.json").is_file()
+
+
+def test_an_export_that_breaks_off_leaves_nothing(snapshot: Path, tmp_path: Path) -> None:
+    def broken() -> Iterator[Result]:
+        yield Attached("a/b", b"x")
+        yield Further("a.jsonl", {"x": 1})
+        raise KeyboardInterrupt
+
+    known, layout = Snapshot(snapshot), LAYOUTS[ExportFormat.VERSICODE]
+    with pytest.raises(KeyboardInterrupt):
+        write_export(tmp_path / "new" / "out", ExportFormat.VERSICODE, layout, known, broken())
+    assert list((tmp_path / "new").iterdir()) == []
+
+
+def test_a_snapshot_without_such_rows(sources: IndexSources, tmp_path: Path) -> None:
+    without = lake_tables() | {"published_problems": []}
+    with pytest.raises(ExportError, match="has no rows of problems, which are what gitchameleon holds"):
+        export(snapshot_of(without, tmp_path), ExportFormat.GITCHAMELEON, tmp_path / "out", sources)
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_snapshot(sources: IndexSources, tmp_path: Path) -> None:
+    with pytest.raises(ExportError, match=r"no manifest.json, so this is not a snapshot. Name a folder"):
+        export(tmp_path, ExportFormat.VERSICODE, tmp_path / "out", sources)
+
+
+def test_a_snapshot_of_another_format(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    edit_manifest(snapshot, lambda manifest: manifest.update(format=99))
+    with pytest.raises(ExportError, match=r"not a manifest of format .* publish it again with this driftline"):
+        export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
+
+
+def test_a_snapshot_from_before_there_was_a_table(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    def drop(manifest: dict[str, list[dict[str, str]]]) -> None:
+        manifest["files"] = [entry for entry in manifest["files"] if entry.get("table") != "published_migrations"]
+
+    edit_manifest(snapshot, drop)
+    with pytest.raises(ExportError, match=r"has no table migrations: driftline .* Run the refresh again"):
+        export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
+
+
+def test_a_table_with_other_columns(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    (snapshot / "data" / "migrations.parquet").write_bytes((snapshot / "data" / "completions.parquet").read_bytes())
+    seal(snapshot)
+    with pytest.raises(ExportError, match=r"migrations.parquet: columns differ from schemas/published_migrations.yaml"):
+        export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
+
+
+@pytest.mark.parametrize("sealed", [False, True])
+def test_a_damaged_table(sealed: bool, snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+    (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1, or not")
+    if sealed:
+        seal(snapshot)
+    with pytest.raises(ExportError, match=r"not the file that was published|no Parquet file"):
+        export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
