@@ -25,9 +25,12 @@ from pipeline.environments import (
 )
 from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
+from pipeline.problems import ProblemRules
 from pipeline.publish import QualityRules
+from pipeline.repository import RepositoryRules
 from pipeline.review import FlagRules
 from pipeline.rules import load
+from pipeline.scenes import SceneRules
 from pipeline.settings import settings
 from pipeline.snippets import SnippetRules
 from pipeline.surface import SURFACE_VERSION, DirectiveRules, HelperRules, SurfaceRules
@@ -58,12 +61,15 @@ class CurationRules:
     codemods: CodemodRules
     contexts: ContextRules
     drafting: DraftingRules
+    problems: ProblemRules
     environments: EnvironmentRules
     builds: BuildRules
     failures: FailureRules
     validation: ValidationRules
     flags: FlagRules
     quality: QualityRules
+    repository: RepositoryRules
+    scenes: SceneRules
 
     @property
     def of_surfaces(self) -> list[Any]:
@@ -107,10 +113,13 @@ class CurationRules:
             codemods=load(folder / "codemods.yaml", CodemodRules),
             contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
+            problems=load(folder / "problems.yaml", ProblemRules),
             environments=environment_rules(folder),
             builds=build_rules(folder),
             failures=failure_rules(folder),
             validation=load(folder / "validation.yaml", ValidationRules),
             flags=load(folder / "flags.yaml", FlagRules),
             quality=load(folder / "quality.yaml", QualityRules),
+            repository=load(folder / "repository.yaml", RepositoryRules),
+            scenes=load(folder / "scenes.yaml", SceneRules),
         )

@@ -23,7 +23,10 @@ from pipeline.environments import (
 from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
+from pipeline.problems import problems_stage
+from pipeline.repository import ProjectSources, Workshop, projects_stage
 from pipeline.rules import Profile, plain
+from pipeline.scenes import run_blocks, scenes_stage
 from pipeline.settings import Settings, index_url
 from pipeline.surface import (
     ModuleRecord,
@@ -67,6 +70,24 @@ class House:
             index_url=index_url(),
             rules=self.rules.environments,
             workers=self.settings.workers,
+        )
+
+    @cached_property
+    def workshop(self) -> Workshop:
+        """What runs the tests of projects."""
+        sources = ProjectSources(
+            self.settings.cache / "projects", self.artifacts.fetcher, index_url(), self.rules.repository
+        )
+        return Workshop(sources, self.environments, find_sandbox(), self.rules.repository, self.settings.workers)
+
+    def trace_projects(self, **tables: list[Row]) -> Output:
+        """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
+        return projects_stage(**tables, workshop=self.workshop, licences=self.rules.licences)
+
+    def make_scenes(self, **tables: list[Row]) -> Output:
+        """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
+        return scenes_stage(
+            **tables, rules=self.rules.scenes, run=partial(run_blocks, self.workshop, self.rules.scenes)
         )
 
     @cached_property
@@ -148,6 +169,19 @@ class House:
         """Run the validation stage in the sandbox of this machine."""
         runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
         return validation_stage(**tables, runner=runner)
+
+    def make_problems(self, **tables: list[Row]) -> Output:
+        """Run the problems stage in the sandbox of this machine."""
+        runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
+        rules = self.rules
+        return problems_stage(
+            **tables,
+            rules=rules.problems,
+            drafting=rules.drafting,
+            tagging=rules.lifecycle,
+            usage=rules.usage,
+            runner=runner,
+        )
 
     @cached_property
     def code_period(self) -> Period:

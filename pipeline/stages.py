@@ -15,7 +15,14 @@ from pipeline.house import House
 from pipeline.instances import instances_stage
 from pipeline.lake import Lake, Output, Stage
 from pipeline.lifecycle import directives_stage, document_changes
-from pipeline.publish import controlled_gate_stage, gate_stage
+from pipeline.publish import (
+    controlled_gate_stage,
+    gate_stage,
+    problems_gate_stage,
+    repository_gate_stage,
+    scenes_gate_stage,
+)
+from pipeline.repository import repository_tasks_stage
 from pipeline.review import flags_stage
 from pipeline.rules import plain
 from pipeline.snippets import snippets_stage
@@ -37,8 +44,15 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "validation",
         "review",
         "gate",
+        "problems",
+        "problems_gate",
         "controlled_gate",
         "contexts",
+        "projects",
+        "repository_tasks",
+        "repository_gate",
+        "scenes",
+        "scenes_gate",
     ),
 }
 """The stages that one Airflow task runs for a library: what waits for the index, and what needs a core.
@@ -225,6 +239,69 @@ def _proof(house: House) -> Iterator[Stage]:
             ignore_case=rules.masking.ignore_case,
         ),
         version=2,
+    )
+    yield _stage(
+        "projects",
+        reads="releases found",
+        writes="projects project_files traced_functions reaches",
+        depends=lambda: [
+            rules.repository,
+            rules.licences,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=house.trace_projects,
+    )
+    yield _stage(
+        "repository_tasks",
+        reads="projects traced_functions reaches project_files",
+        writes="repository_tasks",
+        depends=lambda: rules.repository,
+        run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop),
+    )
+    yield _stage(
+        "repository_gate",
+        reads="repository_tasks projects",
+        writes="published_repository_tasks",
+        depends=lambda: rules.quality,
+        run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality),
+    )
+    yield _stage(
+        "scenes",
+        reads="projects project_files traced_functions reaches",
+        writes="scenes",
+        depends=lambda: [rules.scenes, rules.repository],
+        run=house.make_scenes,
+    )
+    yield _stage(
+        "scenes_gate",
+        reads="scenes projects project_files",
+        writes="published_scenes",
+        depends=lambda: rules.quality,
+        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality),
+    )
+    yield _stage(
+        "problems",
+        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
+        writes="problems problem_runs problem_environments",
+        depends=lambda: [
+            rules.problems,
+            rules.drafting,
+            rules.lifecycle,
+            rules.usage,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=house.make_problems,
+        version=2,
+    )
+    yield _stage(
+        "problems_gate",
+        reads="problems problem_runs snippets published_changes",
+        writes="published_problems",
+        depends=lambda: [rules.quality, rules.problems],
+        run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,12 +12,16 @@ import typer
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
 from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
-from pipeline.crawl import CrawlRules, Fetcher
-from pipeline.export import ExportError, IndexSources, NothingHeld, Written
+from pipeline.crawl import Fetcher
+from pipeline.export import IN_PROJECTS, ExportError, NothingHeld, Unpack, Written, from_index
 from pipeline.export import export as export_snapshot
+from pipeline.repository import ProjectSources, RepositoryRules
 from pipeline.rules import load
 from pipeline.settings import index_url, settings
 from pipeline.terms import ExportFormat, NotHeld
+
+SHOWN = 20
+"""Files of which the command tells one by one; of more it tells by folder."""
 
 
 def export(
@@ -34,7 +40,7 @@ def export(
     """
     folder = find_snapshot(snapshot)
     try:
-        written = export_snapshot(folder, wanted, out, _sources())
+        written = export_snapshot(folder, wanted, out, _sources(wanted))
     except NothingHeld as error:
         fail(str(error), PROBLEM)
     except ExportError as error:
@@ -47,10 +53,14 @@ def export(
         raise typer.Exit(PROBLEM)
 
 
-def _sources() -> IndexSources:
+def _sources(wanted: ExportFormat) -> Unpack:
+    """Return what gives the sources of projects, which the formats whose tasks run in projects need."""
+    if wanted not in IN_PROJECTS:
+        return lambda row: {}
     current = settings()
-    limits = load(current.rules / "crawl.yaml", CrawlRules).archive_limits
-    return IndexSources(Fetcher(timeout_s=current.timeout_s), index_url, limits)
+    rules = load(current.rules / "repository.yaml", RepositoryRules)
+    fetcher = Fetcher(timeout_s=current.timeout_s)
+    return from_index(ProjectSources(current.cache / "projects", fetcher, index_url(), rules))
 
 
 def as_json(written: Written) -> dict[str, Any]:
@@ -69,8 +79,18 @@ def as_json(written: Written) -> dict[str, Any]:
     }
 
 
+def _by_folder(records: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return the records of each file; where there are many, of each folder."""
+    if len(records) <= SHOWN:
+        return sorted(records.items())
+    folders: Counter[str] = Counter()
+    for file, number in records.items():
+        folders[f"{file.partition('/')[0]}/" if "/" in file else file] += number
+    return sorted(folders.items())
+
+
 def _print(written: Written, wanted: ExportFormat, out: Path) -> None:
-    print_table(f"{wanted}: {out}", ("file", "records"), sorted(written.records.items()))
+    print_table(f"{wanted}: {out}", ("file", "records"), _by_folder(written.records))
     meanings = {str(reason): reason.meaning for reason in NotHeld}
     for (config, reason), rows in sorted(written.refused.items()):
         say(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")

@@ -67,17 +67,20 @@ def format_of(file: Path, wanted: ExportFormat | None) -> ExportFormat:
 
 
 @contextmanager
-def as_samples(file: Path, wanted: ExportFormat | None) -> Iterator[Path]:
+def as_samples(file: Path, found: ExportFormat | None, answers: Path | None = None) -> Iterator[Path]:
     """Hand out a file of samples: the file itself, or what it comes to where it is one of a benchmark.
 
     Errors: ExportError where it has a benchmark's format and cannot be used.
     """
-    found = wanted or detect(file)
     if found is None:
+        if answers:
+            raise ExportError(
+                f"--answers {answers}: {file} is of no benchmark's format, so it has no records to answer"
+            )
         yield file
         return
     with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as made:
-        converted = write_samples(file, found, made)
+        converted = write_samples(file, found, made, answers)
         made.flush()
         what = f"{converted.answers} answers" if converted.answers else f"{converted.samples} references"
         say(f"{file}: read as {found}, {what}")

@@ -14,10 +14,12 @@ from rich.table import Table
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
 from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.crawl import Fetcher
 from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
 from pipeline.lake import Row
+from pipeline.repository import ProjectSources, RepositoryRules, Workshop
 from pipeline.rules import load
-from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
+from pipeline.scores import Runners, Scored, ScoreRules, SnapshotError, score_predictions, write
 from pipeline.settings import index_url, settings
 from pipeline.terms import Facet, Family, Metric
 from pipeline.validation import Engine, ValidationRules
@@ -55,7 +57,7 @@ def score(
     try:
         with _file(predictions) as file, progress(0, "scoring") as bar:
             runs = folder / "runs.jsonl" if folder else None
-            scored = score_predictions(found, file, rules, _engine() if run else None, runs, teller(bar))
+            scored = score_predictions(found, file, rules, _runners() if run else None, runs, teller(bar))
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     if folder:
@@ -89,7 +91,7 @@ def _file(predictions: Path) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _engine() -> Engine:
+def _runners() -> Runners:
     """Return what runs samples on this machine."""
     current, sandbox = settings(), find_sandbox()
     store = EnvironmentStore(
@@ -99,7 +101,11 @@ def _engine() -> Engine:
         workers=current.workers,
         sandbox=sandbox,
     )
-    return Engine(store, sandbox, load(current.rules / "validation.yaml", ValidationRules), current.workers)
+    engine = Engine(store, sandbox, load(current.rules / "validation.yaml", ValidationRules), current.workers)
+    of_projects = load(current.rules / "repository.yaml", RepositoryRules)
+    fetcher = Fetcher(timeout_s=current.timeout_s)
+    projects = ProjectSources(current.cache / "projects", fetcher, index_url(), of_projects)
+    return Runners(engine, Workshop(projects, store, sandbox, of_projects, current.workers))
 
 
 def as_json(snapshot: Path, scored: Scored) -> dict[str, Any]:

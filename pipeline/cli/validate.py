@@ -19,8 +19,10 @@ from pipeline.cli.imports import Format, as_samples
 from pipeline.cli.matrix import matrix_lines
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
 from pipeline.cli.refresh import Json
+from pipeline.crawl import Fetcher
 from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
-from pipeline.export import ExportError
+from pipeline.export import IN_PROJECTS, ExportError, detect, validate_in_projects
+from pipeline.repository import ProjectSources, RepositoryRules, Workshop
 from pipeline.rules import load
 from pipeline.settings import index_url, settings
 from pipeline.terms import Outcome, Process
@@ -43,6 +45,11 @@ TOLD = 240
 
 SHOWN = 20
 """Samples that did not pass of which the command tells itself; the file tells of all."""
+
+_ONLY_PROGRAMS = (
+    "{} runs in projects, whose rules are in repository.yaml: leave out --only, --versions, --coverage, --repeats,"
+    " --process and --timeout"
+)
 
 # What says that something was not judged; in a matrix anything else is an answer.
 _UNJUDGED = frozenset({Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE, Outcome.HARNESS_ERROR})
@@ -73,11 +80,14 @@ def validate(
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Environments and runs at a time.")] = None,
     wanted: Format = None,
+    answers: Annotated[
+        Path | None, typer.Option(help="Answers to the records of a file of GitChameleon or EvoCodeBench.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Run samples in pinned environments, each with the dependencies of its release's day, in the sandbox.
 
-    Files of VersiCode, LibEvolutionEval and GitChameleon are read too: what a model answered, else the references.
+    Files of the benchmarks are read too: what a model answered in them, else the references.
 
     A killed run goes on where it was when the same command is given again. Ends with status 0 if every sample passed
     (with --versions: if every run could be judged), 1 if not, 2 for bad usage.
@@ -85,14 +95,26 @@ def validate(
     Example: driftline validate samples.jsonl --out verdicts.jsonl
     """
     span = _range(versions, prereleases, bisect)
+    if answers and not answers.is_file():
+        fail(f"--answers {answers}: no such file", BAD_USAGE)
     if again and restart:
         fail("--again keeps what passed and --restart keeps nothing; give one of them", BAD_USAGE)
     engine = _engine(repeats, process, timeout, workers, coverage)
     catalogue = Catalogue(engine.store.facts.project)
     try:
-        with _file(samples, verdicts) as given, as_samples(given, wanted) as path, progress(0, "samples") as bar:
-            asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)
-            summary = validate_file(asked, engine, catalogue, teller(bar))
+        with _file(samples, verdicts) as given, progress(0, "samples") as bar:
+            found = wanted or detect(given)
+            if found in IN_PROJECTS:
+                if span or only or coverage or repeats or process or timeout:
+                    fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
+                tools = _workshop(engine)
+                summary = validate_in_projects(
+                    given, found, verdicts, tools, teller(bar), answers, again=again, restart=restart
+                )
+            else:
+                with as_samples(given, found, answers) as path:
+                    asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)
+                    summary = validate_file(asked, engine, catalogue, teller(bar))
     except (NothingToValidate, NoVerdicts, ExportError) as error:
         fail(str(error), BAD_USAGE)
     if json:
@@ -102,6 +124,15 @@ def validate(
     failing = _UNJUDGED if span else set(Outcome) - {Outcome.PASSED}
     if any(summary.outcomes.get(outcome) for outcome in failing):
         raise typer.Exit(PROBLEM)
+
+
+def _workshop(engine: Engine) -> Workshop:
+    """Return what runs the tests of projects on this machine."""
+    current = settings()
+    rules = load(current.rules / "repository.yaml", RepositoryRules)
+    fetcher = Fetcher(timeout_s=current.timeout_s)
+    sources = ProjectSources(current.cache / "projects", fetcher, index_url(), rules)
+    return Workshop(sources, engine.store, engine.sandbox, rules, engine.workers)
 
 
 def _range(versions: str | None, prereleases: bool, bisect: bool) -> Range | None:

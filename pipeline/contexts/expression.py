@@ -31,8 +31,7 @@ def expression_at(source: Source, use: Span) -> Expression | None:
             called[node.func] = node
         elif isinstance(node, ast.Attribute | ast.Name) and _end(source, node) == use[1] and _name(node) == name:
             found = node
-    # Python 3.11 places what stands in f-strings of several lines anywhere.
-    if found is None or _start(source, found) > use[0]:
+    if found is None:
         return None
     whole: ast.expr = called.get(found, found)
     return Expression((_start(source, whole), _end(source, whole)), _cursor(source, found), whole)

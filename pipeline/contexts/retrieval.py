@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +14,7 @@ import numpy as np
 from pipeline.contexts.rules import RetrievalRules
 from pipeline.terms import RetrieverKind
 
+Scores = np.ndarray[tuple[int], np.dtype[np.float64]]
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 _PLACES = 4
@@ -70,7 +71,7 @@ class Embedding:
     kind = RetrieverKind.EMBEDDING
 
     def __init__(self) -> None:
-        self._known: dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]] = {}
+        self._known: dict[str, Scores] = {}
 
     def best(self, documents: Sequence[str], queries: Sequence[str], limit: int) -> list[list[Hit]]:
         """Return for every query the best documents; none for a query without a word."""
@@ -111,6 +112,8 @@ def words(text: str) -> list[str]:
     return [word.lower() for word in _WORD.findall(text)]
 
 
-def _best(scores: Iterable[float], limit: int) -> list[Hit]:
-    hits = (Hit(place, round(float(score), _PLACES)) for place, score in enumerate(scores))
-    return sorted((hit for hit in hits if hit.score > 0), key=lambda hit: (-hit.score, hit.place))[:limit]
+def _best(scores: Scores, limit: int) -> list[Hit]:
+    rounded = np.round(scores, _PLACES)
+    # A stable sort leaves equal ones in their order.
+    order = np.argsort(-rounded, kind="stable")[:limit]
+    return [Hit(int(place), round(float(rounded[place]), _PLACES)) for place in order if rounded[place] > 0]

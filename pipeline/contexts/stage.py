@@ -42,7 +42,8 @@ def contexts_stage(
     library = _Library(releases, Documentation(releases, api_documents), rules, writer, ignore_case)
     chosen, rejects = _chosen(completions, uses, rules)
     contexts: list[Row] = []
-    for completion in chosen:
+    # A program is parsed once for its completions.
+    for completion in sorted(chosen, key=lambda row: str(row["code"])):
         result = library.context(completion, uses[completion["usage_id"]])
         if isinstance(result, Reject):
             rejects.append(result)

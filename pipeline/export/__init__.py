@@ -3,25 +3,29 @@
 from pipeline.export.export import LAYOUTS, export
 from pipeline.export.folder import Written
 from pipeline.export.importing import IMPORTED, Imports, import_file
-from pipeline.export.projects import IndexSources, SourcesMissing
+from pipeline.export.in_projects import validate_in_projects
+from pipeline.export.projects import SourcesMissing, Unpack, from_index
 from pipeline.export.records import BadRecord, detect
-from pipeline.export.samples import Converted, write_samples
+from pipeline.export.samples import IN_PROJECTS, Converted, write_samples
 from pipeline.export.snapshot import ExportError, NothingHeld, Snapshot
 
 __all__ = [
     "IMPORTED",
+    "IN_PROJECTS",
     "LAYOUTS",
     "BadRecord",
     "Converted",
     "ExportError",
     "Imports",
-    "IndexSources",
     "NothingHeld",
     "Snapshot",
     "SourcesMissing",
+    "Unpack",
     "Written",
     "detect",
     "export",
+    "from_index",
     "import_file",
+    "validate_in_projects",
     "write_samples",
 ]

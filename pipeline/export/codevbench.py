@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pipeline.export.evocodebench import path_of
-from pipeline.export.projects import SOURCES, SourcesMissing, Unpack, attached_sources, folder_of
-from pipeline.export.results import Layout, Placed, Record, Refused, Result
+from pipeline.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
+from pipeline.export.results import Layout, Placed, Record, Result
 from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
-from pipeline.terms import NotHeld, Scene
+from pipeline.terms import Scene
 
 _FILES: dict[str, str] = {
     Scene.WHOLE_BLOCK: "prefix_suffix_full_complete_current_block_no_evidence",
@@ -24,10 +24,10 @@ _FILES: dict[str, str] = {
 
 LAYOUT = Layout(
     families=("scenes",),
-    configs=("scenes",),
+    configs=("scenes", "projects"),
     notes=(
         f"paths are below {SOURCES}, whose projects are as their source distributions have them; unit tests are"
-        " pytest node ids in the project's own folder",
+        f" pytest node ids in the project's own folder; {PROJECTS} has the lock of the environment they were run in",
         "what is run is test_prefix + response + test_suffix in the place of the file",
         "item_dids are the unit_test_ids; the benchmark's files _with_evidence are not made",
     ),
@@ -39,19 +39,14 @@ def codevbench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
 
     Errors: Unreachable where the index that has the sources does not answer.
     """
-    projects = {row["id"]: row for row in snapshot.rows("projects")}
     rows = snapshot.rows("scenes")
-    lacking: dict[str, str] = {}
-    for project_id in sorted({row["project_id"] for row in rows}):
-        try:
-            yield from attached_sources(projects[project_id], unpack(projects[project_id]))
-        except SourcesMissing as error:
-            lacking[project_id] = str(error)
+    sources = Sources(snapshot.rows("projects"), unpack)
+    yield from sources.attached(row["project_id"] for row in rows)
     for row in rows:
-        if row["project_id"] in lacking:
-            yield Refused("scenes", row["id"], NotHeld.SOURCES_MISSING, lacking[row["project_id"]])
+        if refusal := sources.refusal("scenes", row):
+            yield refusal
             continue
-        record = scene_record(row, projects[row["project_id"]])
+        record = scene_record(row, sources.projects[row["project_id"]])
         yield Placed(file_of(row["scene"]), record, "scenes", row, scene_row(record, row["scene"]))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from pipeline.export.projects import SOURCES, SourcesMissing, Unpack, attached_sources, folder_of
+from pipeline.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
 from pipeline.export.results import Further, Layout, Placed, Record, Refused, Result
 from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
@@ -15,10 +15,10 @@ ELEMENTS = "prompt/prompt_elements.jsonl"
 
 LAYOUT = Layout(
     families=("repository_tasks",),
-    configs=("repository_tasks",),
+    configs=("repository_tasks", "projects"),
     notes=(
-        f"completion_path is below {SOURCES}, whose projects are as their source distributions have them; an"
-        " environment for each is described in the table `projects` of the snapshot (lock)",
+        f"completion_path is below {SOURCES}, whose projects are as their source distributions have them;"
+        f" {PROJECTS} has the lock of the environment in which the tests of each were run",
         "positions are lines from 1, both ends included; a completion takes the place of the lines of body_position",
         "a namespace stands once: of several releases of a project that have it, the newest is taken",
         "Dependency_Data, a cache that the benchmark's own parser fills, is not written",
@@ -31,24 +31,19 @@ def evocodebench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
 
     Errors: Unreachable where the index that has the sources does not answer.
     """
-    projects = {row["id"]: row for row in snapshot.rows("projects")}
     rows = snapshot.rows("repository_tasks")
     newest = _newest(rows)
-    lacking: dict[str, str] = {}
-    for project_id in sorted({row["project_id"] for row in newest.values()}):
-        try:
-            yield from attached_sources(projects[project_id], unpack(projects[project_id]))
-        except SourcesMissing as error:
-            lacking[project_id] = str(error)
+    sources = Sources(snapshot.rows("projects"), unpack)
+    yield from sources.attached(row["project_id"] for row in newest.values())
     for row in rows:
-        if newest[row["namespace"]] is not row:
-            taken = newest[row["namespace"]]
+        taken = newest[row["namespace"]]
+        if taken is not row:
             detail = f"{row['namespace']} of {taken['project']} {taken['version']} is taken"
             yield Refused("repository_tasks", row["id"], NotHeld.SAME_NAME, detail)
-        elif row["project_id"] in lacking:
-            yield Refused("repository_tasks", row["id"], NotHeld.SOURCES_MISSING, lacking[row["project_id"]])
+        elif refusal := sources.refusal("repository_tasks", row):
+            yield refusal
         else:
-            yield from _records(row, projects[row["project_id"]])
+            yield from _records(row, sources.projects[row["project_id"]])
 
 
 def _newest(rows: list[Row]) -> Mapping[str, Row]:

@@ -44,7 +44,7 @@ def write_export(
     Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or no row is to be exported,
     NothingHeld where none can be.
     """
-    check_folder(out)
+    check_folder(out, snapshot.folder)
     if not snapshot.count(layout.families):
         families = ", ".join(layout.families)
         raise ExportError(
@@ -72,8 +72,10 @@ def _nothing(wanted: ExportFormat, written: Written) -> str:
     return f"{wanted} can hold none of the {rows} rows, so nothing was written: {reasons}. {written.first_refusal}"
 
 
-def check_folder(out: Path) -> None:
-    """Raise ExportError where an export would stand among other files."""
+def check_folder(out: Path, snapshot: Path) -> None:
+    """Raise ExportError where an export would stand among other files, or in the snapshot itself."""
+    if out.resolve().is_relative_to(snapshot.resolve()):
+        raise ExportError(f"--out {out} is in the snapshot, which nothing may change; name a folder elsewhere")
     if out.exists() and not out.is_dir():
         raise ExportError(f"--out {out} is a file; name a folder")
     if out.is_dir() and any(out.iterdir()):
@@ -124,7 +126,8 @@ class _Lines:
         self._size = 0
 
     def add(self, file: str, record: Mapping[str, Any]) -> None:
-        text = json.dumps(record, ensure_ascii=False, default=_plain)
+        # ASCII: a reader that parts lines at U+2028 or U+0085 reads the same records.
+        text = json.dumps(record, default=_plain)
         if file.endswith(".json"):
             text = (",\n" if file in self._known else '{"data": [\n') + text
         else:

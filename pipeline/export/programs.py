@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.export import gitchameleon, libevolutioneval, versicode
 from pipeline.export.masks import MASK, filled
-from pipeline.export.records import Fields, RecordError, checked
+from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
 from pipeline.export.results import Record
 from pipeline.terms import ExportFormat, Granularity, Language, RecordKind
 
@@ -22,11 +22,12 @@ _MIGRATION: Fields = dict.fromkeys(
 _IN_LINE: Fields = dict.fromkeys(("prompt", "code_str", "reference_call"), str)
 _OF_IN_LINE: Fields = {"id": (str, int)} | dict.fromkeys(("imports", "right_context", "version", "library"), str)
 _PROBLEM: Fields = {"example_id": (str, int)} | dict.fromkeys(("library", "version", "starting_code", "solution"), str)
-_OF_PROBLEM: Fields = {"additional_dependencies": (str, list)} | dict.fromkeys(
-    ("python_version", "test", "answer"), str
-)
-_TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
-_SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
+_OF_PROBLEM: Fields = {
+    **dict.fromkeys(("additional_dependencies", "answer"), (str, list)),
+    **dict.fromkeys(("python_version", "test"), str),
+}
+TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
+SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
 
 _PROJECT = re.compile(r"(.+?)-(\d[\w.!+]*)")
 """The folder of a project whose release is known: name and version."""
@@ -71,10 +72,10 @@ def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -
         case ExportFormat.GITCHAMELEON:
             return _problem(record, path)
         case ExportFormat.EVOCODEBENCH:
-            checked(record, _TASK, {})
+            checked(record, TASK, {})
             return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
         case ExportFormat.CODEVBENCH:
-            checked(record, _SCENE, {})
+            checked(record, SCENE, {})
             return Read(RecordKind.SCENE, (_in_project(record["block_key"], record["block_key"]),))
 
 
@@ -169,8 +170,10 @@ def _problem(record: Record, path: Path) -> Read:
         test_file=tests,
         module=module if tests else None,
     )
-    answers = (replace(reference, code=record["answer"]),) if record.get("answer") is not None else ()
-    return Read(RecordKind.PROBLEM, (reference,), answers)
+    answers = answers_in(record, "answer")
+    names = numbered(reference.name, len(answers)) if answers else []
+    answered = (replace(reference, name=name, code=code) for name, code in zip(names, answers, strict=True))
+    return Read(RecordKind.PROBLEM, (reference,), tuple(answered))
 
 
 def _hidden_tests(path: Path, module: str) -> str | None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pipeline.crawl import BadAnswer, Fetcher, NotFound, WrongHash, project
-from pipeline.crawl.archives import ArchiveLimits, BadArchive, UnsafeArchive, read_members
-from pipeline.export.results import Attached
+from pipeline.crawl import BadAnswer, NotFound, WrongHash
+from pipeline.crawl.archives import BadArchive, UnsafeArchive
+from pipeline.export.results import Attached, Further, Refused, Result
 from pipeline.lake import Row
+from pipeline.repository import ProjectSources
+from pipeline.repository.sdists import TooLarge
+from pipeline.terms import NotHeld
 
 SOURCES = "Source_Code"
+PROJECTS = "projects.jsonl"
+"""The rows of `projects`, with the folder of each below the sources: which environment its tests run in."""
 
 
 class SourcesMissing(Exception):
@@ -33,43 +36,46 @@ def _plain(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "-", text).strip("-")
 
 
-def attached_sources(project: Row, files: Mapping[str, bytes]) -> Iterator[Attached]:
-    """Yield the files of a project where an export has them."""
-    for path, content in sorted(files.items()):
-        yield Attached(f"{SOURCES}/{folder_of(project)}/{path}", content)
+class Sources:
+    """The sources of projects as parts of an export; `lacking` says of projects, by id, why they cannot be had."""
+
+    def __init__(self, projects: Iterable[Row], unpack: Unpack) -> None:
+        self.projects = {row["id"]: row for row in projects}
+        self.unpack = unpack
+        self.lacking: dict[str, str] = {}
+
+    def attached(self, ids: Iterable[str]) -> Iterator[Result]:
+        """Yield the files of projects, and what their tests run in.
+
+        Errors: Unreachable where the index that has the sources does not answer.
+        """
+        for project in (self.projects[one] for one in sorted(set(ids))):
+            try:
+                files = self.unpack(project)
+            except SourcesMissing as error:
+                self.lacking[project["id"]] = str(error)
+                continue
+            folder = folder_of(project)
+            for path, content in sorted(files.items()):
+                yield Attached(f"{SOURCES}/{folder}/{path}", content)
+            yield Further(PROJECTS, {"folder": folder, **project})
+
+    def refusal(self, config: str, row: Row) -> Refused | None:
+        """Return why a row cannot be exported, if the sources of its project are missing."""
+        why = self.lacking.get(row["project_id"])
+        return Refused(config, row["id"], NotHeld.SOURCES_MISSING, why) if why else None
 
 
-class IndexSources:
-    """Source distributions from the index, by the name and the hash that the snapshot has of them.
+def from_index(sources: ProjectSources) -> Unpack:
+    """Return what gives the sources of projects as the index has them, by the hash that the snapshot has of them.
 
-    Where the index is, is asked when the first is wanted.
-
-    Errors of a call: SourcesMissing, Unreachable.
+    Errors of its calls: SourcesMissing, Unreachable.
     """
 
-    def __init__(self, fetcher: Fetcher, index_url: Callable[[], str], limits: ArchiveLimits) -> None:
-        self.fetcher = fetcher
-        self.index_url = index_url
-        self.limits = limits
-
-    def __call__(self, wanted: Row) -> Mapping[str, bytes]:
-        """Return the files of a row of `projects` by their paths below its root."""
+    def unpack(row: Row) -> Mapping[str, bytes]:
         try:
-            return self._files(wanted, self._url(wanted))
-        except (NotFound, BadAnswer, WrongHash, BadArchive, UnsafeArchive) as error:
-            raise SourcesMissing(f"{wanted['sdist']}: {error}") from None
+            return sources.tree(row["project"], row["version"], row["sha256"], row["size"] or 0).files
+        except (NotFound, BadAnswer, WrongHash, TooLarge, BadArchive, UnsafeArchive) as error:
+            raise SourcesMissing(f"{row['sdist']}: {error}") from None
 
-    def _url(self, wanted: Row) -> str:
-        releases = project(self.fetcher, self.index_url(), wanted["project"]).releases
-        found = [file for files in releases.values() for file in files if file.sha256 == wanted["sha256"]]
-        if not found:
-            raise SourcesMissing(f"{wanted['sdist']}: the index lists no file of {wanted['project']} with its hash")
-        return found[0].url
-
-    def _files(self, wanted: Row, url: str) -> dict[str, bytes]:
-        root = PurePosixPath(wanted["root"] or "")
-        with tempfile.TemporaryFile() as whole:
-            self.fetcher.download(url, whole, sha256=wanted["sha256"], max_bytes=self.limits.max_bytes)
-            members = read_members(whole, lambda name: True, self.limits)
-            named = ((PurePosixPath(member.name), member.content) for member in members)
-            return {str(path.relative_to(root)): content for path, content in named if path.is_relative_to(root)}
+    return unpack

@@ -32,12 +32,13 @@ class BadRecord:
     detail: str
 
 
-_TELLING: Mapping[ExportFormat, frozenset[str]] = {
-    ExportFormat.GITCHAMELEON: frozenset({"example_id", "starting_code"}),
-    ExportFormat.EVOCODEBENCH: frozenset({"namespace", "completion_path"}),
-    ExportFormat.CODEVBENCH: frozenset({"block_key", "test_prefix"}),
-    ExportFormat.LIBEVOLUTIONEVAL: frozenset({"prompt", "code_str"}),
-}
+_TELLING = (
+    (frozenset({"example_id", "starting_code"}), ExportFormat.GITCHAMELEON),
+    (frozenset({"namespace", "completion_path"}), ExportFormat.EVOCODEBENCH),
+    (frozenset({"block_key", "test_prefix"}), ExportFormat.CODEVBENCH),
+    (frozenset({"prompt", "code_str"}), ExportFormat.LIBEVOLUTIONEVAL),
+    (frozenset({"API_Call", "Signature"}), ExportFormat.LIBEVOLUTIONEVAL),
+)
 """Fields by which the first record of a file of JSON lines tells its format."""
 
 
@@ -51,7 +52,7 @@ def detect(path: Path) -> ExportFormat | None:
         fields = set(json.loads(first))
     except (ValueError, TypeError, RecursionError):
         return None
-    return next((wanted for wanted, telling in _TELLING.items() if telling <= fields), None)
+    return next((wanted for telling, wanted in _TELLING if telling <= fields), None)
 
 
 def is_whole_json(file: IO[bytes]) -> bool:
@@ -104,6 +105,55 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
         yield line
         while len(line) > LINE_BYTES and not line.endswith(b"\n"):
             line = file.readline(LINE_BYTES + 1)
+
+
+_ANSWERS = {ExportFormat.GITCHAMELEON: ("example_id", "answer"), ExportFormat.EVOCODEBENCH: ("namespace", "completion")}
+"""The fields of files of answers: by which a record is found, and what a model wrote."""
+
+
+def read_answered(path: Path, wanted: ExportFormat, answers: Path | None) -> Iterator[tuple[int, Record] | BadRecord]:
+    """Yield the records of a file; with a file of answers those that it answers, with what it says in them.
+
+    An answer to no record is a BadRecord. Errors: ExportError for a format that keeps answers in its records.
+    """
+    if answers is None:
+        yield from read_records(path)
+        return
+    if wanted not in _ANSWERS:
+        raise ExportError(f"{answers}: {wanted} keeps answers in its records; leave out --answers")
+    key, field = _ANSWERS[wanted]
+    found: dict[str, list[tuple[int, str]]] = {}
+    for one in read_records(answers):
+        if isinstance(one, BadRecord):
+            yield BadRecord(one.number, f"{answers.name}: {one.detail}")
+        elif not isinstance(one[1].get(key), str | int) or not isinstance(one[1].get(field), str):
+            yield BadRecord(one[0], f"{answers.name}: {key} or {field} is missing, or no text; give both")
+        else:
+            found.setdefault(str(one[1][key]), []).append((one[0], one[1][field]))
+    for one in read_records(path):
+        if isinstance(one, BadRecord):
+            yield one
+        elif told := found.pop(str(one[1].get(key)), None):
+            yield one[0], one[1] | {field: [text for _, text in told]}
+    for name, told in found.items():
+        yield BadRecord(told[0][0], f"{answers.name}: {path.name} has no record with {key} {name!r:.80}")
+
+
+def answers_in(record: Record, field: str) -> list[str]:
+    """Return the answers in a record: a text, or a list of them.
+
+    Errors: RecordError.
+    """
+    value = record.get(field)
+    found: list[Any] = [] if value is None else value if isinstance(value, list) else [value]
+    if not all(isinstance(one, str) for one in found):
+        raise RecordError(f"{field}: {value!r:.60} does not fit; give a text, or a list of texts")
+    return found
+
+
+def numbered(name: str, number: int) -> list[str]:
+    """Return names for some answers to one record: its own, with a number where there are several."""
+    return [name] if number == 1 else [f"{name}#{at}" for at in range(1, number + 1)]
 
 
 def checked(record: Record, fields: Fields, optional: Fields) -> Record:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline.export.programs import Program, read_record
-from pipeline.export.records import BadRecord, RecordError, read_records
+from pipeline.export.records import BadRecord, RecordError, read_answered
 from pipeline.export.snapshot import ExportError
 from pipeline.terms import ExportFormat
 
@@ -26,18 +26,18 @@ class Converted:
     bad: list[BadRecord] = field(default_factory=list)
 
 
-def write_samples(path: Path, wanted: ExportFormat, out: IO[str]) -> Converted:
+def write_samples(path: Path, wanted: ExportFormat, out: IO[str], answers: Path | None = None) -> Converted:
     """Write the records of a file as lines of samples: what a model answered where there is any, else references.
 
-    A record that cannot be used becomes a line that no sample can have, so that it gets a verdict too. Errors:
-    ExportError where the file as a whole cannot be used.
+    With a file of answers only what it answers is written. A record that cannot be used becomes a line that no sample
+    can have, so that it gets a verdict too.
+
+    Errors: ExportError where the file as a whole cannot be used.
     """
     if wanted in IN_PROJECTS:
-        raise ExportError(
-            f"{path}: records of {wanted} run in a project, with its tests; give them to `driftline score`"
-        )
+        raise ExportError(f"{path}: records of {wanted} are no programs: they run in a project, with its tests")
     converted = Converted()
-    for programs, answered, bad in _programs(path, wanted):
+    for programs, answered, bad in _programs(path, wanted, answers):
         if bad:
             converted.bad.append(bad)
             out.write(json.dumps({"id": f"record {bad.number}", "unusable": bad.detail}) + "\n")
@@ -50,8 +50,10 @@ def write_samples(path: Path, wanted: ExportFormat, out: IO[str]) -> Converted:
     return converted
 
 
-def _programs(path: Path, wanted: ExportFormat) -> Iterator[tuple[tuple[Program, ...], bool, BadRecord | None]]:
-    for one in read_records(path):
+def _programs(
+    path: Path, wanted: ExportFormat, answers: Path | None
+) -> Iterator[tuple[tuple[Program, ...], bool, BadRecord | None]]:
+    for one in read_answered(path, wanted, answers):
         if isinstance(one, BadRecord):
             yield (), False, one
             continue

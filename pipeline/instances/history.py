@@ -65,6 +65,10 @@ class History:
         """Return the versions of the lake from the first to the last, both included, in order."""
         return list(self.releases)[self._rank[first] : self._rank[last] + 1]
 
+    def since(self, first: str) -> list[str]:
+        """Return the versions of the lake from the first on, in order."""
+        return list(self.releases)[self._rank[first] :]
+
     def within(self, version: str, first: str, last: str | None) -> bool:
         """Return whether a version of the lake lies in a run of releases, which without a last one goes on."""
         return self._rank[first] <= self._rank[version] and (last is None or self._rank[version] <= self._rank[last])
@@ -159,3 +163,8 @@ class History:
 
 def _most_telling_first(change: Row) -> tuple[bool, str, str, str]:
     return not change["breaking"], change["kind"], change["parameter"] or "", change["id"]
+
+
+def is_major(version: str) -> bool:
+    """Return whether a version is X.0.0, a major release in VersiCode's sense (2406.07411, appendix B)."""
+    return not any(Version(version).release[1:])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from packaging.version import Version
-
 from pipeline.instances.head import Made, head, tags_of, within_quota
-from pipeline.instances.history import History
+from pipeline.instances.history import History, is_major
 from pipeline.instances.pairs import Corpus, Pair, Side, changed_examples, connected_examples
 from pipeline.instances.rules import MigrationRules
 from pipeline.lake import Reject, Row, content_id
@@ -99,6 +97,7 @@ def _instance(
         "direction": direction,
         "pattern": version_pattern(source.version, target.version),
         "basis": basis,
+        "target_outputs": target.outputs,
         "source_code": source.code,
         "target_code": target.code,
         "source_name": source.path.rpartition(".")[2],
@@ -113,8 +112,4 @@ def version_pattern(version: str, target_version: str) -> VersionPattern:
         (True, False): VersionPattern.MAJOR_TO_MINOR,
         (False, True): VersionPattern.MINOR_TO_MAJOR,
         (False, False): VersionPattern.MINOR_TO_MINOR,
-    }[_is_major(version), _is_major(target_version)]
-
-
-def _is_major(version: str) -> bool:
-    return not any(Version(version).release[1:])
+    }[is_major(version), is_major(target_version)]

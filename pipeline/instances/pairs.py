@@ -34,6 +34,11 @@ class Side:
         return source_of(self.rewrite or self.snippet)
 
     @property
+    def outputs(self) -> int:
+        """How many outputs the program states, which it must meet to pass."""
+        return sum(check["expected"] is not None for check in self.snippet["checks"])
+
+    @property
     def rewrite_id(self) -> str | None:
         """The id of what a codemod made of the snippet."""
         return self.rewrite["id"] if self.rewrite else None

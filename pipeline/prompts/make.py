@@ -76,6 +76,8 @@ def _of_row(
         system, text = rules.render(setting, row)
     except UnreadableCode as error:
         return Without(row_id, NoPrompt.UNREADABLE, str(error))
+    except ValueError as error:
+        raise ValueError(f"{template.family} {row_id}: {error}; correct it in curation_rules/prompts") from None
     return Prompt(row_id, template.family, setting, system, text, row["canary"])
 
 

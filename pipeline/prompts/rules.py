@@ -85,24 +85,33 @@ class PromptRules(Rule):
 
     def columns(self, template: str) -> frozenset[str]:
         """Return the columns of its rows that a template looks at."""
-        rule = self.templates[template]
-        texts = [template, *([f"{template}.system"] if rule.system else [])]
-        return frozenset().union(*(self.texts.names_in(text) for text in texts)) & _columns(rule.family)
+        return self._asked(template) & _columns(self.templates[template].family)
+
+    def _asked(self, template: str) -> frozenset[str]:
+        system = self.texts.names_in(f"{template}.system") if self.templates[template].system else frozenset()
+        return self.texts.names_in(template) | system
+
+    def _added(self, template: str) -> set[str]:
+        given = {one for setting in self.settings.values() if setting.template == template for one in setting.given}
+        return {_ADDED[one] for one in given if one in _ADDED}
+
+    @model_validator(mode="after")
+    def _templates_are_known(self) -> PromptRules:
+        if twice := sorted(self.parts.keys() & self.templates.keys()):
+            raise ValueError(f"both a part and a template: {', '.join(twice)}; rename one of them")
+        for name, setting in self.settings.items():
+            if setting.template not in self.templates:
+                there = ", ".join(sorted(self.templates))
+                raise ValueError(f"setting {name}: no template {setting.template!r}; there are {there}")
+        return self
 
     @model_validator(mode="after")
     def _names_are_known(self) -> PromptRules:
-        for name, setting in self.settings.items():
-            if setting.template not in self.templates:
-                raise ValueError(
-                    f"setting {name}: no template {setting.template!r}; there are {sorted(self.templates)}"
-                )
         for name, rule in self.templates.items():
-            given = {of for setting in self.settings.values() if setting.template == name for of in setting.given}
-            known = _columns(rule.family) | _ALWAYS | {_ADDED[one] for one in given if one in _ADDED}
-            asked = self.texts.names_in(name) | (self.texts.names_in(f"{name}.system") if rule.system else frozenset())
-            if unknown := sorted(asked - known):
+            columns = _columns(rule.family)
+            if unknown := sorted(self._asked(name) - columns - _ALWAYS - self._added(name)):
                 raise ValueError(f"template {name}: {rule.family} rows have no {', '.join(unknown)}; correct the name")
-            if rule.hidden is not None and rule.hidden not in _columns(rule.family):
+            if rule.hidden is not None and rule.hidden not in columns:
                 raise ValueError(f"template {name}: {rule.family} rows have no column {rule.hidden} to hide")
         return self
 

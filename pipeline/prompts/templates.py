@@ -66,9 +66,9 @@ class Templates:
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """Fill a template.
 
-        Errors: ValueError that names what it asks for and is not given; UnreadableCode.
+        Errors: ValueError for a value that it asks for and is not given, or cannot be used as it wants; UnreadableCode.
         """
         try:
             return self._environment.get_template(name).render(values)
-        except TemplateError as error:
+        except (TemplateError, TypeError, AttributeError, LookupError, ArithmeticError) as error:
             raise ValueError(f"template {name}: {error}") from None

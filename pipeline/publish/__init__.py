@@ -4,7 +4,10 @@ from pipeline.publish.card import FAMILIES
 from pipeline.publish.controlled import controlled_gate_stage
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
+from pipeline.publish.problems import problems_gate_stage
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.repository_tasks import repository_gate_stage
+from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, Published, latest, publish
 from pipeline.publish.verify import verify
 
@@ -20,7 +23,10 @@ __all__ = [
     "controlled_gate_stage",
     "gate_stage",
     "latest",
+    "problems_gate_stage",
     "publish",
     "read_manifest",
+    "repository_gate_stage",
+    "scenes_gate_stage",
     "verify",
 ]

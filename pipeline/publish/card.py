@@ -21,7 +21,15 @@ _templates = Environment(
     autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
 )
 
-FAMILIES = ("completions", "migrations", "block_completions", "controlled_completions")
+FAMILIES = (
+    "completions",
+    "migrations",
+    "block_completions",
+    "controlled_completions",
+    "problems",
+    "repository_tasks",
+    "scenes",
+)
 """The instance families; other tables say where their rows come from."""
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
@@ -84,9 +92,13 @@ def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
         "libevolutioneval_tag",
         "versicode_tag",
         "evidence",
+        "category",
+        "discriminating",
         "granularity",
         "access",
         "pattern",
+        "scene",
+        "block_type",
     )
     return {
         column: sorted(Counter(str(row[column]) for row in rows).items())

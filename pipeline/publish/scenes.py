@@ -13,7 +13,7 @@ from pipeline.terms import BlockType, Evidence, RejectReason, ReviewStatus, Scen
 _OF_PROJECT = ("python", "lock_id", "sdist", "sha256", "purl", "licence", "attribution")
 
 
-def publish_scenes(
+def scenes_gate_stage(
     scenes: Sequence[Row], projects: Sequence[Row], project_files: Sequence[Row], rules: QualityRules
 ) -> Output:
     """Make the table `published_scenes` of a library; the unit is a scene.

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from pipeline.lake import sha256_file, table
 from pipeline.lake.schema import Column, Table, enum_of
+from pipeline.publish.leaks import leaks
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.snapshot import TABLES, TAGGED, TEXTS
 from pipeline.terms import Agreement
@@ -134,6 +135,7 @@ def _content(database: duckdb.DuckDBPyConnection, declared: Table, readable: Map
         yield from _canary(database, name)
     if "agreement" in {column.name for column in columns}:
         yield from _both_versions(database, name)
+    yield from leaks(database, name, readable)
 
 
 @dataclass(frozen=True, slots=True)

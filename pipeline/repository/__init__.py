@@ -5,6 +5,7 @@ from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.running import TestRun, run_tests, run_variants
 from pipeline.repository.sdists import ProjectSources
 from pipeline.repository.stage import projects_stage
+from pipeline.repository.tasks import repository_tasks_stage
 from pipeline.repository.workshop import Workshop, open_project
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Workshop",
     "open_project",
     "projects_stage",
+    "repository_tasks_stage",
     "run_tests",
     "run_variants",
 ]

@@ -52,7 +52,7 @@ class Chosen:
 
 
 def choose(releases: Sequence[Row], found: Sequence[Row], rules: RepositoryRules) -> list[Chosen]:
-    """Return the newest releases of a library in the covered period, and releases of dependents that were read for code."""
+    """Return the newest releases of a library in the covered period, and of dependents that were read for code."""
     newest = sorted(releases, key=lambda row: Version(row["version"]), reverse=True)[: rules.releases]
     return [*map(_of_release, newest), *_dependents(found, rules)]
 

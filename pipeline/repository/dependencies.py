@@ -96,10 +96,8 @@ def _locals(node: ast.AST) -> set[str]:
             bound.add(part.arg)
         elif isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
             bound.add(part.id)
-        elif (isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and part is not node) or (
-            isinstance(part, ast.ExceptHandler) and part.name
-        ):
-            bound.add(part.name)
+        elif isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler):
+            bound |= {part.name} if part.name and part is not node else set()
         elif isinstance(part, ast.Global | ast.Nonlocal):
             shared |= set(part.names)
     return bound - shared

@@ -7,7 +7,7 @@ import inspect
 import io
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.terms import FunctionType
 
@@ -31,7 +31,7 @@ class Function:
     body: tuple[int, int]
     indent: int
     docstring: str | None
-    node: Definition
+    node: Definition = field(compare=False, repr=False)
 
     @property
     def owner(self) -> str:
@@ -78,7 +78,7 @@ def _definitions(node: ast.AST, owners: tuple[str, ...]) -> Iterator[tuple[Defin
 
 def _function(node: Definition, owners: tuple[str, ...], module: str, lines: list[str]) -> Function | Skipped:
     namespace = ".".join([module, *owners, node.name])
-    first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    first = _first_line(node)
     last = node.end_lineno or node.lineno
     documented = ast.get_docstring(node, clean=False) is not None
     rest = node.body[1:] if documented else node.body
@@ -108,7 +108,7 @@ def _function(node: Definition, owners: tuple[str, ...], module: str, lines: lis
 
 
 def _first_line(statement: ast.stmt) -> int:
-    decorators = getattr(statement, "decorator_list", [])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
     return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 

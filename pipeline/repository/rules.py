@@ -16,7 +16,7 @@ _MIB = 1 << 20
 
 
 class RepositoryRules(Rule):
-    """The rules of `curation_rules/repository.yaml`; sizes in bytes, KiB or MiB as their names say, times in seconds."""
+    """The rules of `curation_rules/repository.yaml`; sizes in the units of their names, times in seconds."""
 
     releases: int = Field(ge=0)
     dependents: int = Field(ge=0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -20,6 +19,7 @@ from pipeline.validation.judging import judge
 from pipeline.validation.server import Server
 
 _DETAIL = 500
+_OUTCOMES = {outcome.value: outcome for outcome in TestOutcome}
 _INSIDE = Path(__file__).with_name("inside")
 _WORST = (
     TestOutcome.PASSED,
@@ -36,8 +36,8 @@ _WORST = (
 class TestRun:
     """How the tests of a variant came out, by node id, in the order in which they ran.
 
-    `outcome` is how the run as a whole ended: PASSED where pytest came to its end, whatever the tests said; `detail` says
-    what was in the way. `collected` counts the tests that were found before any were picked. `trace` is what they
+    `outcome` is how the run as a whole ended: PASSED where pytest came to its end, whatever the tests said; `detail`
+    says what was in the way. `collected` counts the tests that were found before any were picked. `trace` is what they
     executed, as the program inside reports it.
     """
 
@@ -54,7 +54,12 @@ class TestRun:
     @property
     def worst(self) -> TestOutcome:
         """The worst outcome of its tests, which is that of the variant: PASSED means that all passed."""
-        return max(self.outcomes.values(), key=_WORST.index, default=TestOutcome.NOT_RUN)
+        return worst(self.outcomes.values())
+
+
+def worst(outcomes: Iterable[TestOutcome]) -> TestOutcome:
+    """Return the worst of some outcomes; NOT_RUN where there is none."""
+    return max(outcomes, key=_WORST.index, default=TestOutcome.NOT_RUN)
 
 
 def run_tests(
@@ -158,7 +163,7 @@ def _sources() -> dict[str, str]:
 def _told(variant: Variant, told: Mapping[str, Any], duration_s: float) -> TestRun:
     if problem := told.get("problem"):
         return _broken(variant, Outcome.HARNESS_ERROR, problem, duration_s)
-    outcomes = {test: TestOutcome(told["outcomes"].get(test, TestOutcome.NOT_RUN)) for test in told["chosen"]}
+    outcomes = {test: _OUTCOMES[told["outcomes"].get(test, "not_run")] for test in told["chosen"]}
     outcomes |= {test: TestOutcome.NOT_RUN for test in variant.tests if test not in outcomes}
     said = [*told["broken"], *(f"{test}: {told['said'].get(test, '')}" for test in outcomes if test in told["said"])]
     detail = "; ".join(said)[:_DETAIL] or None
@@ -171,8 +176,3 @@ def _broken(variant: Variant, outcome: Outcome, detail: str, duration_s: float =
         variant.tests, TestOutcome.TIMED_OUT if outcome is Outcome.TIMED_OUT else TestOutcome.NOT_RUN
     )
     return TestRun(variant.id, outcome, detail, outcomes, 0, None, duration_s)
-
-
-def tally(outcomes: Mapping[str, TestOutcome]) -> Counter[TestOutcome]:
-    """Count tests by their outcome."""
-    return Counter(outcomes.values())

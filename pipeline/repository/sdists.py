@@ -57,6 +57,6 @@ class ProjectSources:
         try:
             with os.fdopen(descriptor, "wb") as whole:
                 self.fetcher.download(file.url, whole, sha256=sha256, max_bytes=self.rules.max_sdist_bytes)
-            os.replace(temporary, kept)
+            Path(temporary).replace(kept)
         finally:
             Path(temporary).unlink(missing_ok=True)

@@ -53,8 +53,8 @@ class Traced:
 def projects_stage(releases: Sequence[Row], found: Sequence[Row], workshop: Workshop, licences: LicenceRules) -> Output:
     """Trace the tests of a library's projects; the unit is a project.
 
-    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE or
-    BAD_ARCHIVE; one for which the index did not answer is INDEX_UNREACHABLE and has none. Functions that are refused
+    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE
+    or BAD_ARCHIVE; one for which the index did not answer is INDEX_UNREACHABLE and has none. Functions that are refused
     (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
     notes.
     """
@@ -101,7 +101,8 @@ def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules)
     row["packages"] = tree.packages([*built["import_names"], *chosen.import_names])
     environment = workshop.store.open(built)
     project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules)
-    runs = [_run(project, repeat) for repeat in range(workshop.rules.repeats)]
+    with ThreadPoolExecutor(workshop.workers) as pool:
+        runs = list(pool.map(lambda repeat: _run(project, repeat), range(workshop.rules.repeats)))
     return _judged(row, project, runs)
 
 

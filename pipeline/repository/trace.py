@@ -1,11 +1,11 @@
-"""What traced runs say together: which tests pass, and what they execute of which function, the same on every repeat."""
+"""What traced runs say together: which tests pass, and what they execute of which function, alike on every repeat."""
 
 from __future__ import annotations
 
 import ast
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,13 +89,47 @@ def seen_by(
             if file := files.get(sources[int(number)]):
                 for place, reached in _by_function(file, lines).items():
                     seen[(file.path, place)].tests[test] = reached
-        for caller, line, callee, first in told["calls"]:
-            here, there = files.get(sources[caller]), files.get(sources[callee])
-            calling, called = here and here.at(line), there and there.at(first)
-            # A call of what a function has within itself is no dependency.
-            if here and isinstance(called, Function) and calling not in (None, called):
-                seen[(here.path, calling.first_line)].called[called.namespace] = called  # type: ignore[union-attr]
+        calls = _Calls(files, sources, told["calls"])
+        for calling, called in calls.direct():
+            seen[calling].called[called.namespace] = called
     return seen
+
+
+Place = tuple[str, int]
+
+
+class _Calls:
+    """The calls that one test saw, as places of code: a file and the first line of a function, or of one within it."""
+
+    def __init__(self, files: Mapping[str, SourceFile], sources: Sequence[str], calls: Iterable[Sequence[int]]) -> None:
+        self.files = files
+        self.out: dict[Place, set[Place]] = defaultdict(set)
+        for caller, line, callee, first in calls:
+            self.out[sources[caller], line].add((sources[callee], first))
+
+    def direct(self) -> Iterator[tuple[Place, Function]]:
+        """Yield for each function those that it called, also through what a decorator of the project put around."""
+        for place, targets in self.out.items():
+            calling = self.function(place)
+            for target in self.behind(targets) if calling else ():
+                called = self.function(target)
+                if calling and isinstance(called, Function) and called is not calling:
+                    yield (place[0], calling.first_line), called
+
+    def function(self, place: Place) -> Function | Skipped | None:
+        """Return the function to which a place belongs."""
+        file = self.files.get(place[0])
+        return file.at(place[1]) if file else None
+
+    def behind(self, targets: Iterable[Place]) -> set[Place]:
+        """Return places and, where they are within another function as wrappers are, those that they called."""
+        found: set[Place] = set()
+        todo = set(targets)
+        while todo:
+            found |= todo
+            inner = {place for place in todo if (one := self.function(place)) and one.first_line != place[1]}
+            todo = {further for place in inner for further in self.out.get(place, ())} - found
+        return found
 
 
 def _by_function(file: SourceFile, lines: Iterable[int]) -> dict[int, Lines]:

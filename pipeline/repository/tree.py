@@ -29,9 +29,9 @@ class Tree:
     def import_root(self) -> str:
         """The folder from which packages are imported: empty for the root itself, or such as `src`."""
         for folder in _IMPORT_ROOTS:
-            if any(path.startswith(f"{folder}/") and path.endswith("/__init__.py") for path in self.files):
-                if f"{folder}/__init__.py" not in self.files:
-                    return folder
+            inside = [path for path in self.files if path.startswith(f"{folder}/")]
+            if any(path.endswith(".py") for path in inside) and f"{folder}/__init__.py" not in inside:
+                return folder
         return ""
 
     def packages(self, import_names: Iterable[str]) -> list[str]:

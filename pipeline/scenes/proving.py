@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.lake import Reject, Row
-from pipeline.repository import TestRun, Variant
+from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
 from pipeline.scenes.candidates import tests_of
 from pipeline.scenes.choosing import Planned
 from pipeline.scenes.rules import SceneRules
@@ -62,6 +62,17 @@ def prove(
     runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
     outcomes = {each.id: _outcomes(each) for each in runs}
     return [each if isinstance(each, Reject) else _judge(each, outcomes, rules) for each in prepared]
+
+
+def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+    """Run tests of a project in the sandbox; on files that were changed they have less time, since they may never end.
+
+    Errors: those of `open_project`.
+    """
+    opened = open_project(project, workshop)
+    hurried = replace(opened, rules=opened.rules.model_copy(update={"test_time_s": rules.test_time_s}))
+    whole, changed = ([each for each in variants if bool(each.replacements) == has] for has in (False, True))
+    return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
 
 
 def _outcomes(run: TestRun) -> Mapping[str, TestOutcome]:

@@ -49,7 +49,8 @@ def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:
     # What is indented is no module of its own.
     head = "if True:\n" if text[extent[0]].isspace() else ""
     above, below = head + text[extent[0] : middle[0]], text[middle[1] : extent[1]]
-    candidates = ["", "pass"]
+    # A while without a body would never end.
+    candidates = ["", "break" if block.type == BlockType.WHILE and middle == block.inside else "pass"]
     if block.inside and block.inside[0] > middle[0]:
         # A handler, say, without which its try is none: the header stays.
         candidates.append(text[middle[0] : block.inside[0]] + "pass")

@@ -6,8 +6,11 @@ from pipeline.scores.estimate import Estimate, estimate, expected_best
 from pipeline.scores.predictions import Excluded, Prediction, read_predictions
 from pipeline.scores.retrieval import mentioned, recall, reciprocal_rank
 from pipeline.scores.rules import ScoreRules
+from pipeline.scores.running import Runners
 from pipeline.scores.score import Scored, score_predictions, write
 from pipeline.scores.similarity import identifier_sequence_match, prefix_match
+from pipeline.scores.table import score_rows
+from pipeline.scores.tally import Tally, tally
 from pipeline.scores.tasks import SnapshotError, Task, read_tasks
 
 __all__ = [
@@ -15,9 +18,11 @@ __all__ = [
     "Estimate",
     "Excluded",
     "Prediction",
+    "Runners",
     "ScoreRules",
     "Scored",
     "SnapshotError",
+    "Tally",
     "Task",
     "api_f1",
     "api_hit",
@@ -33,5 +38,7 @@ __all__ = [
     "recall",
     "reciprocal_rank",
     "score_predictions",
+    "score_rows",
+    "tally",
     "write",
 ]

@@ -63,7 +63,7 @@ def _hanging(text: str) -> Iterator[str]:
 
 
 def _continued(text: str) -> Iterator[str]:
-    """Put in front of `else:` and its like what they continue."""
+    """Put in front of `else:` and its like what they continue, and behind a decorator what it decorates."""
     body = f"{text} pass" if text.endswith(":") else text
     if text.startswith(("elif ", "else")):
         yield f"if x:\n pass\n{body}"
@@ -71,5 +71,5 @@ def _continued(text: str) -> Iterator[str]:
         yield f"try:\n pass\n{body}"
     elif text.startswith("case "):
         yield "match x:\n" + "\n".join(f" {line}" for line in body.split("\n"))
-    elif text.startswith("@"):
+    if text.rpartition("\n")[2].startswith("@"):
         yield f"{text}\ndef f(): pass"

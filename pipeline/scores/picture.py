@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape
@@ -97,14 +97,14 @@ def _panel(family: Family, facet: Facet, rows: Sequence[Row], shown: int) -> _Pa
 
 
 def _draw(title: str, panels: Sequence[_Panel]) -> Figure:
-    bands = [panels[at : at + _ACROSS] for at in range(0, len(panels), _ACROSS)]
+    bands = [*_bands(panels)]
     heights = [max(_height(panel) for panel in band) for band in bands]
-    across = min(_ACROSS, len(panels))
+    across = max(len(band) for band in bands)
     figure = Figure(figsize=(max(4.1 * across, 6), sum(heights) + 0.8), layout="constrained")
     grid = figure.add_gridspec(len(bands), across, height_ratios=heights)
     for down, band in enumerate(bands):
         for right, panel in enumerate(band):
-            _draw_panel(figure.add_subplot(grid[down, right]), panel)
+            _draw_panel(figure.add_subplot(grid[down, right]), panel, max(len(other.groups) for other in band))
     metrics = [metric for metric in _DRAWN if any(metric in panel.metrics for panel in panels)]
     handles = [mpl.lines.Line2D([], [], linestyle="", **_look(metric), label=_name(metric)) for metric in metrics]
     figure.suptitle(title, fontsize=11, fontweight="bold", x=0.01, ha="left")
@@ -112,11 +112,20 @@ def _draw(title: str, panels: Sequence[_Panel]) -> Figure:
     return figure
 
 
+def _bands(panels: Sequence[_Panel]) -> Iterator[Sequence[_Panel]]:
+    """Yield the panels that stand side by side: of one family, and of about as many groups."""
+    for family in dict.fromkeys(panel.family for panel in panels):
+        own = sorted((panel for panel in panels if panel.family is family), key=lambda panel: len(panel.groups))
+        few = len(own) % _ACROSS
+        yield from ([own[:few]] if few else [])
+        yield from (own[at : at + _ACROSS] for at in range(few, len(own), _ACROSS))
+
+
 def _height(panel: _Panel) -> float:
     return _PANEL_IN + _ROW_IN * len(panel.groups) * max(1.0, 0.6 * len(panel.metrics))
 
 
-def _draw_panel(axes: Axes, panel: _Panel) -> None:
+def _draw_panel(axes: Axes, panel: _Panel, room: int) -> None:
     metrics = panel.metrics
     for down, value in enumerate(panel.groups):
         for at, metric in enumerate(metrics):
@@ -127,7 +136,7 @@ def _draw_panel(axes: Axes, panel: _Panel) -> None:
                 axes.plot([row["mean"]], [y], linestyle="", **look)
     tasks = {value: max(row["tasks"] for (_, of), row in panel.rows.items() if of == value) for value in panel.groups}
     axes.set_yticks(range(len(panel.groups)), [f"{value}  ({tasks[value]:,})" for value in panel.groups])
-    axes.set_ylim(len(panel.groups) - 0.5, -0.5)
+    axes.set_ylim(room - 0.5, -0.5)
     axes.set_xlim(-0.02, 1.02)
     axes.grid(axis="x", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.lake import Row, content_id
+from pipeline.scores.controls import control, fails_for_certain
 from pipeline.scores.filling import body_in, filled
 from pipeline.scores.outputs import stated_outputs
 from pipeline.scores.runs import CaseRun, ProjectRun, Run
@@ -17,6 +18,19 @@ from pipeline.terms import Family, Metric, Outcome
 from pipeline.validation import Case
 
 _EXAMPLE = ("id", "preamble", "code", "checks")
+_PROJECT = (
+    "id",
+    "project",
+    "version",
+    "outcome",
+    "sha256",
+    "size",
+    "packages",
+    "python",
+    "lock_id",
+    "lock",
+    "import_names",
+)
 _ENVIRONMENT = ("library", "version", "outcome", "python", "lock_id", "lock", "import_names")
 
 
@@ -24,11 +38,12 @@ _ENVIRONMENT = ("library", "version", "outcome", "python", "lock_id", "lock", "i
 class Sources:
     """What a snapshot holds beside its tasks that runs need: examples and rewritten ones by id, environments by lock.
 
-    `settings` decide beside a case how its run comes out.
+    `projects` are by id; `settings` decide beside a case how its run comes out.
     """
 
     examples: Mapping[str, Row]
     environments: Mapping[str, Row]
+    projects: Mapping[str, Row]
     settings: Any
 
     @classmethod
@@ -38,9 +53,11 @@ class Sources:
         Errors: SnapshotError.
         """
         examples = [row for file in ("snippets", "rewrites") for row in rows_of(snapshot, file, _EXAMPLE)]
-        environments = rows_of(snapshot, "environments", _ENVIRONMENT)
+        files = ("environments", "problem_environments")
+        environments = [row for file in files for row in rows_of(snapshot, file, _ENVIRONMENT)]
         by_lock = {row["lock_id"]: row for row in environments if row["lock_id"]}
-        return cls({row["id"]: row for row in examples}, by_lock, settings)
+        projects = {row["id"]: row for row in rows_of(snapshot, "projects", _PROJECT)}
+        return cls({row["id"]: row for row in examples}, by_lock, projects, settings)
 
     def example(self, of: str) -> Row:
         """Return an example by its id.
@@ -53,7 +70,7 @@ class Sources:
 
 
 def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
-    """Return the runs of a sample; none where its task's reference was never run by itself, or no run is defined.
+    """Return the runs of a sample; none where its task's reference was never run by itself, or no run would tell.
 
     Errors: SnapshotError.
     """
@@ -61,17 +78,38 @@ def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
     return [*planner(task, sample, sources)] if planner else []
 
 
+def plan_control(task: Task, sources: Sources) -> Sequence[Run]:
+    """Return the run of the answer that leaves everything out, where it is not known how that comes out.
+
+    Errors: SnapshotError.
+    """
+    left_out = control(task)
+    if left_out is None or fails_for_certain(task, _example(task, sources)):
+        return []
+    return [replace(run, control=True) for run in plan(task, left_out, sources)]
+
+
+def _example(task: Task, sources: Sources) -> Row:
+    """Return what a completion was made from, or what the target side of a migration was."""
+    row = task.row
+    of = row["snippet_id"] if task.family is Family.COMPLETION else _target(row)
+    return sources.example(of)
+
+
+def _target(row: Row) -> str:
+    return str(row.get("target_rewrite_id") or row["target_snippet_id"])
+
+
 def _completion(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
     if row["reference_outcome"] == Outcome.PASSED:
-        case = _displaying(sources.example(row["snippet_id"]), row["code"], filled(row, sample))
+        case = _displaying(_example(task, sources), row["code"], filled(row, sample))
         yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
 
 
 def _migration(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
-    example = sources.example(row.get("target_rewrite_id") or row["target_snippet_id"])
-    case = _displaying(example, row["target_code"], sample)
+    case = _displaying(_example(task, sources), row["target_code"], sample)
     yield _run(task, sample, Metric.PASS, row["target_lock_id"], case, sources)
 
 
@@ -94,7 +132,7 @@ def _run(task: Task, sample: str, metric: Metric, lock_id: str, case: Case, sour
     environment = sources.environments.get(lock_id, {})
     named = replace(case, import_names=tuple(environment.get("import_names", ())))
     key = content_id(lock_id, asdict(named), sources.settings)
-    return CaseRun((task.family, task.id), sample, metric, key, lock_id, replace(named, id=key))
+    return CaseRun((task.family, task.id), sample, metric, key, False, lock_id, replace(named, id=key))
 
 
 def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
@@ -104,6 +142,8 @@ def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]
 
 
 def _scene(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    if task.row["discriminating"] is False:
+        return
     before, after = task.row["prefix"], task.row["test_suffix"]
     text = f"{before}{sample}{after}"
     yield _in_project(task, sample, lambda _: text, text, task.row["unit_test_ids"], sources)
@@ -114,7 +154,7 @@ def _in_project(
 ) -> Run:
     project_id, path = task.row["project_id"], task.row["path"]
     key = content_id(project_id, path, place, sample, tests, sources.settings)
-    return ProjectRun((task.family, task.id), sample, Metric.PASS, key, project_id, path, rewrite, tests)
+    return ProjectRun((task.family, task.id), sample, Metric.PASS, key, False, project_id, path, rewrite, tests)
 
 
 _PLANNERS: Mapping[Family, Callable[[Task, str, Sources], Iterator[Run]]] = {

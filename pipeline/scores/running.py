@@ -6,19 +6,31 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.crawl import BadAnswer, NotFound, Unreachable
 from pipeline.environments import IndexUnreachable, StepFailed
-from pipeline.scores.planning import Sources, plan
+from pipeline.lake import Row
+from pipeline.repository import Project, Variant, Workshop, open_project, run_variants
+from pipeline.scores.planning import Sources, plan, plan_control
 from pipeline.scores.predictions import Excluded
-from pipeline.scores.runs import UNJUDGED, CaseRun, Run, RunFile
+from pipeline.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, RunFile
 from pipeline.scores.tally import Answered
-from pipeline.scores.tasks import Tasks
-from pipeline.terms import Exclusion, Metric, Outcome
+from pipeline.scores.tasks import Task, Tasks
+from pipeline.terms import Exclusion, Family, Metric, Outcome, TestOutcome
 from pipeline.validation import Engine, run_cases
 
 Tell = Callable[[str, int, int], None]
 """Hears what is being done, how many runs are done, and how many there are."""
 
 _REASONS = {Outcome.NO_ENVIRONMENT: Exclusion.NO_ENVIRONMENT, Outcome.HARNESS_ERROR: Exclusion.NOT_JUDGED}
+_NOT_THERE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, ValueError)
+
+
+@dataclass(frozen=True)
+class Runners:
+    """What running samples takes: the engine of validation, and the workshop in which projects are run."""
+
+    engine: Engine
+    workshop: Workshop
 
 
 @dataclass(slots=True)
@@ -31,7 +43,12 @@ class Passes:
 
 
 def run_samples(
-    samples: Mapping[Answered, Sequence[str]], tasks: Tasks, sources: Sources, engine: Engine, file: RunFile, tell: Tell
+    samples: Mapping[Answered, Sequence[str]],
+    tasks: Tasks,
+    sources: Sources,
+    runners: Runners,
+    file: RunFile,
+    tell: Tell,
 ) -> Passes:
     """Run the samples of tasks, equal ones once, and those not at all of which the file knows how they came out.
 
@@ -39,51 +56,54 @@ def run_samples(
 
     Errors: SnapshotError.
     """
-    planned: dict[Answered, list[Run]] = {}
     found = Passes()
-    for answered, texts in samples.items():
-        family, of = answered
-        planned[answered] = [run for text in dict.fromkeys(texts) for run in plan(tasks[of][family], text, sources)]
-        if texts and not planned[answered]:
-            detail = f"the reference of this {family} was not run by itself"
-            found.excluded.append(Excluded(Exclusion.NOT_RUNNABLE, detail, of))
+    planned = {key: _plan(found, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
     found.runs = len(new)
-    _run_cases([run for run in new if isinstance(run, CaseRun)], sources, engine, file, tell)
+    done = 0
+    for (where, in_project), group in _by_place(new).items():
+        row = (sources.projects if in_project else sources.environments).get(where)
+        tell(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(new))
+        run_group = _run_in_project if in_project else _run_in_environment
+        run_group(row, group, runners, file)
+        done += len(group)
     for answered, runs in planned.items():
-        _judge(found, answered, samples[answered], runs, file)
+        _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
     return found
 
 
-def _run_cases(runs: Sequence[CaseRun], sources: Sources, engine: Engine, file: RunFile, tell: Tell) -> None:
-    by_lock: dict[str, list[CaseRun]] = defaultdict(list)
+def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources) -> list[Run]:
+    """Return the runs of a task's samples, and of its control."""
+    runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
+    if texts and not runs:
+        reason = Exclusion.NOT_DISCRIMINATING if task.family is Family.SCENE else Exclusion.NOT_RUNNABLE
+        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+    return [*runs, *(plan_control(task, sources) if runs else ())]
+
+
+def _by_place(runs: Iterable[Run]) -> dict[tuple[str, bool], list[Run]]:
+    """Group runs by the lock of their environment, or by their project."""
+    groups: dict[tuple[str, bool], list[Run]] = defaultdict(list)
     for run in runs:
-        by_lock[run.lock_id].append(run)
-    done = 0
-    for lock_id, group in by_lock.items():
-        row = sources.environments.get(lock_id)
-        what = f"{row['library']} {row['version']}" if row else lock_id
-        tell(what, done, len(runs))
-        _run_in_environment(lock_id, group, sources, engine, file)
-        done += len(group)
-        tell(what, done, len(runs))
+        if isinstance(run, ProjectRun):
+            groups[run.project_id, True].append(run)
+        elif isinstance(run, CaseRun):
+            groups[run.lock_id, False].append(run)
+    return groups
 
 
-def _run_in_environment(lock_id: str, runs: Sequence[CaseRun], sources: Sources, engine: Engine, file: RunFile) -> None:
+def _run_in_environment(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
     by_key = {run.key: run for run in runs}
-    row = sources.environments.get(lock_id)
+    engine = runners.engine
     try:
-        if row is None:
-            raise ValueError(f"the snapshot has no environment {lock_id}")
-        environment = engine.store.open(row)
-    except (StepFailed, IndexUnreachable, ValueError) as error:
-        for run in runs:
-            file.keep(run, Outcome.NO_ENVIRONMENT, str(error))
+        environment = engine.store.open(_there(row))
+    except _NOT_THERE as error:
+        _give_up(runs, error, file)
         return
     run_cases(
         environment,
-        [run.case for run in runs],
+        [run.case for run in runs if isinstance(run, CaseRun)],
         engine.sandbox,
         engine.rules,
         engine.workers,
@@ -91,19 +111,55 @@ def _run_in_environment(lock_id: str, runs: Sequence[CaseRun], sources: Sources,
     )
 
 
-def _judge(found: Passes, answered: Answered, texts: Sequence[str], runs: Iterable[Run], file: RunFile) -> None:
+def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
+    of_project = [run for run in runs if isinstance(run, ProjectRun)]
+    try:
+        project = open_project(_there(row), runners.workshop)
+        variants = [_variant(project, run) for run in of_project]
+    except _NOT_THERE as error:
+        _give_up(runs, error, file)
+        return
+    for run, ran in zip(of_project, run_variants(project, variants, runners.workshop.workers), strict=True):
+        # Tests that fail are a run that came to its end.
+        outcome = ran.outcome
+        if outcome is Outcome.PASSED and ran.worst is not TestOutcome.PASSED:
+            outcome = Outcome.TIMED_OUT if ran.worst is TestOutcome.TIMED_OUT else Outcome.FAILED_ASSERTION
+        file.keep(run, outcome, ran.detail)
+
+
+def _variant(project: Project, run: ProjectRun) -> Variant:
+    text = project.tree.text(run.path)
+    if text is None:
+        raise ValueError(f"{run.path}: no such file in the project: run `driftline verify` on the snapshot")
+    return Variant(run.key, run.tests, {run.path: run.rewrite(text)})
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise ValueError("the snapshot does not have what the task names: run `driftline verify` on it")
+    return row
+
+
+def _give_up(runs: Iterable[Run], error: Exception, file: RunFile) -> None:
+    for run in runs:
+        file.keep(run, Outcome.NO_ENVIRONMENT, str(error))
+
+
+def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:
     """Turn the outcomes of a task's runs into scores of its samples; what was not judged has none."""
-    by_sample: dict[tuple[Metric, str], Run] = {(run.metric, run.sample): run for run in runs}
+    if any(run.control and file.outcomes[run.key] is Outcome.PASSED for run in runs):
+        reason = Exclusion.NOT_DISCRIMINATING
+        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+        return
+    keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
     unjudged: dict[Outcome, list[str]] = defaultdict(list)
-    for metric in dict.fromkeys(metric for metric, _ in by_sample):
-        for text in texts:
-            key = by_sample[metric, text].key
+    for metric in dict.fromkeys(metric for metric, _ in keys):
+        for key in (keys[metric, text] for text in texts):
             outcome = file.outcomes[key]
             if outcome in UNJUDGED:
                 unjudged[outcome].append(file.details.get(key, ""))
             else:
-                passed = float(outcome is Outcome.PASSED)
-                found.scores.setdefault(answered, {}).setdefault(metric, []).append(passed)
+                scores = found.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
+                scores.append(float(outcome is Outcome.PASSED))
     for outcome, details in unjudged.items():
-        told = f"{len(details)} of {len(texts)} samples: {details[0]}"
-        found.excluded.append(Excluded(_REASONS[outcome], told, answered[1]))
+        found.excluded.append(Excluded(_REASONS[outcome], f"{len(details)} runs: {details[0]}", task.id))

@@ -19,12 +19,16 @@ UNJUDGED = frozenset({Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT})
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run that a sample's Pass@k asks for; `key` is a hash of all that decides how it comes out."""
+    """One run that a sample's Pass@k asks for; `key` is a hash of all that decides how it comes out.
+
+    Of a `control` the sample leaves the answer out.
+    """
 
     answered: Answered
     sample: str
     metric: Metric
     key: str
+    control: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,50 +50,50 @@ class ProjectRun(Run):
 
 
 class RunFile:
-    """The runs of one scoring: outcomes by key, kept in a file as they come, if there is one.
+    """The runs of one scoring: outcomes by key, kept as they come in a file of it, those of controls in one for all.
 
     Lines that a killed run left unfinished, or that are of no run, are passed over.
     """
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, own: Path | None, controls: Path | None) -> None:
         self.outcomes: dict[str, Outcome] = {}
         self.details: dict[str, str] = {}
         self._writing = threading.Lock()
-        self._file: IO[bytes] | None = None
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+b")
-            self._read(self._file)
+        self._files = {True: self._open(controls), False: self._open(own)}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._file:
-            self._file.close()
+        for file in self._files.values():
+            if file:
+                file.close()
 
-    def _read(self, file: IO[bytes]) -> None:
-        known = {outcome.value: outcome for outcome in Outcome}
+    def _open(self, path: Path | None) -> IO[bytes] | None:
+        if path is None:
+            return None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = path.open("a+b")
         file.seek(0)
-        end = 0
+        known, line = {outcome.value: outcome for outcome in Outcome}, b""
         for line in file:
-            if not line.endswith(b"\n"):
-                break
-            end += len(line)
             try:
                 found = json.loads(line)
                 self.outcomes[str(found["key"])] = known[found["outcome"]]
             except (ValueError, KeyError, TypeError):
                 continue
-        file.truncate(end)
+        if line and not line.endswith(b"\n"):
+            file.write(b"\n")
+        return file
 
     def keep(self, run: Run, outcome: Outcome, detail: str | None) -> None:
         """Remember how a run came out, and write it down unless another try may bring something else."""
         family, of = run.answered
+        told = {"key": run.key, "id": of, "family": family, "metric": run.metric, "outcome": outcome}
         with self._writing:
             self.outcomes[run.key] = outcome
             self.details[run.key] = detail or ""
-            if self._file and outcome not in UNJUDGED:
-                told = {"key": run.key, "id": of, "family": family, "metric": run.metric, "outcome": outcome}
-                self._file.write(json.dumps(told | {"detail": detail, "sample": run.sample}).encode() + b"\n")
-                self._file.flush()
+            file = self._files[run.control]
+            if file and outcome not in UNJUDGED:
+                file.write(json.dumps(told | {"detail": detail, "sample": run.sample}).encode() + b"\n")
+                file.flush()

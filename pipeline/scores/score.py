@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import IO, Any
 
 from pipeline.lake import Row, holding_at, replacing, table, write_parquet
+from pipeline.rules import plain
 from pipeline.scores.planning import Sources
 from pipeline.scores.predictions import Excluded, read_predictions
 from pipeline.scores.rules import ScoreRules
-from pipeline.scores.running import Tell, run_samples
+from pipeline.scores.running import Runners, Tell, run_samples
 from pipeline.scores.runs import RunFile
 from pipeline.scores.table import score_rows
 from pipeline.scores.tally import tally
 from pipeline.scores.tasks import Task, read_tasks, rows_of
+from pipeline.settings import settings
 from pipeline.terms import Exclusion, Family, Metric
-from pipeline.validation import Engine
 
-FILES = ("scores.parquet", "scores.csv", "scores.svg", "excluded.jsonl")
+FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
 """What `write` leaves in a folder; runs are in `runs.jsonl`."""
 
-_TASKS_ONLY = frozenset({Exclusion.NOT_PREDICTED, Exclusion.NOT_RUNNABLE})
+CONTROLS = Path("scores", "controls.jsonl")
+"""Below the cache: how answers that leave everything out came out, which is the same for every model."""
+
+_TASKS_ONLY = frozenset(
+    {Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +59,23 @@ def score_predictions(
     snapshot: Path,
     predictions: IO[bytes],
     rules: ScoreRules,
-    engine: Engine | None = None,
+    runners: Runners | None = None,
     runs: Path | None = None,
     tell: Tell = lambda what, done, total: None,
 ) -> Scored:
-    """Score a file of predictions; with an engine, run them too. `runs` is the file in which runs are kept.
+    """Score a file of predictions; with runners, run them too. `runs` is the file in which their runs are kept.
 
     Errors: SnapshotError.
     """
-    tasks = read_tasks(snapshot, rules.facets, running=engine is not None)
+    tasks = read_tasks(snapshot, rules.facets, running=runners is not None)
     documents = _Documents(snapshot)
-    counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=engine is not None)
+    counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=runners is not None)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
     excluded, ran = counted.excluded, None
-    if engine is not None:
-        sources = Sources.read(snapshot, engine.settings)
-        with RunFile(runs) as file:
-            passes = run_samples(counted.samples, tasks, sources, engine, file, tell)
+    if runners is not None:
+        sources = Sources.read(snapshot, [runners.engine.settings, plain(runners.workshop.rules)])
+        with RunFile(runs, settings().cache / CONTROLS) as file:
+            passes = run_samples(counted.samples, tasks, sources, runners, file, tell)
         for key, found in passes.scores.items():
             scores.setdefault(key, {}).update(found)
         excluded, ran = excluded + passes.excluded, passes.runs
@@ -113,18 +118,22 @@ def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
 
     Errors: OSError.
     """
-    names = [column.name for column in table("scores").columns]
     write_parquet(folder / FILES[0], "scores", scored.rows)
-    with replacing(folder / FILES[1]) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        lines = csv.DictWriter(file, names, lineterminator="\n")
-        lines.writeheader()
-        lines.writerows(scored.rows)
+    _write_csv(folder / FILES[1], "scores", scored.rows)
+    _write_csv(folder / FILES[2], "excluded_predictions", [asdict(excluded) for excluded in scored.excluded])
     if any(row["mean"] is not None for row in scored.rows):
         # slow to import, and needed for the picture alone
         from pipeline.scores.picture import scores_svg
 
-        with replacing(folder / FILES[2]) as temporary:
+        with replacing(folder / FILES[3]) as temporary:
             temporary.write_text(scores_svg(title, scored.rows, rules.facets, rules.shown), encoding="utf-8")
-    with replacing(folder / FILES[3]) as temporary, temporary.open("w", encoding="utf-8") as file:
-        for excluded in scored.excluded:
-            file.write(json.dumps(asdict(excluded)) + "\n")
+
+
+def _write_csv(path: Path, name: str, rows: Iterable[Row]) -> None:
+    declared = table(name)
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        lines = csv.DictWriter(file, [column.name for column in declared.columns], lineterminator="\n")
+        lines.writeheader()
+        for row in rows:
+            declared.check(row)
+            lines.writerow(row)

@@ -79,8 +79,10 @@ def _count(
         return None
     if prediction.documents is not None:
         found.counted += 1
-        rank = reciprocal_rank(prediction.documents, documents(task))
-        found.scores.setdefault(answered, {})[Metric.MRR] = [rank]
+        wanted = documents(task)
+        if not wanted:
+            return Excluded(Exclusion.NO_DOCUMENT, Exclusion.NO_DOCUMENT.meaning, task.id, line)
+        found.scores.setdefault(answered, {})[Metric.MRR] = [reciprocal_rank(prediction.documents, wanted)]
         return None
     samples = [sample for sample in prediction.completions or () if len(sample) <= rules.sample_chars]
     found.counted += len(samples)

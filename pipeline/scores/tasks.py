@@ -24,13 +24,14 @@ class SnapshotError(ValueError):
 class Shelf:
     """Where the tasks of a family stand: the file of a snapshot, the column with their id, and what scoring reads.
 
-    `running` is what Pass@k reads beside that.
+    `running` is what Pass@k reads beside that, `optional` what older snapshots do not have.
     """
 
     file: str
     key: str
     scoring: tuple[str, ...]
     running: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 _IN_PROJECT = ("project_id", "path", "lock_id")
@@ -40,18 +41,17 @@ SHELVES: Mapping[Family, Shelf] = {
         "completions",
         "id",
         ("granularity", "answer", "core_token"),
-        ("version", "code", "masked_code", "snippet_id", "reference_outcome", "lock_id"),
+        ("code", "masked_code", "snippet_id", "reference_outcome", "lock_id"),
     ),
-    Family.CONTEXT: Shelf(
-        "contexts", "completion_id", ("hint", "reference_call", "right_context_few_lines"), ("completion_id",)
-    ),
+    Family.CONTEXT: Shelf("contexts", "completion_id", ("hint", "reference_call", "right_context_few_lines")),
     Family.CONTROLLED: Shelf("controlled_completions", "id", ("hint", "reference_call", "document_id")),
     Family.BLOCK_COMPLETION: Shelf("block_completions", "id", ("answer", "core_token")),
     Family.MIGRATION: Shelf(
         "migrations",
         "id",
         ("target_code", "target_name"),
-        ("target_version", "target_snippet_id", "target_rewrite_id", "target_in_target", "target_lock_id"),
+        ("target_snippet_id", "target_lock_id"),
+        ("target_rewrite_id",),
     ),
     Family.PROBLEM: Shelf(
         "problems",
@@ -65,7 +65,7 @@ SHELVES: Mapping[Family, Shelf] = {
         ("intra_class", "intra_file", "cross_file"),
         (*_IN_PROJECT, "tests", "body_first_line", "body_last_line"),
     ),
-    Family.SCENE: Shelf("scenes", "id", (), (*_IN_PROJECT, "unit_test_ids", "prefix", "test_suffix")),
+    Family.SCENE: Shelf("scenes", "id", (), (*_IN_PROJECT, "unit_test_ids", "prefix", "test_suffix", "discriminating")),
 }
 """Where each family stands."""
 
@@ -128,7 +128,7 @@ def read_tasks(snapshot: Path, facets: Iterable[Facet], running: bool = False) -
 def _tasks(snapshot: Path, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
     shelf = SHELVES[family]
     needed = (shelf.key, *shelf.scoring, *(shelf.running if running else ()))
-    rows = rows_of(snapshot, shelf.file, needed, [COLUMNS[facet] for facet in facets])
+    rows = rows_of(snapshot, shelf.file, needed, [*shelf.optional, *(COLUMNS[facet] for facet in facets)])
     if family is Family.CONTEXT:
         rows = _with_completions(snapshot, rows, facets)
     for row in rows:

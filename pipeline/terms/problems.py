@@ -8,13 +8,14 @@ class ProblemRun(Term):
     HIDDEN = "hidden", "the reference in its version, with the hidden tests"
     OTHER_EXAMPLE = "other_example", "in this version, what the other version's example writes for the same inputs"
     OTHER_CODEMOD = "other_codemod", "in this version, what a codemod makes of the reference for the other version"
+    OTHER_THERE = "other_there", "in the other version, what is taken to be right for it, with the hidden tests"
     REFERENCE_ELSEWHERE = "reference_elsewhere", "the reference in the other version, with the hidden tests"
 
 
 class InputChange(Term):
     """How another input is made of one that an example states."""
 
-    REVERSED = "reversed", "a text, bytes, list or tuple backwards"
+    REVERSED = "reversed", "a list or tuple backwards"
     SHORTENED = "shortened", "a text, bytes, list or tuple without its last item"
     REPEATED = "repeated", "a text, bytes, list or tuple twice in a row"
     EMPTIED = "emptied", "an empty text, bytes, list, tuple or dictionary"

@@ -44,7 +44,10 @@ def test_a_profile_and_a_program(
         (("nowhere", "--format", "versicode", "--out", "out"), "no such folder, and no profile of that name"),
         (("{snapshot}", "--format", "humaneval", "--out", "out"), "'versicode'"),
         (("{snapshot}", "--format", "versicode"), "--out"),
-        (("{snapshot}", "--format", "versicode", "--out", "{snapshot}"), "is not empty, and nothing is written over"),
+        (
+            ("{snapshot}", "--format", "versicode", "--out", "{snapshot}"),
+            "is in the snapshot, which nothing may change",
+        ),
         (("{snapshot}/data", "--format", "versicode", "--out", "out"), "no manifest.json, so this is not a snapshot"),
     ],
 )

@@ -53,6 +53,8 @@ EXPRESSIONS = {
     "a decorator": ("@torch.jit.script\ndef f(): pass\n", "script", "torch.", "torch.jit.script"),
     "a decorator that is called": ("@torch.no_grad()\ndef f(): pass\n", "no_grad", "torch.", "torch.no_grad()"),
     "a base": ("class A(torch.nn.Module): pass\n", "Module", "torch.", "torch.nn.Module"),
+    "in an f-string": ("x = (f'é{y:{torch.ones(2)}}' 'b')\n", "ones", "torch.", "torch.ones(2)"),
+    "in one of several lines": ("x = f\"\"\"a\n{y!r} {torch.ones(2)}\"\"\"\n", "ones", "torch.", "torch.ones(2)"),
     "beside other letters": ("é = 'ö' + torch.décode(ü)\n", "décode", "torch.", "torch.décode(ü)"),
 }  # fmt: skip
 

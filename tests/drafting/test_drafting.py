@@ -25,7 +25,7 @@ from pipeline.instances import MaskingRules, instances_stage
 from pipeline.lake import Row, table
 from pipeline.rules import RULES, RuleError, load
 from pipeline.terms import Drafter, DraftField
-from tests.instances.rows import TAGGING, document, life, releases, snippet, usages
+from tests.instances.rows import CODEMODS, RUN_ALONE, TAGGING, document, life, releases, snippet, usages
 
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 
@@ -192,7 +192,9 @@ def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
     found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
     lives = [life("lib.fetch", "1.0", "2.0"), life("lib.send", "1.0", "2.0")]
     rules = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": ("token",)})
-    output = instances_stage(releases("0.9", "1.0", "2.0"), snippets, found, [], [], lives, TAGGING, rules, {})
+    output = instances_stage(
+        releases("0.9", "1.0", "2.0"), snippets, found, [], [], lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
+    )
     return list(output.tables["completions"]), list(output.tables["migrations"])
 
 

@@ -69,6 +69,8 @@ def tables() -> dict[str, list[Row]]:
             tagging=RULES.lifecycle,
             rules=RULES.masking,
             foreign={},
+            codemods=RULES.codemods,
+            run_alone=RULES.validation.run_alone,
         )
     )
     completions, migrations = known["completions"], known["migrations"]

@@ -5,9 +5,11 @@ from pathlib import Path
 import pytest
 
 from pipeline.crawl import Fetcher
-from pipeline.crawl.archives import ArchiveLimits
-from pipeline.export import IndexSources
-from tests.export.rows import DEMO, FILES, lake_tables, snapshot_of
+from pipeline.export import Unpack, from_index
+from pipeline.repository import ProjectSources, RepositoryRules
+from pipeline.rules import RULES, load
+from tests.export.demo import DEMO, FILES
+from tests.export.rows import lake_tables, snapshot_of
 from tests.index_server import Index, sdist
 
 
@@ -20,9 +22,10 @@ def demo(index: Index) -> str:
 
 
 @pytest.fixture
-def sources(index: Index) -> IndexSources:
+def sources(index: Index, tmp_path: Path) -> Unpack:
     """What fetches the sources of projects."""
-    return IndexSources(Fetcher(timeout_s=10), lambda: index.simple, ArchiveLimits())
+    rules = load(RULES / "repository.yaml", RepositoryRules)
+    return from_index(ProjectSources(tmp_path / "projects", Fetcher(timeout_s=10), index.simple, rules))
 
 
 @pytest.fixture

@@ -1,86 +1,29 @@
-"""A snapshot with rows of every family, of a small real project whose sources stand in an index."""
+"""A snapshot with rows of every family."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from pipeline.crawl import Period
-from pipeline.lake import Row, table
-from pipeline.lake.schema import Column, enum_of
+from pipeline.lake import Row
 from pipeline.publish import publish
 from pipeline.terms import (
     Access,
     Direction,
     FlagKind,
-    FunctionType,
     GitChameleonCategory,
     Granularity,
     Language,
     LibEvolutionEvalTag,
-    ProjectOutcome,
     Scene,
     SnippetSource,
     VersiCodeTag,
 )
+from tests.export.columns import TIME, filled
+from tests.export.demo import project, scene, task
 from tests.instances.rows import releases
 from tests.publish.lakes import Tables, fill
-
-TIME = datetime(2021, 6, 1, 12, 30, 0, 123456, tzinfo=UTC)
-DEMO = "demo"
-SOURCE = '''"""Counting."""
-
-LIMIT = 3
-
-
-def clip(number: int, most: int = LIMIT) -> int:
-    """Return a number, or the most that is allowed."""
-    if number > most:
-        return most
-    return number
-
-
-class Counter:
-    """Counts up to a limit."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def add(self, number: int) -> int:
-        """Add a number and return the sum, clipped."""
-        self.count = clip(self.count + number)
-        return self.count
-'''
-TESTS = """from demo.counting import Counter, clip
-
-
-def test_clip():
-    assert clip(5) == 3
-    assert clip(1) == 1
-
-
-def test_add():
-    counter = Counter()
-    assert counter.add(2) == 2
-    assert counter.add(2) == 3
-"""
-FILES = {"demo/__init__.py": "", "demo/counting.py": SOURCE, "tests/test_counting.py": TESTS}
-
-
-def filled(name: str, /, **columns: Any) -> Row:
-    """A row of a declared table; what is not said is as little as the declaration allows."""
-    return {column.name: columns.get(column.name, _least(column)) for column in table(name).columns}
-
-
-def _least(column: Column) -> Any:
-    if column.nullable:
-        return None
-    if column.type.startswith("list["):
-        return []
-    if enum := enum_of(column.type):
-        return next(iter(enum))
-    return {"string": "", "int64": 1, "float64": 1.0, "bool": False, "timestamp": TIME}[column.type]
 
 
 def problem() -> Row:
@@ -106,88 +49,6 @@ def problem() -> Row:
         functional=True,
         docs=["https://example.org/max.html"],
         canary="canary of the test, long enough",
-    )
-
-
-def project(sha256: str, version: str = "1.0", **columns: Any) -> Row:
-    """A release of the demo project whose tests ran."""
-    told = {
-        "id": f"project-{version}",
-        "library": "lib",
-        "project": DEMO,
-        "version": version,
-        "release_time": TIME,
-        "outcome": ProjectOutcome.TRACED,
-        "sdist": f"{DEMO}-{version}.tar.gz",
-        "sha256": sha256,
-        "root": f"{DEMO}-{version}",
-        "python": "3.11",
-        "lock_id": "lock",
-        "domain": "Topic :: Text Processing :: General",
-        "purl": f"pkg:pypi/{DEMO}@{version}",
-    }
-    return filled("projects", **told | columns)
-
-
-def task(version: str = "1.0", **columns: Any) -> Row:
-    """The method Counter.add as a task."""
-    told = {
-        "id": f"task-{version}",
-        "library": "lib",
-        "project_id": f"project-{version}",
-        "project": DEMO,
-        "version": version,
-        "release_time": TIME,
-        "namespace": "demo.counting.Counter.add",
-        "type": FunctionType.METHOD,
-        "class_name": "Counter",
-        "name": "add",
-        "path": "demo/counting.py",
-        "signature_first_line": 19,
-        "signature_last_line": 19,
-        "body_first_line": 21,
-        "body_last_line": 22,
-        "indent": 8,
-        "functionality": "Add a number and return the sum, clipped.",
-        "arguments": ":param number: int\n:return: int",
-        "intra_class": ["demo.counting.Counter.count"],
-        "intra_file": ["demo.counting.clip"],
-        "tests": ["tests/test_counting.py::test_add"],
-        "input_code": "    def add(self, number: int) -> int:\n",
-        "reference": "        self.count = clip(self.count + number)\n        return self.count\n",
-        "contexts_above": SOURCE[: SOURCE.index("    def add")],
-        "domain": "Topic :: Text Processing :: General",
-    }
-    return filled("published_repository_tasks", **told | columns)
-
-
-def scene(kind: Scene, version: str = "1.0") -> Row:
-    """The if statement of clip in a scene."""
-    start = SOURCE.index("    if number")
-    end = start if kind is Scene.COMPLETE_BLOCK else SOURCE.index("    return number\n")
-    shown = {Scene.NOTHING_BELOW: len(SOURCE), Scene.FUNCTION_EMPTY_BELOW: SOURCE.index("\n\nclass")}.get(kind, end)
-    return filled(
-        "published_scenes",
-        id=f"scene-{kind}-{version}",
-        library="lib",
-        version=version,
-        project_id=f"project-{version}",
-        function_id="function",
-        scene=kind,
-        block_type="if",
-        block_key="demo/counting.py#L8-L9",
-        func_name="demo/counting.py#L6-L10",
-        namespace="demo.counting.clip",
-        path="demo/counting.py",
-        middle_start=start,
-        middle_end=end,
-        suffix_start=shown,
-        prefix=SOURCE[:start],
-        middle=SOURCE[start:end],
-        suffix=SOURCE[shown:],
-        test_suffix=SOURCE[end:],
-        unit_test_ids=["tests/test_counting.py::test_clip"],
-        release_time=TIME,
     )
 
 

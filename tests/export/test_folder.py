@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from pipeline.export import LAYOUTS, ExportError, IndexSources, Snapshot, export
+from pipeline.export import LAYOUTS, ExportError, Snapshot, Unpack, export
 from pipeline.export.folder import write_export
 from pipeline.export.results import Attached, Further, Result
-from pipeline.terms import ExportFormat
-from tests.export.restore import restored
-from tests.export.rows import lake_tables, snapshot_of
+from pipeline.terms import ExportFormat, Granularity, NotHeld, Scene
+from tests.export.columns import TIME
+from tests.export.demo import DEMO, project, scene, task
+from tests.export.demo import FILES as FILES_OF_DEMO
+from tests.export.restore import records, restored
+from tests.export.rows import completion, lake_tables, problem, snapshot_of
+from tests.index_server import Index, sdist
 from tests.publish.lakes import contents, edit_manifest, seal
 
 FILES = {
@@ -31,8 +37,9 @@ FILES = {
         "examples/lib/v_1_1.jsonl": 1,
     },
     ExportFormat.GITCHAMELEON: {"problems.jsonl": 1},
-    ExportFormat.EVOCODEBENCH: {"data.jsonl": 1, "prompt/prompt_elements.jsonl": 1},
+    ExportFormat.EVOCODEBENCH: {"data.jsonl": 1, "projects.jsonl": 1, "prompt/prompt_elements.jsonl": 1},
     ExportFormat.CODEVBENCH: {
+        "projects.jsonl": 1,
         "prompts/complete_block_of_other_files.jsonl": 1,
         "prompts/complete_block_of_similar_code.jsonl": 1,
         "prompts/complete_current_header_empty_completion.jsonl": 1,
@@ -46,13 +53,13 @@ FILES = {
 
 @pytest.mark.parametrize("wanted", ExportFormat)
 def test_records_and_the_side_file_together_are_the_rows(
-    wanted: ExportFormat, snapshot: Path, sources: IndexSources, tmp_path: Path
+    wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:
     written = export(snapshot, wanted, tmp_path / "out", sources)
     assert dict(written.records) == FILES[wanted]
     found, published = restored(tmp_path / "out"), Snapshot(snapshot)
     documents = found.pop("api_documents", [])
-    assert found == {config: published.rows(config) for config in LAYOUTS[wanted].configs if config != "api_documents"}
+    assert found == {family: published.rows(family) for family in LAYOUTS[wanted].families}
     # lib.load has no document in 1.1, the only version with examples
     assert documents == [row for row in published.rows("api_documents") if row["path"] == "lib.fetch"][: len(documents)]
     assert bool(documents) == (wanted is ExportFormat.LIBEVOLUTIONEVAL)
@@ -60,7 +67,7 @@ def test_records_and_the_side_file_together_are_the_rows(
 
 @pytest.mark.parametrize("wanted", ExportFormat)
 def test_an_export_made_again_is_the_same(
-    wanted: ExportFormat, snapshot: Path, sources: IndexSources, tmp_path: Path
+    wanted: ExportFormat, snapshot: Path, sources: Unpack, tmp_path: Path
 ) -> None:
     for name in "ab":
         export(snapshot, wanted, tmp_path / name, sources)
@@ -68,7 +75,7 @@ def test_an_export_made_again_is_the_same(
     assert len(contents(tmp_path / "a")) >= len(FILES[wanted]) + 2
 
 
-def test_the_summary_counts_what_is_not_held(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_the_summary_counts_what_is_not_held(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
     summary = json.loads((tmp_path / "out" / "NOT_HELD.json").read_text())
     assert summary["files"] == FILES[ExportFormat.VERSICODE]
@@ -83,7 +90,7 @@ def test_the_summary_counts_what_is_not_held(snapshot: Path, sources: IndexSourc
 
 
 @pytest.mark.parametrize("there", ["file", "folder"])
-def test_nothing_is_written_over(there: str, snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_nothing_is_written_over(there: str, snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     out = tmp_path / "out"
     if there == "file":
         out.write_text("mine")
@@ -96,7 +103,56 @@ def test_nothing_is_written_over(there: str, snapshot: Path, sources: IndexSourc
     assert contents(tmp_path) == before
 
 
-def test_an_empty_folder_is_taken(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_a_snapshot_is_not_written_into(snapshot: Path, sources: Unpack) -> None:
+    before = contents(snapshot)
+    with pytest.raises(ExportError, match=r"is in the snapshot, which nothing may change"):
+        export(snapshot, ExportFormat.VERSICODE, snapshot / "data" / "out", sources)
+    assert contents(snapshot) == before
+
+
+@pytest.mark.parametrize("sign", ["\u2028", "\x85", "\x0c", "\x1e", "é"])
+def test_any_reader_parts_lines_alike(sign: str, sources: Unpack, tmp_path: Path) -> None:
+    changed = lake_tables() | {"published_problems": [problem() | {"problem": f"a{sign}b"}]}
+    export(snapshot_of(changed, tmp_path), ExportFormat.GITCHAMELEON, tmp_path / "out", sources)
+    (line,) = (tmp_path / "out" / "problems.jsonl").read_text().splitlines()
+    assert json.loads(line)["problem"] == f"a{sign}b"
+
+
+def test_code_that_holds_the_mask_is_left_out_and_told(sources: Unpack, tmp_path: Path) -> None:
+    masked = completion(Granularity.TOKEN, id="masked", code="'<mask>'")
+    content = lake_tables()
+    content["published_completions"].append(masked)
+    written = export(snapshot_of(content, tmp_path), ExportFormat.VERSICODE, tmp_path / "out", sources)
+    assert written.refused == {("completions", NotHeld.MASK_IN_CODE): 1}
+    told = [json.loads(line) for line in (tmp_path / "out" / "NOT_HELD.jsonl").read_text().splitlines()]
+    assert [one["id"] for one in told if "reason" in one] == ["masked"]
+    assert written.records["token_completion.json"] == 1
+
+
+def test_of_a_namespace_the_newest_release_is_taken(demo: str, index: Index, sources: Unpack, tmp_path: Path) -> None:
+    index.add(DEMO, "2.0", sdist(DEMO, "2.0", FILES_OF_DEMO), "2022-06-01T12:30:00Z")
+    newer, later = hashlib.sha256(sdist(DEMO, "2.0", FILES_OF_DEMO)[1]).hexdigest(), TIME + timedelta(days=365)
+    content = lake_tables(demo)
+    content["projects"].append(project(newer, "2.0"))
+    content["published_repository_tasks"].append(task("2.0", release_time=later))
+    written = export(snapshot_of(content, tmp_path), ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    (record,) = records(tmp_path / "out", "data.jsonl")
+    assert record["completion_path"] == "Text-Processing/demo-2.0/demo/counting.py"
+    assert written.refused == {("repository_tasks", NotHeld.SAME_NAME): 1}
+    assert [path.name for path in (tmp_path / "out" / "Source_Code" / "Text-Processing").iterdir()] == ["demo-2.0"]
+
+
+def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: Path) -> None:
+    content = lake_tables(demo)
+    content["projects"].append(project("0" * 64, "3.0"))
+    content["published_scenes"].append(scene(Scene.WHOLE_BLOCK, "3.0"))
+    written = export(snapshot_of(content, tmp_path), ExportFormat.CODEVBENCH, tmp_path / "out", sources)
+    assert written.refused == {("scenes", NotHeld.SOURCES_MISSING): 1}
+    assert "no source distribution of demo 3.0" in written.first_refusal
+    assert sum(written.records.values()) == 8
+
+
+def test_an_empty_folder_is_taken(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
     assert (tmp_path / "out" / "token_completion.json").is_file()
@@ -114,25 +170,25 @@ def test_an_export_that_breaks_off_leaves_nothing(snapshot: Path, tmp_path: Path
     assert list((tmp_path / "new").iterdir()) == []
 
 
-def test_a_snapshot_without_such_rows(sources: IndexSources, tmp_path: Path) -> None:
+def test_a_snapshot_without_such_rows(sources: Unpack, tmp_path: Path) -> None:
     without = lake_tables() | {"published_problems": []}
     with pytest.raises(ExportError, match="has no rows of problems, which are what gitchameleon holds"):
         export(snapshot_of(without, tmp_path), ExportFormat.GITCHAMELEON, tmp_path / "out", sources)
     assert not (tmp_path / "out").exists()
 
 
-def test_no_snapshot(sources: IndexSources, tmp_path: Path) -> None:
+def test_no_snapshot(sources: Unpack, tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"no manifest.json, so this is not a snapshot. Name a folder"):
         export(tmp_path, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
-def test_a_snapshot_of_another_format(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_a_snapshot_of_another_format(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     edit_manifest(snapshot, lambda manifest: manifest.update(format=99))
     with pytest.raises(ExportError, match=r"not a manifest of format .* publish it again with this driftline"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
-def test_a_snapshot_from_before_there_was_a_table(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_a_snapshot_from_before_there_was_a_table(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     def drop(manifest: dict[str, list[dict[str, str]]]) -> None:
         manifest["files"] = [entry for entry in manifest["files"] if entry.get("table") != "published_migrations"]
 
@@ -141,7 +197,7 @@ def test_a_snapshot_from_before_there_was_a_table(snapshot: Path, sources: Index
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
-def test_a_table_with_other_columns(snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_a_table_with_other_columns(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     (snapshot / "data" / "migrations.parquet").write_bytes((snapshot / "data" / "completions.parquet").read_bytes())
     seal(snapshot)
     with pytest.raises(ExportError, match=r"migrations.parquet: columns differ from schemas/published_migrations.yaml"):
@@ -149,7 +205,7 @@ def test_a_table_with_other_columns(snapshot: Path, sources: IndexSources, tmp_p
 
 
 @pytest.mark.parametrize("sealed", [False, True])
-def test_a_damaged_table(sealed: bool, snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_a_damaged_table(sealed: bool, snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1, or not")
     if sealed:
         seal(snapshot)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.export import IMPORTED, ExportError, IndexSources, export, import_file
+from pipeline.export import IMPORTED, ExportError, Unpack, export, import_file
 from pipeline.lake import Lake, sha256_file, table
 from pipeline.terms import ExportFormat, RecordKind
 from tests.export.test_folder import FILES
@@ -23,7 +23,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("file", KINDS)
-def test_what_was_exported_is_imported(file: str, snapshot: Path, sources: IndexSources, tmp_path: Path) -> None:
+def test_what_was_exported_is_imported(file: str, snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     wanted = next(wanted for wanted, files in FILES.items() if file in files)
     export(snapshot, wanted, tmp_path / "out", sources)
     lake = Lake(tmp_path / "mine")

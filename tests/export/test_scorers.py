@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from pipeline.export import IndexSources, export
+from pipeline.export import Unpack, export
 from pipeline.terms import ExportFormat
 from tests.export.restore import records
 
 
 @pytest.fixture
-def exported(request: pytest.FixtureRequest, snapshot: Path, sources: IndexSources, tmp_path: Path) -> Path:
+def exported(request: pytest.FixtureRequest, snapshot: Path, sources: Unpack, tmp_path: Path) -> Path:
     """The snapshot in a format."""
     export(snapshot, request.param, tmp_path / "out", sources)
     return tmp_path / "out"
@@ -28,7 +28,8 @@ def exported(request: pytest.FixtureRequest, snapshot: Path, sources: IndexSourc
 def pytest_in(project: Path, tests: list[str]) -> bool:
     """Whether tests of a project pass, run in its own folder."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
-    return subprocess.run(command, cwd=project, capture_output=True, check=False).returncode == 0
+    bare = {"PATH": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(command, cwd=project, env=bare, capture_output=True, check=False).returncode == 0
 
 
 def versicode_scores(record: dict[str, Any], granularity: str) -> list[bool]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pipeline.instances import CodemodRules
 from pipeline.lake import Row, content_id
 from pipeline.lifecycle import LifecycleRules
 from pipeline.rules import RULES, load
@@ -31,6 +32,8 @@ from pipeline.terms import (
 
 LIBRARY = "lib"
 TAGGING = load(RULES / "tags.yaml", LifecycleRules)
+CODEMODS = load(RULES / "codemods.yaml", CodemodRules)
+RUN_ALONE = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTATION, SnippetSource.STACK_OVERFLOW})
 START = datetime(2021, 1, 1, tzinfo=UTC)
 
 

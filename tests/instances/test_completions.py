@@ -10,7 +10,7 @@ from pipeline.instances import MaskingRules, instances_stage, unmask
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, Granularity, LibEvolutionEvalTag, RejectReason, VersiCodeTag
-from tests.instances.rows import TAGGING, change, life, releases, snippet, symbol, usages
+from tests.instances.rows import CODEMODS, RUN_ALONE, TAGGING, change, life, releases, snippet, symbol, usages
 
 RULES_FILE = load(RULES / "masking.yaml", MaskingRules)
 TOKENS = RULES_FILE.model_copy(update={"granularities": (Granularity.TOKEN,)})
@@ -29,7 +29,9 @@ def run(
 ) -> Output:
     """Run the stage over snippets whose uses of `names` (name to path) are found in their text."""
     found = [use for row in snippets for use in usages(row, names or {"fetch": "lib.fetch"})]
-    output = instances_stage(releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {})
+    output = instances_stage(
+        releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
+    )
     for name, rows in output.tables.items():
         for row in rows:
             table(name).check(row)
@@ -157,7 +159,19 @@ def test_a_usage_beside_its_name_is_an_error() -> None:
     row = snippet(CODE, "lib.fetch", "1.0")
     use = usages(row, {"fetch": "lib.fetch"})[0] | {"name_start_byte": 5}
     with pytest.raises(ValueError, match="does not stand at bytes"):
-        instances_stage(releases("1.0"), [row], [use], [], [], [life("lib.fetch", "1.0", "1.0")], TAGGING, TOKENS, {})
+        instances_stage(
+            releases("1.0"),
+            [row],
+            [use],
+            [],
+            [],
+            [life("lib.fetch", "1.0", "1.0")],
+            TAGGING,
+            TOKENS,
+            {},
+            CODEMODS,
+            RUN_ALONE,
+        )
 
 
 def test_order_of_the_input_does_not_matter() -> None:

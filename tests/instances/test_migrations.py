@@ -8,11 +8,12 @@ import pytest
 
 from pipeline.instances import MaskingRules, instances_stage, version_pattern
 from pipeline.instances.history import History
-from pipeline.instances.pairs import core_paths, resolve, same_program
+from pipeline.instances.pairs import core_paths, same_program
+from pipeline.instances.replacements import resolve
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, SymbolKind, VersionPattern
-from tests.instances.rows import TAGGING, change, life, releases, snippet, symbol, usages
+from tests.instances.rows import CODEMODS, RUN_ALONE, TAGGING, change, life, releases, snippet, symbol, usages
 
 MASKING = load(RULES / "masking.yaml", MaskingRules)
 NAMES = {"fetch": "lib.fetch", "load": "lib.load", "send": "lib.send"}
@@ -24,7 +25,17 @@ def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Ro
     found = [use for row in snippets for use in usages(row, NAMES)]
     symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]
     output = instances_stage(
-        releases("1.0.0", "1.1.0", "2.0.0"), snippets, found, symbols, changes, lives, TAGGING, MASKING, {}
+        releases("1.0.0", "1.1.0", "2.0.0"),
+        snippets,
+        found,
+        symbols,
+        changes,
+        lives,
+        TAGGING,
+        MASKING,
+        {},
+        CODEMODS,
+        RUN_ALONE,
     )
     for row in output.tables["migrations"]:
         table("migrations").check(row)
@@ -82,7 +93,17 @@ def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_n
     ]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
     output = instances_stage(
-        releases("1.0.0", "1.1.0", "2.0.0"), [old, new], found, symbols, [], LIVES, TAGGING, MASKING, {}
+        releases("1.0.0", "1.1.0", "2.0.0"),
+        [old, new],
+        found,
+        symbols,
+        [],
+        LIVES,
+        TAGGING,
+        MASKING,
+        {},
+        CODEMODS,
+        RUN_ALONE,
     )
     assert {(row["source_name"], row["target_name"]) for row in output.tables["migrations"]} == {
         ("fetch", "load"),
@@ -113,7 +134,7 @@ def test_releases_with_a_gap_between_are_not_paired() -> None:
     old, new = snippet("fetch(1)\n", "lib.fetch", "1.0.0"), snippet("fetch(2)\n", "lib.fetch", "2.0.0")
     rows = [*releases("1.0.0"), *releases("2.0.0", before="1.5.0")]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
-    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING, {})
+    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING, {}, CODEMODS, RUN_ALONE)
     assert not output.tables["migrations"]
 
 

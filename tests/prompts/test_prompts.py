@@ -6,13 +6,17 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import yaml
 
 from pipeline.export import Snapshot
 from pipeline.export.codevbench import prompt_of
 from pipeline.lake import Row
-from pipeline.prompts import Attempt, Prompt, Without, prompt_rules, prompts, read_attempts
+from pipeline.prompts import Attempt, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
+from pipeline.rules import load
 from pipeline.terms import Granularity, NoPrompt, Scene
-from tests.export.rows import completion, context, document, filled, lake_tables, problem, scene, snapshot_of
+from tests.export.columns import filled
+from tests.export.demo import scene
+from tests.export.rows import completion, context, document, lake_tables, problem, snapshot_of
 
 RULES = prompt_rules()
 ATTEMPT = {problem()["id"]: Attempt("    return a\n", "AssertionError")}
@@ -89,9 +93,7 @@ def test_a_problem_shows_the_documents_that_hold_at_its_version(tmp_path: Path) 
 def test_self_debugging_shows_the_failed_answer_and_its_trace(snapshot: Path) -> None:
     (one,) = made(snapshot, "gitchameleon-self-debugging", ATTEMPT)
     assert isinstance(one, Prompt)
-    assert (
-        "<Generated Solution>\n    return a\n\n</Generated Solution>\n<Trace>\nAssertionError\n</Trace>" in one.prompt
-    )
+    assert "<Generated Solution>\n    return a\n</Generated Solution>\n<Trace>\nAssertionError\n</Trace>" in one.prompt
     (none,) = made(snapshot, "gitchameleon-self-debugging")
     assert isinstance(none, Without)
     assert none.reason is NoPrompt.NO_ATTEMPT
@@ -163,6 +165,19 @@ def test_a_template_in_a_row_stays_text(tmp_path: Path) -> None:
     assert "What the code does: {{ core_token }}{% raw %}\n" in one.prompt
     assert "# {{ 1 + 1 }}\n" in other.prompt
     assert "'{{ canary }}'" in other.prompt
+
+
+def test_a_value_that_a_template_cannot_use_is_told_with_its_row(snapshot: Path, tmp_path: Path) -> None:
+    rule = {
+        "source": "a test",
+        "templates": {"one": {"family": "migration", "prompt": "{{ description | comment }}"}},
+        "settings": {"first": {"meaning": "one", "template": "one"}},
+        "examples": [{"setting": "first", "row": {"description": "Get it."}, "prompt": "# Get it."}],
+    }
+    (tmp_path / "paper.yaml").write_text(yaml.safe_dump(rule))
+    rules = load(tmp_path / "paper.yaml", PromptRules)
+    with pytest.raises(ValueError, match=r"^migration migration-\w+: template one: .*; correct it in"):
+        list(prompts(Snapshot(snapshot), "first", rules, ignore_case=True))
 
 
 BROKEN = {

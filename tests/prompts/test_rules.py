@@ -69,6 +69,11 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
         "'masked_code' is undefined",
     ),
     "a template without an example": ({"examples": [RULE["examples"][1]]}, "without an example: one"),  # type: ignore[index]
+    "a part called like a template": ({"parts": {"end": "Say it.", "one": "x"}}, "both a part and a template: one"),
+    "a value that cannot be used so": (
+        {"templates": {"one": {**ONE, "prompt": "{{ masked_code | tail('x') }}"}, "two": TWO}},
+        "template one: ",
+    ),
     "an unknown key": ({"setting": {}}, "unknown key"),
     "what nothing gives": (
         {"settings": {"first": {"meaning": "one", "template": "one", "given": ["luck"]}}},

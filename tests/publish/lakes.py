@@ -11,7 +11,15 @@ from typing import Any
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl import Period
 from pipeline.lake import Lake, Output, Row, content_id
-from pipeline.publish import Published, QualityRules, controlled_gate_stage, gate_stage, publish
+from pipeline.problems import ProblemRules
+from pipeline.publish import (
+    Published,
+    QualityRules,
+    controlled_gate_stage,
+    gate_stage,
+    problems_gate_stage,
+    publish,
+)
 from pipeline.rules import RULES, load
 from pipeline.terms import (
     Agreement,
@@ -21,14 +29,17 @@ from pipeline.terms import (
     DocumentSource,
     EnvironmentOutcome,
     FlagKind,
+    Outcome,
     ParameterKind,
     ParameterSource,
+    ProblemRun,
     RejectReason,
     Rung,
     SymbolKind,
 )
 from tests.contexts.rows import CONTEXTS, WRITER
 from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
+from tests.problems.rows import problem, run
 from tests.review.world import NEW, OLD, RUN_ALONE, World, world
 
 Tables = dict[str, list[Row]]
@@ -69,6 +80,7 @@ def tables(known: World | None = None) -> Tables:
         **_rows(
             contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
         ),
+        **_problems(known.snippets, quality),
         "api_documents": documents,
         "changes": known.changes,
         "directives": [
@@ -86,6 +98,15 @@ def tables(known: World | None = None) -> Tables:
         "usages": uses,
         "verdicts": known.verdicts,
     }
+
+
+def _problems(snippets: list[Row], quality: QualityRules) -> Tables:
+    """A problem made of the first snippet, and where it was run."""
+    rows = [problem(snippet_id=snippets[0]["id"])]
+    runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
+    least = load(RULES / "problems.yaml", ProblemRules)
+    gated = problems_gate_stage(rows, runs, snippets, [], quality, least)
+    return {**_rows(gated), "problem_environments": [_environment("1.1")]}
 
 
 def _rows(output: Output) -> Tables:

@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.lake import Row, table
 from pipeline.publish import QualityRules
-from pipeline.publish.scenes import publish_scenes
+from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.rules import RULES, load
 from pipeline.scenes import SceneRules, scenes_stage
 from pipeline.terms import BlockType, Evidence, Outcome, RejectReason, Scene, TestOutcome
@@ -31,7 +31,7 @@ def scenes() -> list[Row]:
 
 
 def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
-    output = publish_scenes(scenes(), [made.project()], made.files(), QUALITY)
+    output = scenes_gate_stage(scenes(), [made.project()], made.files(), QUALITY)
     rows = output.tables["published_scenes"]
     assert (len(rows), output.rejects) == (output.seen, [])
     assert rows
@@ -43,7 +43,7 @@ def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
 
 
 def test_evidence_says_whether_an_empty_block_was_run() -> None:
-    rows = publish_scenes(scenes(), [made.project()], made.files(), QUALITY).tables["published_scenes"]
+    rows = scenes_gate_stage(scenes(), [made.project()], made.files(), QUALITY).tables["published_scenes"]
     for row in rows:
         left_alone = row["scene"] == Scene.COMPLETE_BLOCK or row["block_type"] == BlockType.COMMENT
         assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
@@ -56,7 +56,7 @@ def test_evidence_says_whether_an_empty_block_was_run() -> None:
 )
 def test_code_that_may_not_be_passed_on_is_refused(licence: str | None, said: str) -> None:
     made_scenes = scenes()
-    output = publish_scenes(made_scenes, [made.project(licence=licence)], made.files(), QUALITY)
+    output = scenes_gate_stage(made_scenes, [made.project(licence=licence)], made.files(), QUALITY)
     assert output.tables["published_scenes"] == []
     assert {(reject.reason, reject.detail) for reject in output.rejects} == {(RejectReason.LICENCE, said)}
     assert len(output.rejects) == len(made_scenes)

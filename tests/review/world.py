@@ -13,6 +13,7 @@ from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, Granularity, Language, Outcome, SnippetSource, VersionEvidence
 from pipeline.validation import ValidationRules
 from tests.instances.rows import (
+    CODEMODS,
     LIBRARY,
     START,
     TAGGING,
@@ -83,7 +84,9 @@ def world() -> World:
     lives = [life("lib.fetch", "1.0", "1.1", removed_in="2.0"), life("lib.load", "2.0", "2.0", introduced=True)]
     found = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
     masking = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": (Granularity.TOKEN,)})
-    tables = instances_stage(rows, snippets, found, [], [RENAMED], lives, TAGGING, masking, FOREIGN).tables
+    tables = instances_stage(
+        rows, snippets, found, [], [RENAMED], lives, TAGGING, masking, FOREIGN, CODEMODS, RUN_ALONE
+    ).tables
     documents = [
         document("lib.fetch", "Get the page of it.", "1.0", "1.1"),
         document("lib.load", "Get a page of it.", "2.0"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from pipeline.instances.codemods.program import Program
 from pipeline.instances.codemods.rewrite import Rewritten, rewrite
 from pipeline.instances.codemods.rules import CodemodRules
 from pipeline.instances.codemods.signatures import Unfit
 from pipeline.instances.codemods.transitions import Step, Transition, transitions
-from pipeline.instances.history import History
+from pipeline.instances.history import History, is_major
 from pipeline.instances.pairs import Pair, Side, similarity
 from pipeline.lake import Reject, Row, content_id
 from pipeline.snippets import source_of
@@ -26,13 +27,14 @@ def rewritten_examples(
 ) -> Iterator[Pair | Reject]:
     """Yield a pair, or a reject, for each snippet that uses what changes between its release and a neighbour.
 
-    A snippet of the older release is written for the newer one. One that the older release does not have is written
-    backwards, where the inverse is known. A snippet in which nothing changes is no candidate.
+    A snippet of the older release is written for the newer one, and so, if rules say so, is one that documentation
+    dropped before the change that breaks it: from the last release that has it. One that the older release does not
+    have is written backwards, where the inverse is known. A snippet in which nothing changes is no candidate.
     """
-    users = _Users(snippets, usages)
+    users, programs = _Users(snippets, usages), _Programs()
     for transition in transitions(changes, lifecycles, history):
-        for snippet in users.of(transition):
-            result = _pair(snippet, usages[snippet["id"]], transition, rules)
+        for snippet, of_snippet in users.of(transition, rules):
+            result = _pair(snippet, usages[snippet["id"]], of_snippet, rules, programs)
             if result is not None:
                 yield result
 
@@ -48,25 +50,67 @@ class _Users:
                 self.by_path[usage["path"]][snippet["id"]] = snippet
                 self.first_use.setdefault(usage["path"], usage)
 
-    def of(self, transition: Transition) -> list[Row]:
-        """Return the snippets that a transition may touch, by id."""
-        found: dict[str, Row] = {}
+    def of(self, transition: Transition, rules: CodemodRules) -> list[tuple[Row, Transition]]:
+        """Return the snippets that a transition may touch, by id, each with the transition from its own release."""
+        found: dict[tuple[str, str, str], tuple[Row, Transition]] = {}
         for path, usage in self.first_use.items():
-            if transition.step(usage) is not None:
-                found |= {key: row for key, row in self.by_path[path].items() if _belongs(row, transition)}
+            step = transition.step(usage)
+            if step is None:
+                continue
+            for key, snippet in self.by_path[path].items():
+                source = _source(snippet, path, transition, early=step.breaking and rules.before_the_change)
+                if source is None:
+                    continue
+                ends = [(source, transition.target)]
+                if rules.majors and step.breaking and transition.direction == Direction.OLD_TO_NEW:
+                    ends += _majors(snippet, step, source, transition)
+                found |= {(key, *pair): (snippet, transition.between(*pair)) for pair in ends}
         return [found[key] for key in sorted(found)]
 
 
-def _belongs(snippet: Row, transition: Transition) -> bool:
-    holds = [
-        transition.history.within(version, snippet["version"], snippet["last_version"])
-        for version in (transition.source, transition.target)
-    ]
-    return holds[0] if transition.direction == Direction.OLD_TO_NEW else holds == [True, False]
+def _majors(snippet: Row, step: Step, source: str, transition: Transition) -> Iterator[tuple[str, str]]:
+    """Yield the last major release before a change that has a snippet, with the first one after the change."""
+    history, path = transition.history, step.task.usage["path"]
+    old = [version for version in history.between(str(snippet["version"]), source) if is_major(version)]
+    new = [version for version in history.since(transition.target) if is_major(version)]
+    if old and new and history.is_public(path, old[-1]):
+        yield old[-1], new[0]
 
 
-def _pair(snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules) -> Pair | Reject | None:
-    key = f"{snippet['id']} {transition.target}"
+def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> str | None:
+    """Return the release for which a snippet is right and from which a transition takes it on, if it does."""
+    history, source = transition.history, transition.source
+    first, last = str(snippet["version"]), str(snippet["last_version"])
+    if transition.direction == Direction.NEW_TO_OLD:
+        alone = history.within(source, first, last) and not history.within(transition.target, first, last)
+        return source if alone else None
+    if history.within(source, first, last):
+        return source
+    if not early or history.rank(last) >= history.rank(source):
+        return None
+    return last if history.is_public(path, last) else None
+
+
+class _Programs(dict[str, Program | Unfit]):
+    """Parsed snippets by id: one is rewritten for several releases."""
+
+    def of(self, snippet: Row) -> Program:
+        """Return a snippet parsed. Errors: Unfit."""
+        if snippet["id"] not in self:
+            try:
+                self[snippet["id"]] = Program(snippet)
+            except Unfit as error:
+                self[snippet["id"]] = error
+        program = self[snippet["id"]]
+        if isinstance(program, Unfit):
+            raise program
+        return program
+
+
+def _pair(
+    snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules, programs: _Programs
+) -> Pair | Reject | None:
+    key = f"{snippet['id']} {transition.source} {transition.target}"
     steps = [step for usage in usages if (step := transition.step(usage)) is not None]
     steps = [step for step in steps if step.basis in rules.follow]
     lines = source_of(snippet).count("\n") + 1
@@ -75,10 +119,22 @@ def _pair(snippet: Row, usages: Sequence[Row], transition: Transition, rules: Co
     if lines > rules.max_lines:
         return Reject(key, RejectReason.TOO_LONG, f"{lines} lines, the rule for codemods takes {rules.max_lines}")
     try:
-        written = rewrite(snippet, [step.task for step in steps])
+        written = rewrite(programs.of(snippet), [step.task for step in steps])
     except Unfit as error:
         return Reject(key, RejectReason.NO_CODEMOD, f"{steps[0].task.usage['path']}: {error}")
-    return None if written is None else _as_pair(snippet, steps, written, transition)
+    if written is None:
+        return None
+    pair = _as_pair(snippet, steps, written, transition)
+    if pair.basis in rules.only_with_outputs and not _may_be_trusted(pair, snippet):
+        detail = f"{pair.old.path}: no stated output tells whether {pair.new.path} does the same"
+        return Reject(key, RejectReason.NO_CODEMOD, detail)
+    return pair
+
+
+def _may_be_trusted(pair: Pair, snippet: Row) -> bool:
+    """Say whether both sides surely do the same: a stated output will tell, or it is the same name in another place."""
+    same_name = pair.old.path.rpartition(".")[2] == pair.new.path.rpartition(".")[2]
+    return same_name or any(check["expected"] for check in snippet["checks"])
 
 
 def _as_pair(snippet: Row, steps: Sequence[Step], written: Rewritten, transition: Transition) -> Pair:

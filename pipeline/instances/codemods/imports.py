@@ -13,16 +13,22 @@ from pipeline.instances.codemods.signatures import Unfit
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How a program writes a path: the expression, and the `(module, name)` that it has yet to import, if any."""
+    """How a program writes a path: the expression, and the `(module, name)` that it has yet to import, if any.
+
+    A module of the top level is `("", name)`.
+    """
 
     text: str
     missing: tuple[str, str] | None = None
 
 
-def reach(path: str, module: str, bound: Mapping[str, str], taken: frozenset[str], first: str) -> Reach:
+def reach(
+    path: str, module: str, bound: Mapping[str, str], taken: frozenset[str], *, first: str = "", by_module: bool = False
+) -> Reach:
     """Say how a program can write a path that lies in a module; `first` is the name that it prefers to start at.
 
-    `bound` are the names that it imports, `taken` all that it uses. Errors: Unfit where the name to import is taken.
+    `bound` are the names that it imports, `taken` all that it uses. Where it has to import something, that is the
+    module (`by_module`) or what stands in it, or else the other. Errors: Unfit where both names are taken.
     """
     known = [
         (name != first, -len(place), name)
@@ -33,10 +39,12 @@ def reach(path: str, module: str, bound: Mapping[str, str], taken: frozenset[str
         name = min(known)[2]
         return Reach(name + path[len(bound[name]) :])
     rest = path.removeprefix(f"{module}.")
-    head = rest.partition(".")[0]
-    if head in taken:
-        raise Unfit(f"{head} means something else in the program")
-    return Reach(rest, (module, head))
+    package, _, last = module.rpartition(".")
+    ways = [Reach(rest, (module, rest.partition(".")[0])), Reach(f"{last}.{rest}", (package, last))]
+    free = [way for way in (reversed(ways) if by_module else ways) if way.missing and way.missing[1] not in taken]
+    if not free:
+        raise Unfit(f"{rest.partition('.')[0]} and {last} mean something else in the program")
+    return free[0]
 
 
 @dataclass(slots=True)
@@ -70,7 +78,7 @@ class ImportEditor(cst.CSTTransformer):
         self.done: list[tuple[str, str | None]] = []
         self.used: set[tuple[str, str]] = set()
 
-    def leave_SimpleStatementLine(
+    def leave_SimpleStatementLine(  # noqa: N802 - libcst calls it so
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
     ) -> cst.SimpleStatementLine | cst.FlattenSentinel[cst.SimpleStatementLine] | cst.RemovalSentinel:
         """Replace a line that is one import statement."""
@@ -110,8 +118,8 @@ class ImportEditor(cst.CSTTransformer):
             elif target not in self.used or local in plan.kept:
                 self.used.add(target)
                 kept = local if local in plan.kept and local != target[1] else None
-                leaving.setdefault(target[0], []).append(_alias(target[1], kept))
-        staying += leaving.pop(place, [])
+                there = staying if target[0] == place else leaving.setdefault(target[0], [])
+                there.append(_renamed(alias, target[1], kept))
         if place == module and staying == list(node.names) and not leaving:
             return None
         first = [_from_import(node, place, staying)] if staying else []
@@ -131,27 +139,33 @@ class ImportEditor(cst.CSTTransformer):
 
     def lines(self) -> list[str]:
         """Return the import statements that no edited one took in."""
-        return [f"from {module} import {name}" for module, name in sorted(self.plan.added - self.used)]
+        missing = sorted(self.plan.added - self.used)
+        return [f"from {module} import {name}" if module else f"import {name}" for module, name in missing]
 
 
 _PLAIN = cst.Module([])
 
 
-def _alias(name: str, kept: str | None) -> cst.ImportAlias:
-    return cst.ImportAlias(cst.Name(name), cst.AsName(cst.Name(kept)) if kept else None)
+def _renamed(alias: cst.ImportAlias, name: str, kept: str | None) -> cst.ImportAlias:
+    return alias.with_changes(name=cst.Name(name), asname=cst.AsName(cst.Name(kept)) if kept else None)
 
 
 def _from_import(node: cst.ImportFrom | None, module: str, aliases: Sequence[cst.ImportAlias]) -> cst.ImportFrom:
-    names = _without_last_comma(aliases)
     if node is None:
-        return cst.ImportFrom(_chain(module), names)
+        plain = [alias.with_changes(comma=cst.MaybeSentinel.DEFAULT) for alias in aliases]
+        return cst.ImportFrom(_chain(module), _without_last_comma(plain))
+    names = _between_commas(aliases) if node.lpar else _without_last_comma(aliases)
     return node.with_changes(module=_chain(module), names=names)
 
 
 def _without_last_comma(aliases: Sequence[cst.ImportAlias]) -> list[cst.ImportAlias]:
+    return _between_commas([*aliases[:-1], aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)])
+
+
+def _between_commas(aliases: Sequence[cst.ImportAlias]) -> list[cst.ImportAlias]:
     comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
     between = [each if isinstance(each.comma, cst.Comma) else each.with_changes(comma=comma) for each in aliases[:-1]]
-    return [*between, aliases[-1].with_changes(comma=cst.MaybeSentinel.DEFAULT)]
+    return [*between, aliases[-1]]
 
 
 def _chain(path: str) -> cst.Name | cst.Attribute:

@@ -15,26 +15,32 @@ from pipeline.terms import Access
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A path that has another one in the other release, where it lies in the module `module`, or is one."""
+    """A path that has another one in the other release, where it lies in the module `module`, or is one.
+
+    What `needs_object` is a method that takes the place of what was called without an object.
+    """
 
     old: str
     new: str
     module: str
     is_module: bool = False
+    needs_object: bool = False
 
 
 class Mover:
     """Plans what uses of moved paths become: `texts` by the bytes of an expression, `imports` for the statements."""
 
-    def __init__(self, program: Program, taken: frozenset[str]) -> None:
+    def __init__(self, program: Program) -> None:
         self.program = program
-        self.taken = taken | program.bound.keys()
+        self.taken = frozenset(program.used | program.bound.keys())
         self.texts: dict[Span, str] = {}
         self.attributes: dict[Span, str] = {}
         self.imports = ImportPlan()
 
     def follow(self, usage: Row, move: Move) -> None:
         """Plan one use. Errors: Unfit where it cannot be told how the program would write the new path."""
+        if move.needs_object:
+            raise Unfit(f"{move.new} is a method, and nothing tells of which object")
         span = usage["start_byte"], usage["end_byte"]
         node = self.program.chains.get(span)
         below = usage["path"][len(move.old) :].count(".")
@@ -76,9 +82,11 @@ class Mover:
             self.imports.moved[move.old] = move.new
             return
         others = {name: place for name, place in bound.items() if name != local}
-        found = reach(move.new, move.module, others, self.taken - {local}, "")
+        found = reach(move.new, move.module, others, self.taken - {local})
         text = found.text
-        if found.missing is not None:
+        if found.missing is not None and not found.missing[0]:
+            self.imports.added.add(found.missing)
+        elif found.missing is not None:
             self.imports.replaced[local] = found.missing
             if local != _name(bound[local]):
                 self.imports.kept.add(local)
@@ -97,7 +105,7 @@ class Mover:
         elif move.is_module and f"{move.new}.".startswith(f"{root}."):
             text = first + move.new[len(root) :]
         else:
-            found = reach(move.new, move.module, self.program.bound, self.taken, first)
+            found = reach(move.new, move.module, self.program.bound, self.taken, first=first, by_module=True)
             text = found.text
             if found.missing is not None:
                 self.imports.added.add(found.missing)

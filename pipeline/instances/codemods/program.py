@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import libcst as cst
-from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper, PositionProvider
+from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from pipeline.instances.codemods.signatures import Unfit
 from pipeline.lake import Row
@@ -31,7 +31,8 @@ class Pieces:
 class Program:
     """A parsed snippet: its chains of names by their bytes, and what its imports bind.
 
-    `bound` is local name to dotted path; `modules` are the local names that stand for modules for certain.
+    `bound` is local name to dotted path; `modules` are the local names that stand for modules for certain,
+    `used` the names that it uses or binds otherwise.
     """
 
     def __init__(self, snippet: Row) -> None:
@@ -40,21 +41,21 @@ class Program:
         try:
             module = cst.parse_module(source_of(snippet))
             self.in_preamble = len(cst.parse_module(preamble).body)
-            parts = [ast.parse(check["statement"]).body for check in snippet["checks"]]
+            self.sizes = [_lines_of(check["statement"]) for check in snippet["checks"]]
         except (cst.ParserSyntaxError, SyntaxError, ValueError, RecursionError) as error:
             raise Unfit(f"cannot be parsed: {str(error).splitlines()[0]}") from None
-        self.sizes = [len(part) for part in parts]
         if self.sizes and sum(self.sizes) != len(module.body) - self.in_preamble:
             raise Unfit("its statements are not those of its code")
         wrapper = MetadataWrapper(module, unsafe_skip_copy=True)
         self.module = wrapper.module
         self._bytes = wrapper.resolve(ByteSpanPositionProvider)
-        self._lines = wrapper.resolve(PositionProvider)
+        self._data = source_of(snippet).encode()
         reader = _Reader(self.span)
         self.module.visit(reader)
         self.chains: Mapping[Span, cst.BaseExpression] = reader.chains
         self.bound: Mapping[str, str] = reader.bound
         self.modules: Set[str] = reader.modules
+        self.used: Set[str] = names_of(source_of(snippet))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the bytes of a node, without parentheses around it."""
@@ -63,7 +64,7 @@ class Program:
 
     def line(self, node: cst.CSTNode) -> int:
         """Return the line on which a node starts, from 1."""
-        return int(self._lines[node].start.line)
+        return self._data.count(b"\n", 0, self._bytes[node].start) + 1
 
     def put_together(self, bodies: Sequence[Sequence[Statement]], imports: Sequence[str]) -> Pieces:
         """Return the parts, given what each statement of the module became, and the imports that the preamble gains."""
@@ -81,6 +82,11 @@ class Program:
         header = [*self.module.header] if first and nodes else []
         text = "".join(self.module.code_for_node(node) for node in (*header, *nodes))
         return text if not text or text.endswith("\n") else text + "\n"
+
+
+def _lines_of(statement: str) -> int:
+    """Return how many nodes libcst makes of a statement, which has one for all that a semicolon joins."""
+    return len({node.lineno for node in ast.parse(statement).body})
 
 
 def _groups(bodies: Sequence[Sequence[Statement]], sizes: Sequence[int]) -> Iterator[list[Statement]]:
@@ -103,25 +109,37 @@ class _Reader(cst.CSTVisitor):
         self.bound: dict[str, str] = {}
         self.modules: set[str] = set()
 
-    def visit_Name(self, node: cst.Name) -> None:
+    def visit_Name(self, node: cst.Name) -> None:  # noqa: N802 - libcst calls it so
         self.chains.setdefault(self.span(node), node)
 
-    def visit_Attribute(self, node: cst.Attribute) -> None:
+    def visit_Attribute(self, node: cst.Attribute) -> None:  # noqa: N802 - libcst calls it so
         self.chains[self.span(node)] = node
 
-    def visit_Import(self, node: cst.Import) -> None:
+    def visit_Import(self, node: cst.Import) -> None:  # noqa: N802 - libcst calls it so
         for alias in node.names:
             path = alias.evaluated_name
             root = path.partition(".")[0]
             self.bound[alias.evaluated_alias or root] = path if alias.evaluated_alias else root
             self.modules.add(alias.evaluated_alias or root)
 
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> None:
+    def visit_ImportFrom(self, node: cst.ImportFrom) -> None:  # noqa: N802 - libcst calls it so
         if node.relative or node.module is None or isinstance(node.names, cst.ImportStar):
             return
         module = dotted(node.module)
         for alias in node.names:
             self.bound[alias.evaluated_alias or alias.evaluated_name] = f"{module}.{alias.evaluated_name}"
+
+
+def names_of(code: str) -> frozenset[str]:
+    """Return the names that a program uses or binds, but those of its imports."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        match node:
+            case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                found.update(names)
+    return frozenset(found)
 
 
 def dotted(node: cst.BaseExpression) -> str:

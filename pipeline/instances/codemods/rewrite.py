@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ import libcst as cst
 from pipeline.instances.codemods.calls import ArgumentEdit, edits_of, given_by, written
 from pipeline.instances.codemods.imports import ImportEditor
 from pipeline.instances.codemods.moves import Move, Mover
-from pipeline.instances.codemods.program import Pieces, Program, Span, Statement
+from pipeline.instances.codemods.program import Pieces, Program, Span, Statement, names_of
 from pipeline.instances.codemods.signatures import Parameter, Unfit, adapt, bind
 from pipeline.lake import Row
 from pipeline.terms import Codemod
@@ -52,23 +51,24 @@ class Rewritten:
     edits: tuple[Row, ...]
 
 
-def rewrite(snippet: Row, tasks: Sequence[Task]) -> Rewritten | None:
+def rewrite(program: Program, tasks: Sequence[Task]) -> Rewritten | None:
     """Write a snippet for another release; None where nothing in it is to be written otherwise.
 
     Errors: Unfit where a use cannot be written so that it does the same.
     """
-    program = Program(snippet)
-    used = _names(program.module.code)
-    mover = Mover(program, used)
+    mover = Mover(program)
     for task in tasks:
         if task.move is not None:
             mover.follow(task.usage, task.move)
     editor = _UseEditor(program, mover, tasks)
-    bodies = [_lines(statement.visit(editor)) for statement in program.module.body]
-    still_used = _names("".join(program.module.code_for_node(node) for body in bodies for node in body))
-    _plan_imports(mover, used, still_used)
+    bodies = [
+        _lines(statement.visit(editor)) if editor.concerns(statement) else [statement]
+        for statement in program.module.body
+    ]
     imports = ImportEditor(mover.imports)
-    bodies = [[line for node in body for line in _lines(node.visit(imports))] for body in bodies]
+    if any(task.move for task in tasks):
+        _plan_imports(mover, bodies)
+        bodies = [[line for node in body for line in _lines(node.visit(imports))] for body in bodies]
     added = imports.lines()
     edits = [*editor.edits, *_import_edits(tasks, imports, added)]
     if not edits:
@@ -78,25 +78,14 @@ def rewrite(snippet: Row, tasks: Sequence[Task]) -> Rewritten | None:
     return Rewritten(pieces, tuple(sorted(edits, key=lambda row: row["line"])))
 
 
-def _plan_imports(mover: Mover, used: frozenset[str], still_used: frozenset[str]) -> None:
+def _plan_imports(mover: Mover, bodies: Sequence[Sequence[Statement]]) -> None:
     """Take away the imports that only the old code needed; a name that is replaced must not be left anywhere."""
-    plan = mover.imports
+    program, plan = mover.program, mover.imports
+    still_used = names_of("".join(program.module.code_for_node(node) for body in bodies for node in body))
     for local, (_, name) in plan.replaced.items():
         if local in still_used and local not in plan.kept and local != name:
             raise Unfit(f"{local} is used in a way that cannot be followed")
-    plan.gone |= {name for name in mover.program.bound if name in used - still_used} - plan.replaced.keys()
-
-
-def _names(code: str) -> frozenset[str]:
-    """Return the names that a program uses or binds, but those of its imports."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(code)):
-        match node:
-            case ast.Name(id=name) | ast.arg(arg=name) | ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                found.add(name)
-            case ast.Global(names=names) | ast.Nonlocal(names=names):
-                found.update(names)
-    return frozenset(found)
+    plan.gone |= (program.bound.keys() & (program.used - still_used)) - plan.replaced.keys()
 
 
 def _lines(visited: object) -> list[Statement]:
@@ -134,11 +123,16 @@ class _UseEditor(cst.CSTTransformer):
         self.tasks = {task.span: task for task in tasks}
         self.edits: list[Row] = []
 
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
+    def concerns(self, statement: Statement) -> bool:
+        """Say whether a statement holds a use that is to be written anew."""
+        start, end = self.program.span(statement)
+        return any(start <= span[0] and span[1] <= end for span in self.tasks)
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write a plain name anew."""
         return self._use(original_node, updated_node)
 
-    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write a chain anew, or the last name of one that starts at an object."""
         span = self.program.span(original_node)
         name = self.mover.attributes.get(span)
@@ -147,7 +141,7 @@ class _UseEditor(cst.CSTTransformer):
         self._note(original_node, original_node.attr.value, name)
         return updated_node.with_changes(attr=updated_node.attr.with_changes(value=name))
 
-    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
         """Write the arguments of a call anew."""
         task = self.tasks.get(self.program.span(original_node.func))
         if task is None or task.recall is None:

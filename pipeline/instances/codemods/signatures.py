@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.lake import Row
+from pipeline.lifecycle.parameters import UNKNOWN
 from pipeline.lifecycle.written import literal, same_value
 from pipeline.terms import ParameterDeprecation, ParameterKind
 
@@ -104,7 +105,7 @@ def adapt(
     """Write the arguments of a call that is right for `before` for `after`; `renamed` are new names of parameters.
 
     An argument keeps its way of being given where it can. One whose parameter is gone is left out if it gives what
-    `before` takes anyway; one is added where `after` requires it, or has another literal as default.
+    `before` takes anyway; one is added where `after` requires it, or takes another value by default.
 
     Errors: Unfit.
     """
@@ -182,11 +183,17 @@ def _missing(
         if parameter.name in values or parameter.kind in (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD):
             continue
         was = defaults.get(parameter.name)
-        if literal(was) is None:
+        if was == UNKNOWN or literal(was) is None:
             if parameter.default is None:
                 raise Unfit(f"{parameter.name} is required, and nothing tells what it was before")
-        elif parameter.default is None or (literal(parameter.default) and not same_value(was, parameter.default)):
+        elif parameter.default is None or _certainly_other(was, parameter.default):
             yield parameter.name, Passed(parameter.name, parameter.name, None, was or "")
+
+
+def _certainly_other(was: str | None, is_: str) -> bool:
+    """Say whether two defaults mean different things: None stands for what is not given, whatever that comes to."""
+    told = literal(is_) is not None and is_ != UNKNOWN
+    return told and "None" not in (was, is_) and not same_value(was, is_)
 
 
 def _by_position(values: Mapping[str, Passed], given: Sequence[Given], target: _Target) -> Iterable[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +14,7 @@ from pipeline.instances.codemods.signatures import signature_of
 from pipeline.instances.history import History
 from pipeline.instances.replacements import resolve
 from pipeline.lake import Row
-from pipeline.terms import ChangeKind, Direction, MigrationBasis, SymbolKind, UsageForm
+from pipeline.terms import ChangeKind, Direction, MigrationBasis, ParameterDeprecation, SymbolKind, UsageForm
 
 _RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 _REPLACED = {ChangeKind.REMOVED, ChangeKind.DEPRECATED}
@@ -38,6 +40,7 @@ class Followed:
     path: str
     basis: MigrationBasis
     change_id: str
+    breaking: bool
 
 
 @dataclass(slots=True)
@@ -62,48 +65,81 @@ class Step:
     path: str
     basis: MigrationBasis
     change_ids: tuple[str, ...]
+    breaking: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the library has said before it took something away: replacements by path, and by path and parameter.
+
+    Of parameters only other names of the same one count: what replaces a parameter need not take the same values.
+    """
+
+    paths: Mapping[str, str]
+    parameters: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, changes: Iterable[Row], lifecycles: Iterable[Row]) -> Stated:
+        """Collect them."""
+        names = {
+            (row["path"], row["parameter"]): row["replacement"] or row["new"]
+            for row in changes
+            if row["kind"] == ChangeKind.PARAMETER_RENAMED
+            or (row["kind"] == ChangeKind.PARAMETER_DEPRECATED and row["new"] == ParameterDeprecation.NAME)
+        }
+        return cls({row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}, names)
 
 
 class Transition:
     """What changes on the way from one release to its neighbour: upwards, or downwards by the inverse."""
 
-    def __init__(self, changes: Sequence[Row], stated: Mapping[str, str], history: History, direction: Direction) -> None:
+    def __init__(self, changes: Sequence[Row], stated: Stated, history: History, direction: Direction) -> None:
         self.history = history
         self.direction = direction
         up = direction == Direction.OLD_TO_NEW
         versions = changes[0]["old_version"], changes[0]["new_version"]
-        self.source, self.target = versions if up else versions[::-1]
+        self.source: str = versions[0 if up else 1]
+        self.target: str = versions[1 if up else 0]
         self._moves: dict[str, Followed] = {}
         self._definitions: dict[str, Followed] = {}
         self._calls: dict[str, Called] = {}
         for change in changes:
             self._enter(change, stated)
 
-    def _enter(self, change: Row, stated: Mapping[str, str]) -> None:
+    def between(self, source: str, target: str) -> Transition:
+        """Return the same from an earlier release, or to a later one, for what is the same there as at the change."""
+        if (source, target) == (self.source, self.target):
+            return self
+        other = copy.copy(self)
+        other.source, other.target = source, target
+        return other
+
+    def _enter(self, change: Row, stated: Stated) -> None:
         if change["kind"] in _CALLED_OTHERWISE:
-            self._enter_call(change)
+            self._enter_call(change, stated)
             return
-        found = destination(change, stated, self.history)
+        found = destination(change, stated.paths, self.history)
         if found is None:
             return
         path, basis = found
         # a new path that the older release has as well is right there, and nothing has to be undone
         new_is_old = self.history.is_public(path, change["old_version"])
         if self.direction == Direction.OLD_TO_NEW:
-            followed = Followed(path, basis, change["id"])
+            followed = Followed(path, basis, change["id"], change["breaking"])
             self._moves.setdefault(change["path"], followed)
             self._definitions.setdefault(change["canonical_path"], followed)
         elif self.history.is_public(path, change["new_version"]) and not new_is_old:
-            self._moves.setdefault(path, Followed(change["path"], basis, change["id"]))
+            self._moves.setdefault(path, Followed(change["path"], basis, change["id"], True))
 
-    def _enter_call(self, change: Row) -> None:
+    def _enter_call(self, change: Row, stated: Stated) -> None:
+        path, parameter = change["path"], change["parameter"]
+        new = stated.parameters.get((path, parameter))
         for place in (change["path"], change["canonical_path"]):
             called = self._calls.setdefault(place, Called())
             called.change_ids.append(change["id"])
             called.breaking |= change["breaking"] or self.direction == Direction.NEW_TO_OLD
-            new = change["new"] if change["kind"] == ChangeKind.PARAMETER_RENAMED else change["replacement"]
-            if new and change["parameter"]:
-                names = change["parameter"], new
+            if new and parameter:
+                names = parameter, new
                 called.renamed.update([names if self.direction == Direction.OLD_TO_NEW else names[::-1]])
 
     def step(self, usage: Row) -> Step | None:
@@ -118,7 +154,8 @@ class Transition:
         after = self.history.definition(path, self.target)
         if called is None or after is None:
             return None
-        return Step(Task(usage, None, _recall(before, after, called.renamed)), path, called.basis, tuple(dict.fromkeys(called.change_ids)))
+        task = Task(usage, None, _recall(before, after, called.renamed))
+        return Step(task, path, called.basis, tuple(dict.fromkeys(called.change_ids)), called.breaking)
 
     def _moved(self, path: str) -> tuple[str, Followed] | None:
         """Return the part of a path that has moved, and where it is; a second path of the same definition too."""
@@ -126,9 +163,9 @@ class Transition:
             if found := self._moves.get(part):
                 return part, found
             state = self.history.definition(part, self.source)
-            if state is not None and not self.history.is_public(part, self.target):
-                if found := self._definitions.get(state["canonical_path"]):
-                    return part, found
+            other = self._definitions.get(state["canonical_path"]) if state else None
+            if other is not None and not self.history.is_public(part, self.target):
+                return part, other
         return None
 
     def _moved_step(self, usage: Row, before: Row, part: str, followed: Followed) -> Step | None:
@@ -141,8 +178,14 @@ class Transition:
         if after is not None and usage["form"] == UsageForm.CALL:
             called = self._calls.get(part, Called())
             recall = _recall(before, after, called.renamed, may_keep=True)
-        task = Task(usage, Move(part, followed.path, module, is_module), recall)
-        return Step(task, new, followed.basis, (followed.change_id,))
+        move = Move(part, followed.path, module, is_module, _needs_object(before, after))
+        return Step(Task(usage, move, recall), new, followed.basis, (followed.change_id,), followed.breaking)
+
+
+def _needs_object(before: Row, after: Row | None) -> bool:
+    if after is None or after["kind"] != SymbolKind.METHOD or {"classmethod", "staticmethod"} & set(after["labels"]):
+        return False
+    return bool(before["kind"] != SymbolKind.METHOD)
 
 
 def _recall(before: Row, after: Row, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
@@ -169,17 +212,26 @@ def destination(change: Row, stated: Mapping[str, str], history: History) -> tup
     words = change["replacement"] or stated.get(change["path"])
     if kind not in _REPLACED or not words:
         return None
-    path = resolve(words, change["path"], change["new_version"], history)
-    if path is None and _PATH.fullmatch(words) and not history.is_root(words.partition(".")[0]):
-        path = words
+    path = _stated_path(words, change["path"], change["new_version"], history)
     return (path, MigrationBasis.REPLACEMENT) if path else None
+
+
+def _stated_path(words: str, path: str, version: str, history: History) -> str | None:
+    """Return the path that words mean: `np.isin` begins with the name under which everybody imports the library."""
+    first, _, rest = words.partition(".")
+    found = resolve(words, path, version, history)
+    if found is None and rest and first not in sys.stdlib_module_names:
+        found = resolve(rest, path, version, history)
+    foreign = _PATH.fullmatch(words) is not None and not history.is_root(first)
+    return words if found is None and foreign else found
 
 
 def transitions(changes: Iterable[Row], lifecycles: Iterable[Row], history: History) -> Iterator[Transition]:
     """Yield both directions between each pair of releases in which something changed that code can follow."""
-    stated = {row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}
+    ordered = sorted(changes, key=lambda row: row["id"])
+    stated = Stated.of(ordered, lifecycles)
     by_release: dict[str, list[Row]] = {}
-    for change in sorted(changes, key=lambda row: row["id"]):
+    for change in ordered:
         if change["kind"] in _RENAMED | _REPLACED | _CALLED_OTHERWISE:
             by_release.setdefault(change["new_version"], []).append(change)
     for version in sorted(by_release, key=history.rank):

@@ -10,12 +10,15 @@ import os
 import sys
 import zlib
 
-from .seeds import seed_all
 from .tree import lay_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from pipeline.validation.inside.seeds import seed_all
+else:
+    from .seeds import seed_all
 
 # Kept here, since a test may put something else in their place.
 _write, _read, _exit, _getpid = os.write, os.read, os._exit, os.getpid
@@ -25,8 +28,8 @@ _compress, _encode, _dumps = zlib.compress, base64.b85encode, json.dumps
 def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
     """Run tests in this process, report behind the key what became of each, and leave without any further code.
 
-    What is told travels as the message of a case that passed. The key lies unread in its pipe until then. Another process that a test forked and that runs on to here has
-    nothing to report.
+    What is told travels as the message of a case that passed. The key lies unread in its pipe until then. Another
+    process that a test forked and that runs on to here has nothing to report.
     """
     home = _getpid()
     told = outcome_of(json.loads(specification.decode()))

@@ -114,7 +114,7 @@ def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     """Run the tests that are asked for; return their outcomes, and what they executed if that is asked for."""
     seen = Seen(spec, folder)
     started = time.monotonic()
-    arguments = [*spec["files"], *_ARGUMENTS, *derandomized(), *spec["options"]]
+    arguments = [*spec["files"], *_ARGUMENTS, *spec["options"]]
     for name in _PLUGINS:
         arguments += ["-p", "no:" + name]
     for setting in _OVERRIDDEN:
@@ -134,22 +134,27 @@ def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     }
 
 
-def derandomized() -> "list[str]":
-    """Have hypothesis, where a project uses it, try the same few examples each time; return what pytest is told."""
+def derandomize() -> None:
+    """Have hypothesis, where a project uses it, try the same few examples each time.
+
+    It is loaded before the project is, of which it may use what is installed.
+    """
     try:
         from hypothesis import HealthCheck, settings
     except ImportError:
-        return []
+        return
     checks = [check for check in HealthCheck if check.name not in ("return_value", "not_a_test_method")]
     settings.register_profile(
         "driftline",
         settings(derandomize=True, database=None, deadline=None, max_examples=20, suppress_health_check=checks),
     )
     settings.load_profile("driftline")
-    return []
 
 
 def last_line(text: "Any") -> str:
     """Return the last line of a report, which says what was raised."""
     lines = [line.strip() for line in str(text).splitlines() if line.strip()]
     return lines[-1][:_LONGEST] if lines else ""
+
+
+derandomize()

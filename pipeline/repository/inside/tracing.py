@@ -16,17 +16,20 @@ if TYPE_CHECKING:
     Place = tuple[int, int]
 
 _ENOUGH = 20_000  # lines that a function executes in a test without reaching a new one
+_FRAMES = 4
 _OPTIMIZED = 1  # CO_OPTIMIZED: the code of a function; those of modules and classes are not
 
 
 class Tracer:
     """Notes, test by test, what is executed of some files; places are (number of the file, first line of the code).
 
-    A test that makes more than `most` calls is followed no further, and `over` is told.
+    A test that makes more than `most` calls is followed no further, and `over` is told; one whose threads run code of
+    the project is not followed at all.
     """
 
     def __init__(self, folder: str, sources: "list[str]", most: int, over: "Callable[[], None]") -> None:
         self.files = {os.path.join(folder, *path.split("/")): number for number, path in enumerate(sources)}
+        self.in_thread = False
         self.known: dict[int, tuple[Place | None, CodeType]] = {}
         self.lines: dict[str, dict[int, set[int]]] = {}
         self.calls: dict[str, set[tuple[Place, Place]]] = {}
@@ -41,14 +44,18 @@ class Tracer:
         self.now = self.lines.setdefault(test, {})
         self.edges = self.calls.setdefault(test, set())
         self.followers = {}
-        self.left = self.most
-        threading.settrace(self.enter)
+        self.left, self.in_thread = self.most, False
+        threading.settrace(self.enter_in_thread)
         sys.settrace(self.enter)
 
     def end(self) -> None:
         """Note nothing any more."""
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type]
+        threading.settrace(None)
+        if self.in_thread:
+            # What threads do is never done twice in the same order.
+            self.now.clear()
+            self.edges.clear()
 
     def place_of(self, code: "CodeType") -> "Place | None":
         """Return where the code of a function of the project stands, None for all other code."""
@@ -56,9 +63,28 @@ class Tracer:
         if found is None:
             number = self.files.get(code.co_filename)
             is_own = number is not None and code.co_flags & _OPTIMIZED
+            place = (number, code.co_firstlineno) if is_own and number is not None else None
             # The code is kept, so that no other one gets its identity.
-            found = self.known[id(code)] = ((number, code.co_firstlineno) if is_own else None, code)  # type: ignore[assignment]
+            found = self.known[id(code)] = (place, code)
         return found[0]
+
+    def caller_of(self, frame: "Any") -> "Place | None":
+        """Return the function of the project that called, also through a few frames of others: wrappers, properties."""
+        back = frame.f_back
+        for _ in range(_FRAMES):
+            if back is None:
+                return None
+            place = self.place_of(back.f_code)
+            if place is not None:
+                return place
+            back = back.f_back
+        return None
+
+    def enter_in_thread(self, frame: "Any", event: str, arg: "Any") -> None:
+        """Note that a thread runs code of the project."""
+        if self.place_of(frame.f_code) is not None:
+            self.in_thread = True
+            sys.settrace(None)
 
     def enter(self, frame: "Any", event: str, arg: "Any") -> "Any":
         """Follow the functions of the project, and let others run untraced."""
@@ -72,7 +98,7 @@ class Tracer:
             self.end()
             self.over()
             return None
-        caller = self.place_of(frame.f_back.f_code) if frame.f_back is not None else None
+        caller = self.caller_of(frame)
         if caller is not None:
             self.edges.add((caller, place))
         follow = self.followers.get(id(code))
@@ -81,7 +107,7 @@ class Tracer:
         return follow.line if follow.left else None
 
     def report(self) -> "dict[str, Any]":
-        """Return for each test the lines by the file's number, and the calls as [caller, its line, callee, its line]."""
+        """Return for each test the lines by the file's number, and the calls as places of caller and callee."""
         return {
             test: {
                 "lines": {str(number): sorted(lines) for number, lines in sorted(files.items())},

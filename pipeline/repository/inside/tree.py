@@ -3,6 +3,7 @@
 import os
 import sys
 import tarfile
+import tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,17 +19,32 @@ def lay_out(spec: "dict[str, Any]") -> str:
     with tarfile.open(spec["archive"]) as archive:
         archive.extractall(folder)  # noqa: S202 - we packed it ourselves, of files that the guarded reader took
     for path, text in spec["replacements"].items():
-        with open(os.path.join(folder, *path.split("/")), "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
+        replace(os.path.join(folder, *path.split("/")), text)
     root = os.path.join(folder, spec["import_root"]) if spec["import_root"] else folder
     for package in spec["packages"]:
         complete(os.path.join(root, package), os.path.join(spec["site_packages"], package))
+    forget(spec["packages"])
     os.chdir(folder)
     sys.path[0] = root
     if root != folder:
         sys.path.insert(1, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys((root, folder)))
     return folder
+
+
+def replace(path: str, text: str) -> None:
+    """Put another text into a file, in the encoding that the file states (PEP 263)."""
+    with open(path, "rb") as file:
+        encoding = tokenize.detect_encoding(file.readline)[0] if path.endswith(".py") else "utf-8"
+    with open(path, "wb") as file:
+        file.write(text.encode(encoding))
+
+
+def forget(packages: "list[str]") -> None:
+    """Have the project itself be imported, also where pytest has loaded what is installed of it, as `packaging`."""
+    for name in list(sys.modules):
+        if name.split(".")[0] in packages:
+            del sys.modules[name]
 
 
 def complete(package: str, installed: str) -> None:

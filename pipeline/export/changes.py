@@ -1,0 +1,80 @@
+"""Records that run in a project: which file they change, how, and the tests that judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pipeline.export.evocodebench import path_of
+from pipeline.export.programs import SCENE, TASK
+from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
+from pipeline.export.results import Record
+from pipeline.terms import ExportFormat
+
+_ANSWER_OF_TASK: Fields = {"completion": (str, list)}
+_ANSWER_OF_SCENE: Fields = {"response": (str, list)}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A file of a project with what a model wrote in it, or as it is; `folder` is DOMAIN/PROJECT."""
+
+    name: str
+    folder: str
+    path: str
+    tests: tuple[str, ...]
+    rewrite: Callable[[str], str]
+
+
+def changes_of(wanted: ExportFormat, record: Record) -> list[Change]:
+    """Return the changes that a record of EvoCodeBench or Codev-Bench asks for, one for each answer it carries.
+
+    Answers are in `completion` or `response`; a record without any is its reference.
+
+    Errors: RecordError.
+    """
+    if wanted is ExportFormat.EVOCODEBENCH:
+        checked(record, TASK, _ANSWER_OF_TASK)
+        name, path, tests = record["namespace"], record["completion_path"], record["tests"]
+        rewrites = [_with_body(record, answer) for answer in answers_in(record, "completion") or (None,)]
+    else:
+        checked(record, SCENE, _ANSWER_OF_SCENE)
+        name, path, tests = record["block_key"], record["block_key"].rpartition("#")[0], record["unit_test_ids"]
+        rewrites = [
+            _with_middle(record, answer) for answer in answers_in(record, "response") or [record["test_middle"]]
+        ]
+    names = numbered(name, len(rewrites))
+    return [_change(one, path, tests, rewrite) for one, rewrite in zip(names, rewrites, strict=True)]
+
+
+def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], str]) -> Change:
+    parts = path.split("/")
+    if len(parts) < 3:
+        raise RecordError(
+            f"{path!r:.80}: not below the folder of a project; give DOMAIN/PROJECT/… as the benchmark does"
+        )
+    if not tests or not all(isinstance(test, str) for test in tests):
+        raise RecordError(f"{name:.80}: no tests, or some that are no texts; give pytest node ids")
+    return Change(name, "/".join(parts[:2]), path_of(path), tuple(map(str, tests)), rewrite)
+
+
+def _with_middle(record: Record, middle: str) -> Callable[[str], str]:
+    text = record["test_prefix"] + middle + record["test_suffix"]
+    return lambda _: text
+
+
+def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
+    """Return what puts a completion in the place of the body, whose lines count from 1."""
+    position = record["body_position"]
+    if len(position) != 2 or not all(type(line) is int for line in position) or not 0 < position[0] <= position[1]:
+        raise RecordError(f"body_position: {position!r:.60} does not fit; give the first and the last line, from 1")
+    first, last = position
+
+    def rewrite(text: str) -> str:
+        if completion is None:
+            return text
+        # Lines as Python counts them: str.splitlines would end one at a form feed too.
+        lines = text.split("\n")
+        return "\n".join([*lines[: first - 1], completion.removesuffix("\n"), *lines[last:]])
+
+    return rewrite

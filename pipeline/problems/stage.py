@@ -1,0 +1,170 @@
+"""The stage `problems`: examples with stated outputs become version-conditioned problems, proven by running."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TypeVar
+
+from packaging.version import Version
+
+from pipeline.drafting import DraftingRules
+from pipeline.environments import IndexUnreachable, wanted_of
+from pipeline.lake import Output, Reject, Row
+from pipeline.lifecycle import LifecycleRules
+from pipeline.problems.candidates import Candidate, Candidates, Shown, show
+from pipeline.problems.drafts import Draft, additional_dependencies, draft
+from pipeline.problems.library import Library
+from pipeline.problems.proving import Place, Trial, prove
+from pipeline.problems.rules import ProblemRules
+from pipeline.problems.statement import state
+from pipeline.terms import EnvironmentOutcome, RejectReason
+from pipeline.usage import UsageRules
+from pipeline.validation import Runner
+
+_BUILT = EnvironmentOutcome.BUILT
+_Made = TypeVar("_Made")
+
+TOOLS = ("pytest",)
+"""What the tests need beside the library; the environments have it too."""
+
+
+def problems_stage(
+    releases: Sequence[Row],
+    snippets: Sequence[Row],
+    rewrites: Sequence[Row],
+    symbols: Sequence[Row],
+    changes: Sequence[Row],
+    lifecycles: Sequence[Row],
+    documents: Sequence[Row],
+    api_documents: Sequence[Row],
+    verdicts: Sequence[Row],
+    rules: ProblemRules,
+    drafting: DraftingRules,
+    tagging: LifecycleRules,
+    usage: UsageRules,
+    runner: Runner,
+) -> Output:
+    """Make the tables `problems`, `problem_runs` and `problem_environments` of a library.
+
+    The unit is a task of an example in a version that sets it apart; a task of no such version, and an example without
+    a task, is one unit each.
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
+    shown, rejects = _parted(show(snippets, library, rules))
+    found, unchanged = _candidates(Candidates(shown, rewrites, library, rules), shown)
+    chosen, surplus = _within_quota(found, rules)
+    drafts, undrafted = _parted(draft(candidate, library, rules, drafting) for candidate in chosen)
+    drafts, twice = _distinct(drafts)
+    wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
+    rows, unreachable = _environments(releases, wanted, runner)
+    places = {row["version"]: Place(row, runner.store.open(row)) for row in rows if row["outcome"] == _BUILT}
+    trials, unproven = _parted(prove(drafts, places, runner, rules))
+    refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
+    problems = [_problem(trial, places[trial.version], library, rules, drafting) for trial in trials]
+    return Output(
+        {
+            "problems": sorted(problems, key=lambda row: str(row["id"])),
+            "problem_runs": sorted((run for trial in trials for run in trial.runs), key=lambda row: str(row["id"])),
+            "problem_environments": rows,
+        },
+        seen=len(problems) + len(refused),
+        made=len(problems),
+        rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
+        notes=unreachable,
+    )
+
+
+def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Row:
+    """Return the row of a problem whose tests are known."""
+    made = trial.draft
+    statement = state(made.candidate.task, made.written, trial.shown, made.source, rules.statement, drafting)
+    texts = [made.written.program, trial.visible, trial.hidden]
+    pins = additional_dependencies(texts, library.roots(trial.version), place.row["lock"])
+    tested: Row = {
+        "problem": statement.text,
+        "written_from": statement.written_from,
+        "test": trial.visible,
+        "hidden_tests": trial.hidden,
+        "module": trial.module,
+        "stated_tests": len(trial.stated),
+        "recorded_tests": len(trial.recorded),
+        "additional_dependencies": pins,
+    }
+    return made.row | tested
+
+
+def _parted(results: Iterable[_Made | Reject]) -> tuple[list[_Made], list[Reject]]:
+    """Part what was made from what was refused."""
+    made: list[_Made] = []
+    refused: list[Reject] = []
+    for result in results:
+        if isinstance(result, Reject):
+            refused.append(result)
+        else:
+            made.append(result)
+    return made, refused
+
+
+def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
+    found: list[Candidate] = []
+    unchanged: list[Reject] = []
+    for each in shown:
+        of_task = list(finder.of(each))
+        found += of_task
+        if not of_task:
+            run = f"{each.snippet['version']} to {each.snippet['last_version']}"
+            unchanged.append(Reject(each.key, RejectReason.UNCHANGED, f"{run}: {each.task.returned}"))
+    return found, unchanged
+
+
+def _within_quota(candidates: Iterable[Candidate], rules: ProblemRules) -> tuple[list[Candidate], list[Reject]]:
+    """Keep as many candidates as the rules take, the most telling first."""
+    taken: Counter[Hashable] = Counter()
+    kept: list[Candidate] = []
+    rejects: list[Reject] = []
+    for each in sorted(candidates, key=lambda candidate: candidate.rank):
+        kinds = {
+            ("path", each.path, each.version): rules.max_per_path_and_version,
+            ("snippet", each.shown.snippet["id"], each.version): rules.max_per_snippet_and_version,
+            ("library",): rules.max_per_library,
+        }
+        full = next((kind for kind, limit in kinds.items() if taken[kind] >= limit), None)
+        if full is not None:
+            detail = f"the rule takes {kinds[full]} of {' '.join(full)}"
+            rejects.append(Reject(f"{each.shown.key} {each.version}", RejectReason.OVER_QUOTA, detail))
+        else:
+            taken.update(kinds.keys())
+            kept.append(each)
+    return kept, rejects
+
+
+def _distinct(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Reject]]:
+    """Keep one draft of the same program in the same version."""
+    kept: dict[str, Draft] = {}
+    rejects: list[Reject] = []
+    for each in drafts:
+        if each.id in kept:
+            detail = f"the same program as {kept[each.id].candidate.shown.key}"
+            key = f"{each.candidate.shown.key} {each.row['version']}"
+            rejects.append(Reject(key, RejectReason.DUPLICATE, detail))
+        kept.setdefault(each.id, each)
+    return list(kept.values()), rejects
+
+
+def _environments(releases: Iterable[Row], versions: Collection[str], runner: Runner) -> tuple[list[Row], list[Reject]]:
+    """Build the environments of versions, some at a time, and say where the index did not answer."""
+    chosen = sorted((row for row in releases if row["version"] in versions), key=lambda row: Version(row["version"]))
+    with ThreadPoolExecutor(runner.store.workers) as pool:
+        return _parted(list(pool.map(lambda release: _built(release, runner), chosen)))
+
+
+def _built(release: Row, runner: Runner) -> Row | Reject:
+    try:
+        return runner.store.build(replace(wanted_of(release), tools=TOOLS))
+    except IndexUnreachable as error:
+        return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))

@@ -1,0 +1,147 @@
+"""The gate of version-conditioned problems: proof, licence and source in each row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.crawl import is_allowed
+from pipeline.lake import Output, Reject, Row
+from pipeline.problems import ProblemRules
+from pipeline.publish.quality import QualityRules
+from pipeline.terms import (
+    Drafter,
+    Evidence,
+    FlagKind,
+    LibEvolutionEvalTag,
+    Outcome,
+    ProblemRun,
+    RejectReason,
+    ReviewStatus,
+)
+
+_OF_SOURCE = (
+    "source",
+    "version_evidence",
+    "stated",
+    "origin",
+    "url",
+    "created_time",
+    "purl",
+    "licence",
+    "attribution",
+)
+
+
+def problems_gate_stage(
+    problems: Sequence[Row],
+    problem_runs: Iterable[Row],
+    snippets: Iterable[Row],
+    published_changes: Iterable[Row],
+    rules: QualityRules,
+    least: ProblemRules,
+) -> Output:
+    """Make the table `published_problems` of a library; the unit is a problem.
+
+    Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
+    version), NO_CHECK and NOT_COVERED (there are fewer hidden tests, or they execute less of the program, than `least`
+    wants), UNCHANGED (the reference passes in the other version too, and nothing else told a change). A problem is
+    `discriminating` if code that passes in the other version fails here as the rules list; where none is known, if the
+    reference fails there. Others are flagged NOT_DISCRIMINATING.
+    """
+    runs: dict[str, dict[str, Row]] = defaultdict(dict)
+    for run in problem_runs:
+        runs[run["problem_id"]][run["role"]] = run
+    facts = _Facts(
+        runs,
+        {row["id"]: row for row in snippets},
+        frozenset(row["id"] for row in published_changes),
+        rules,
+        least,
+    )
+    results = [_published(row, facts) for row in problems]
+    rows = [result for result in results if not isinstance(result, Reject)]
+    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
+    return Output({"published_problems": rows}, seen=len(results), made=len(rows), rejects=rejects)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of problems; runs are by problem and role."""
+
+    runs: Mapping[str, Mapping[str, Row]]
+    snippets: Mapping[str, Row]
+    published_changes: frozenset[str]
+    rules: QualityRules
+    least: ProblemRules
+
+
+def _published(problem: Row, facts: _Facts) -> Row | Reject:
+    runs = facts.runs[problem["id"]]
+    if refusal := _refusal(problem, runs, facts):
+        return refusal
+    hidden = runs[ProblemRun.HIDDEN]
+    other = _other(runs)
+    discriminating = other is not None and other["outcome"] in facts.rules.fails_in_target
+    if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not discriminating:
+        detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
+        return Reject(problem["id"], RejectReason.UNCHANGED, detail)
+    flags = [] if discriminating else [FlagKind.NOT_DISCRIMINATING]
+    snippet = facts.snippets[problem["snippet_id"]]
+    return {
+        **problem,
+        **{column: snippet[column] for column in _OF_SOURCE},
+        "change_id": problem["change_id"] if problem["change_id"] in facts.published_changes else None,
+        "source_file": snippet["file"],
+        "source_line": snippet["line"],
+        "description": problem["problem"].partition("\n\n")[0],
+        "drafter": Drafter.OFFLINE,
+        "model": None,
+        "prompt_sha256": problem["written_from"],
+        "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
+        "reference_outcome": hidden["outcome"],
+        "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
+        "python": hidden["python"],
+        "lock_id": hidden["lock_id"],
+        "coverage": _coverage(hidden),
+        "other_code": other["role"] if other else None,
+        "other_outcome": other["outcome"] if other else None,
+        "other_solution": other["code"] if other else None,
+        "discriminating": discriminating,
+        "flags": flags,
+        "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
+        "canary": facts.rules.canary,
+    }
+
+
+def _other(runs: Mapping[str, Row]) -> Row | None:
+    """Return the run that shows best whether the version decides: that of code which passes in the other version."""
+    there = runs.get(ProblemRun.OTHER_THERE)
+    if there is not None and there["outcome"] == Outcome.PASSED:
+        return next((runs[role] for role in (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD) if role in runs), None)
+    return runs.get(ProblemRun.REFERENCE_ELSEWHERE)
+
+
+def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
+    key, licence = problem["id"], facts.snippets[problem["snippet_id"]]["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN):
+        run = runs.get(role)
+        if run is None or run["outcome"] != Outcome.PASSED:
+            said = f"{run['outcome']}: {run['detail'] or ''}" if run else "not run"
+            return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {said}")
+    if (tests := problem["stated_tests"] + problem["recorded_tests"]) < facts.least.min_tests:
+        return Reject(key, RejectReason.NO_CHECK, f"{tests} hidden tests, {facts.least.min_tests} wanted")
+    if (share := _coverage(runs[ProblemRun.HIDDEN])) < facts.least.min_coverage:
+        return Reject(
+            key, RejectReason.NOT_COVERED, f"{share:.0%} of the program, {facts.least.min_coverage:.0%} wanted"
+        )
+    return None
+
+
+def _coverage(run: Row) -> float:
+    """Return the share of executed statements; of a program without any, all of it."""
+    statements = run["statements"] or 0
+    return round(run["executed"] / statements, 4) if statements else 1.0

@@ -1,0 +1,42 @@
+"""The gate of repository tasks: rows with the proof, licence and source of their project."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.crawl import is_allowed
+from pipeline.lake import Output, Reject, Row
+from pipeline.publish.quality import QualityRules
+from pipeline.terms import Evidence, RejectReason, ReviewStatus
+
+_OF_PROJECT = ("sdist", "sha256", "purl", "licence", "attribution")
+
+
+def repository_gate_stage(repository_tasks: Sequence[Row], projects: Sequence[Row], rules: QualityRules) -> Output:
+    """Make the table `published_repository_tasks` of a library; the unit is a task.
+
+    Refused are those of a project whose licence does not allow to pass its code on (LICENCE); that the tests tell the
+    body from none was seen when the task was made.
+    """
+    of_project = {row["id"]: row for row in projects}
+    results = [_published(task, of_project[task["project_id"]], rules) for task in repository_tasks]
+    rows = [result for result in results if not isinstance(result, Reject)]
+    rejects = [result for result in results if isinstance(result, Reject)]
+    return Output({"published_repository_tasks": rows}, len(results), len(rows), rejects)
+
+
+def _published(task: Row, project: Row, rules: QualityRules) -> Row | Reject:
+    licence = project["licence"]
+    if licence is None or not is_allowed(licence, rules.licences):
+        return Reject(task["id"], RejectReason.LICENCE, licence or "no licence that can be read")
+    return {
+        **task,
+        **{column: project[column] for column in _OF_PROJECT},
+        "evidence": Evidence.EXECUTED,
+        "origin": f"pypi:{project['project']}",
+        "url": project["project_url"],
+        "created_time": project["release_time"],
+        "flags": [],
+        "review_status": ReviewStatus.UNFLAGGED,
+        "canary": rules.canary,
+    }

@@ -1,0 +1,191 @@
+"""The stage `repository_tasks`: functions of real projects to be written again, judged by the project's own tests."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.repository.project import Variant
+from pipeline.repository.requirement import Requirement, input_code, parsed, requirement_of
+from pipeline.repository.rules import RepositoryRules
+from pipeline.repository.running import TestRun, run_variants, worst
+from pipeline.repository.workshop import Workshop, open_project
+from pipeline.terms import Outcome, RejectReason, RequirementBasis, TestOutcome
+
+EMPTY = "raise NotImplementedError"
+_COPIED = (
+    *("library", "project_id", "version", "namespace", "type", "class_name", "name", "path", "signature_first_line"),
+    *("signature_last_line", "body_first_line", "body_last_line", "indent", "intra_class", "intra_file", "cross_file"),
+)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A function that may become a task: its row, its file by lines, what it is to do, the tests that may judge it."""
+
+    function: Row
+    lines: Sequence[str]
+    requirement: Requirement
+    tests: tuple[str, ...]
+    reached: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    @property
+    def id(self) -> str:
+        """The id of its function."""
+        return str(self.function["id"])
+
+    @property
+    def body(self) -> range:
+        """The lines of the body."""
+        return range(self.function["body_first_line"], self.function["body_last_line"] + 1)
+
+    def filled(self, body: Sequence[str]) -> str:
+        """Return the whole file with other lines in place of the body."""
+        return "\n".join([*self.lines[: self.body.start - 1], *body, *self.lines[self.body.stop - 1 :]])
+
+    @property
+    def reference(self) -> list[str]:
+        """The lines of the body as they stand."""
+        return list(self.lines[self.body.start - 1 : self.body.stop - 1])
+
+    @property
+    def margin(self) -> str:
+        """The white space before the first statement of the body."""
+        return next(line[: self.function["indent"]] for line in self.reference if not line.lstrip().startswith("#"))
+
+
+def repository_tasks_stage(
+    projects: Sequence[Row],
+    traced_functions: Sequence[Row],
+    reaches: Sequence[Row],
+    project_files: Sequence[Row],
+    workshop: Workshop,
+) -> Output:
+    """Make tasks of a library's traced functions; the unit is a function.
+
+    Refused are, in this order: NO_TEXT (no docstring, or one of too few words; drafting may add them), TOO_SHORT and
+    TOO_LONG (lines of the body with code), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those
+    that do fail with it in place too).
+
+    Errors: those of `open_project`.
+    """
+    files = {(row["project_id"], row["path"]): row["text"] for row in project_files}
+    by_function: dict[str, dict[str, frozenset[int]]] = defaultdict(dict)
+    for reach in reaches:
+        by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
+    rows: list[Row] = []
+    rejects: list[Reject] = []
+    candidates: list[Candidate] = []
+    for function in traced_functions:
+        lines = files[function["project_id"], function["path"]].split("\n")
+        made = candidate(function, lines, by_function[function["id"]], workshop.rules)
+        rejects.append(made) if isinstance(made, Reject) else candidates.append(made)
+    candidates.sort(key=lambda one: one.id)
+    over = candidates[workshop.rules.tasks :]
+    rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
+    for project in projects:
+        own = [one for one in candidates[: workshop.rules.tasks] if one.function["project_id"] == project["id"]]
+        for result in prove(project, own, workshop) if own else ():
+            rejects.append(result) if isinstance(result, Reject) else rows.append(result)
+    rejects.sort(key=lambda reject: reject.key)
+    return Output({"repository_tasks": rows}, len(traced_functions), len(rows), rejects)
+
+
+def candidate(
+    function: Row, lines: Sequence[str], reached: Mapping[str, frozenset[int]], rules: RepositoryRules
+) -> Candidate | Reject:
+    """Return what a task can be made of, or why none can."""
+    node = parsed(lines[function["signature_first_line"] - 1 : function["body_last_line"]])
+    requirement = requirement_of(function["docstring"] or "", node)
+    if len(requirement.functionality.split()) < rules.min_words:
+        why = "it has no docstring" if not function["docstring"] else "its docstring says too little"
+        return Reject(function["id"], RejectReason.NO_TEXT, f"{_told(function)}: {why}")
+    made = Candidate(function, lines, requirement, (), reached)
+    size = len(_code_lines(made))
+    if not rules.min_body_lines <= size <= rules.max_body_lines:
+        reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
+        return Reject(function["id"], reason, f"{_told(function)}: {size} lines of code")
+    telling = sorted(reached, key=lambda test: (-len(reached[test] & set(made.body)), test))
+    return Candidate(function, lines, requirement, tuple(telling[: rules.max_tests]), reached)
+
+
+def prove(project: Row, candidates: Sequence[Candidate], workshop: Workshop) -> list[Row | Reject]:
+    """Run the tests of candidates without their bodies, and those that fail then with the bodies put in place.
+
+    Errors: those of `open_project`.
+    """
+    opened = open_project(project, workshop)
+    without = [
+        Variant(one.id, one.tests, {one.function["path"]: one.filled([one.margin + EMPTY])}) for one in candidates
+    ]
+    emptied = {run.id: run for run in run_variants(opened, without, workshop.workers)}
+    judging = {one.id: _failing(emptied[one.id]) for one in candidates}
+    able = [one for one in candidates if len(judging[one.id]) >= workshop.rules.min_tests]
+    complete = [Variant(one.id, judging[one.id], {one.function["path"]: one.filled(one.reference)}) for one in able]
+    filled = {run.id: run for run in run_variants(opened, complete, workshop.workers)} if complete else {}
+    return [_judged(project, one, emptied[one.id], filled.get(one.id)) for one in candidates]
+
+
+def _failing(run: TestRun) -> tuple[str, ...]:
+    """Return the tests that notice that a body is missing, of a run that came to its end."""
+    if run.outcome is not Outcome.PASSED:
+        return ()
+    return tuple(
+        test for test, outcome in run.outcomes.items() if outcome not in (TestOutcome.PASSED, TestOutcome.SKIPPED)
+    )
+
+
+def _judged(project: Row, one: Candidate, emptied: TestRun, filled: TestRun | None) -> Row | Reject:
+    tests = _failing(emptied)
+    if filled is None:
+        why = emptied.detail or "no test" if emptied.outcome is not Outcome.PASSED else f"{len(tests)} tests"
+        told = f"{_told(one.function)}: {why} of {len(one.tests)} fail without its body"
+        return Reject(one.id, RejectReason.NOT_PROVEN, told)
+    if filled.outcome is not Outcome.PASSED or filled.worst is not TestOutcome.PASSED:
+        told = f"{_told(one.function)}: its tests come out as {filled.worst} with its own body: {filled.detail or ''}"
+        return Reject(one.id, RejectReason.NOT_PROVEN, told[:500])
+    return _task(project, one, tuple(sorted(tests)), worst(emptied.outcomes[test] for test in tests))
+
+
+def _task(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome) -> Row:
+    function, said = one.function, one.requirement
+    first, last = function["signature_first_line"] - 1, function["signature_last_line"]
+    code = _code_lines(one)
+    covered = code & frozenset[int]().union(*(one.reached[test] for test in tests))
+    return {
+        **{column: function[column] for column in _COPIED},
+        "id": content_id(one.id, said.functionality, said.arguments, tests),
+        "function_id": one.id,
+        "project": project["project"],
+        "release_time": project["release_time"],
+        "functionality": said.functionality,
+        "arguments": said.arguments,
+        "requirement_basis": RequirementBasis.DOCSTRING,
+        "tests": list(tests),
+        "tests_reaching": function["tests"],
+        "coverage": round(len(covered) / len(code), 4),
+        "input_code": input_code(one.lines[first:last], one.margin, said),
+        "reference": "\n".join(one.reference) + "\n",
+        "contexts_above": "\n".join(one.lines[:first]) + ("\n" if first else ""),
+        "contexts_below": "\n".join(one.lines[one.body.stop - 1 :]),
+        "domain": project["domain"],
+        "reference_outcome": TestOutcome.PASSED,
+        "emptied_outcome": emptied,
+        "python": project["python"],
+        "lock_id": project["lock_id"],
+    }
+
+
+def _code_lines(one: Candidate) -> frozenset[int]:
+    """Return the lines of the body on which a statement begins."""
+    first = one.function["signature_first_line"]
+    node = parsed(one.lines[first - 1 : one.body.stop - 1])
+    begun = {part.lineno + first - 1 for part in ast.walk(node) if isinstance(part, ast.stmt) and part is not node}
+    return frozenset(begun & set(one.body))
+
+
+def _told(function: Row) -> str:
+    return str(function["namespace"])

@@ -1,0 +1,109 @@
+"""`driftline score` on a snapshot of a small library: figures, files, exclusions, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pipeline.scores.score import FILES
+from tests.cli.command import Driftline
+from tests.scores.snapshots import REFERENCES, answers, lines
+from tests.scores.snapshots import snapshot as small
+
+
+@pytest.fixture
+def snapshot(data: Path) -> Path:
+    """The latest snapshot of a profile."""
+    folder = small(data / "snapshots" / "mine" / "mine-2021")
+    (folder.parent / "latest").write_text("mine-2021\n")
+    return folder
+
+
+@pytest.fixture
+def predictions(tmp_path: Path) -> Path:
+    path = tmp_path / "right.jsonl"
+    path.write_bytes(answers())
+    return path
+
+
+def test_figures_of_every_family(driftline: Driftline, snapshot: Path, predictions: Path) -> None:
+    result = driftline("score", "mine", predictions, "--k", "1")
+    assert result.status == 0, result.text
+    assert "completion, granularity line\nmetric" in result.out
+    assert "CDC rule 1      1  1.000  1.000 to 1.000" in result.out
+    assert "completion: 2 of 2 tasks answered" in result.err
+    assert "not counted" not in result.text
+
+
+def test_json_has_the_rows_of_the_table(driftline: Driftline, snapshot: Path, predictions: Path) -> None:
+    found = driftline("score", snapshot, predictions, "--json").json
+    assert set(found) == {"snapshot", "samples", "runs", "answered", "excluded", "scores"}
+    assert (found["snapshot"], found["samples"], found["runs"]) == (str(snapshot), len(REFERENCES), None)
+    assert found["answered"]["completion"] == {"tasks": 2, "of": 2}
+    assert {row["mean"] for row in found["scores"] if row["k"] == 1} == {1.0}
+    assert {row["mean"] for row in found["scores"] if row["k"] == 3} == {None}
+
+
+def test_files_and_a_breakdown(driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path) -> None:
+    result = driftline("score", "mine", predictions, "--by", "library", "--out", tmp_path / "out")
+    assert result.status == 0
+    assert "completion, library demo" in result.out
+    assert "block completion, library guava" in result.out
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == sorted(FILES)
+
+
+def test_too_few_samples_are_said_once_for_each_k(driftline: Driftline, snapshot: Path, predictions: Path) -> None:
+    result = driftline("score", "mine", predictions, "--k", "1,3")
+    said = [line for line in result.err.splitlines() if line.startswith("completion: 2 tasks have fewer")]
+    assert said == ["completion: 2 tasks have fewer than 3 samples and are left out of every @3; so there is no figure"]
+
+
+def test_what_cannot_be_counted_is_listed(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    path = tmp_path / "bad.jsonl"
+    path.write_bytes(lines({"id": "migration", "completions": ["x"]}, {"id": "[red]", "completions": ["x"]}))
+    result = driftline("score", "mine", path)
+    assert result.status == 1
+    assert "line 2 ([red]): unknown_id: the snapshot has no such task" in result.err
+    assert driftline("score", "mine", path, "--json").json["excluded"] == {"unknown_id": 1}
+    path.write_bytes(b"{\n" * 12)
+    result = driftline("score", "mine", path)
+    assert result.status == 1
+    assert "and 2 more lines; --out DIR writes them all down" in result.err
+
+
+def test_nothing_to_score_is_a_problem(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl"
+    path.write_bytes(b"")
+    assert driftline("score", "mine", path).status == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("nonesuch", "{file}"), "no such folder"),
+        (("{tmp}", "{file}"), "not a snapshot"),
+        (("mine", "nowhere.jsonl"), "nowhere.jsonl: no such file"),
+        (("mine", "{tmp}"), "a folder; name a file"),
+        (("mine", "{file}", "--k", "0"), "--k '0': whole numbers from 1 to 1000"),
+        (("mine", "{file}", "--k", "1,x"), "such as 1,3,10"),
+        (("mine", "{file}", "--by", "weather"), "'weather' is not one of"),
+        (("mine", "{file}", "--out", "{file}"), "is a file; name a folder"),
+    ],
+)
+def test_bad_usage(
+    driftline: Driftline, snapshot: Path, predictions: Path, tmp_path: Path, arguments: tuple[str, ...], complaint: str
+) -> None:
+    given = [each.format(file=predictions, tmp=tmp_path) for each in arguments]
+    result = driftline("score", *given)
+    assert (result.status, result.out) == (2, "")
+    assert complaint in " ".join(result.err.split())
+
+
+def test_a_snapshot_of_another_time(driftline: Driftline, snapshot: Path, predictions: Path) -> None:
+    manifest = snapshot / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"format": 99}))
+    result = driftline("score", "mine", predictions)
+    assert (result.status, result.out) == (2, "")
+    assert "not a manifest of format 1" in result.err

@@ -1,0 +1,19 @@
+"""Examples as the snippets stage reads them from docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.lake import Row
+from pipeline.problems import ProblemRules
+from pipeline.rules import RULES, load
+from pipeline.snippets import extract
+from tests.instances.rows import snippet
+
+RULES_OF_PROBLEMS = load(RULES / "problems.yaml", ProblemRules)
+
+
+def example(docstring: str, path: str = "lib.take", first: str = "1.1", last: str | None = None, **columns: Any) -> Row:
+    """The snippet of the one example in a docstring."""
+    (found,) = extract(docstring, 40)
+    return snippet(found.code, path, first, last, checks=list(found.checks), **columns)

@@ -1,0 +1,181 @@
+"""Problems of a made-up library of two releases, from its docstrings to the published rows, run in the real sandbox."""
+
+from __future__ import annotations
+
+import shutil
+import sysconfig
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pipeline.drafting import DraftingRules
+from pipeline.environments import Environment, EnvironmentStore, Wanted, find_sandbox
+from pipeline.lake import Output, Row, table
+from pipeline.problems import problems_stage
+from pipeline.publish import QualityRules, problems_gate_stage
+from pipeline.rules import RULES, load
+from pipeline.terms import (
+    EnvironmentOutcome,
+    Evidence,
+    FlagKind,
+    GitChameleonCategory,
+    Outcome,
+    ProblemRun,
+    RejectReason,
+    Rung,
+)
+from pipeline.usage import UsageRules
+from pipeline.validation import Runner, ValidationRules
+from tests.instances.rows import START, TAGGING
+from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.world import INTRODUCED, TABLES
+from tests.validation.conftest import empty_environment
+
+pytestmark = pytest.mark.slow
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+USAGE = load(RULES / "usage.yaml", UsageRules)
+VALIDATION = load(RULES / "validation.yaml", ValidationRules)
+
+SOURCES = {
+    "1.0": """
+def shout(text): return text.upper()
+def same(items): return list(items)
+def read_it(text): return text.split(",")
+""",
+    "1.1": """
+def shout(text): return text.upper() + "!"
+def same(items, key=None): return list(items)
+def read(text): return text.split(",")
+def take(items, n): return items[:n]
+def steady(n): return id(object()) if n > 5 else n
+""",
+}
+
+
+class Store:
+    """Environments of the library's releases, made beforehand; what is asked of `EnvironmentStore` here."""
+
+    workers = 1
+
+    def __init__(self, environments: dict[str, Environment]) -> None:
+        self.environments = environments
+
+    def build(self, wanted: Wanted) -> Row:
+        assert wanted.tools == ("pytest",)
+        environment = self.environments[wanted.version]
+        return dict.fromkeys(("python_full", "detail", "missing", "build_s")) | {
+            "library": "lib", "version": wanted.version, "outcome": EnvironmentOutcome.BUILT,
+            "python": environment.python_version, "cutoff": START, "rung": Rung.WHEELS, "attempts": [],
+            "lock_id": f"lock-{wanted.version}", "lock": f"lib=={wanted.version}\n", "import_names": ["lib"],
+        }  # fmt: skip
+
+    def open(self, row: Row) -> Environment:
+        return self.environments[row["version"]]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    found = {}
+    for version, source in SOURCES.items():
+        found[version] = empty_environment(tmp_path_factory.mktemp(f"lib{version}"))
+        packages = found[version].site_packages
+        (packages / "lib.py").write_text(source)
+        for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+            shutil.copytree(Path(sysconfig.get_path("purelib"), name), packages / name)
+        shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), packages)
+    return Store(found)
+
+
+def made_by(store: Store, **changed: Any) -> Output:
+    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
+    output = problems_stage(
+        **TABLES | changed, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=USAGE, runner=runner
+    )
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return output
+
+
+def gated(output: Output) -> Output:
+    problems, runs = output.tables["problems"], output.tables["problem_runs"]
+    return problems_gate_stage(problems, runs, TABLES["snippets"], TABLES["changes"], QUALITY, RULES_OF_PROBLEMS)
+
+
+@pytest.fixture(scope="module")
+def output(store: Store) -> Output:
+    return made_by(store)
+
+
+@pytest.fixture(scope="module")
+def published(output: Output) -> dict[str, Row]:
+    rows = gated(output).tables["published_problems"]
+    for row in rows:
+        table("published_problems").check(row)
+    return {row["path"]: row for row in rows}
+
+
+def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solve(published: dict[str, Row]) -> None:
+    row = published["lib.take"]
+    assert row["starting_code"] + row["solution"] == (
+        "def solve(items, number):\n    from lib import take\n    return take(items, number)\n"
+    )
+    assert row["problem"].startswith("Return the first items.\n\nWrite the body of `solve(items, number)` with lib.")
+    assert row["test"] == "assert solve([1, 2, 3], 2) == [1, 2]\n"
+    assert f"from {row['module']} import solve" in row["hidden_tests"]
+    # the third stated case is wrong, and no test
+    assert (row["stated_tests"], row["recorded_tests"]) == (2, RULES_OF_PROBLEMS.max_recorded)
+    assert (row["category"], row["change_id"]) == (GitChameleonCategory.NEW_FEATURE, INTRODUCED["id"])
+    assert (row["other_code"], row["other_outcome"]) == (ProblemRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
+    assert (row["discriminating"], row["evidence"], row["coverage"]) == (True, Evidence.EXECUTED, 1.0)
+    assert (row["api_calls"], row["solution_api_call"], row["target_entity"]) == (["lib.take"], True, "take")
+    assert (row["functional"], row["webdev"], row["additional_dependencies"]) == (True, False, [])
+    assert (row["lock_id"], row["licence"], row["other_version"]) == ("lock-1.1", "MIT", "1.0")
+
+
+def test_the_example_of_the_other_version_fails_here(published: dict[str, Row]) -> None:
+    row = published["lib.read"]
+    assert (row["category"], row["other_code"]) == (GitChameleonCategory.NAME, ProblemRun.OTHER_EXAMPLE)
+    assert (row["other_outcome"], row["discriminating"]) == (Outcome.API_MISSING, True)
+    assert row["other_solution"] == "    import lib\n    return lib.read_it(text)\n"
+
+
+def test_another_result_of_the_same_call_is_a_change_of_behaviour(published: dict[str, Row]) -> None:
+    row = published["lib.shout"]
+    assert (row["category"], row["change_id"]) == (GitChameleonCategory.SEMANTICS, None)
+    assert (row["other_outcome"], row["discriminating"]) == (Outcome.FAILED_ASSERTION, True)
+
+
+def test_what_passes_in_both_versions_says_so(published: dict[str, Row]) -> None:
+    row = published["lib.same"]
+    assert (row["other_outcome"], row["discriminating"], row["evidence"]) == (Outcome.PASSED, False, Evidence.STATIC)
+    assert row["flags"] == [FlagKind.NOT_DISCRIMINATING]
+
+
+def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) -> None:
+    """`steady(8)`, twice the stated input, gives an address."""
+    (row,) = [row for row in output.tables["problems"] if row["path"] == "lib.steady"]
+    assert (row["stated_tests"], row["recorded_tests"]) == (2, 0)
+    runs = [run for run in output.tables["problem_runs"] if run["problem_id"] == row["id"]]
+    assert {run["role"]: run["outcome"] for run in runs} == {
+        ProblemRun.VISIBLE: Outcome.PASSED,
+        ProblemRun.HIDDEN: Outcome.PASSED,
+        ProblemRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING,
+    }
+
+
+def test_everything_else_is_refused_with_a_reason(output: Output) -> None:
+    reasons = {reject.reason: reject.detail for reject in output.rejects}
+    assert set(reasons) == {RejectReason.NOT_PROVEN, RejectReason.UNCHANGED}
+    assert "none of the stated values" in reasons[RejectReason.NOT_PROVEN]
+    assert output.seen == output.made + 2
+
+
+def test_again_is_the_same_but_for_seconds(store: Store, output: Output) -> None:
+    again = made_by(store)
+    assert again.tables["problems"] == output.tables["problems"]
+    for one, other in zip(again.tables["problem_runs"], output.tables["problem_runs"], strict=True):
+        assert one | {"duration_s": 0} == other | {"duration_s": 0}

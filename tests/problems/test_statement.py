@@ -1,0 +1,69 @@
+"""Statements: the documentation's words, and never the name of the core API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.drafting import DraftingRules
+from pipeline.lake import Row
+from pipeline.problems.program import write
+from pipeline.problems.statement import Source, describe, names_given_away, state
+from pipeline.problems.tasks import tasks_of
+from pipeline.rules import RULES, load
+from tests.problems.examples import RULES_OF_PROBLEMS, example
+
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+DOCSTRING = "Return a value with an SI prefix.\n\nmetric(1500) is an example."
+
+
+def parameter(name: str, description: str | None) -> Row:
+    return {"name": name, "type": None, "mandatory": True, "default": None, "description": description}
+
+
+def told(docstring: str, name: str = "metric", **columns: Any) -> str:
+    task = tasks_of(example(docstring), {"lib"}).tasks[0]
+    written = write(task, (name,), RULES_OF_PROBLEMS)
+    source = Source(
+        **{"library": "lib", "name": name, "hidden": (name,), "docstrings": (DOCSTRING,), "document": None} | columns
+    )
+    statement = state(task, written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)
+    assert names_given_away([statement.text], (name,), DRAFTING) == []
+    return statement.text
+
+
+def test_a_statement_says_what_to_write_and_shows_a_case() -> None:
+    document = {"parameters": [parameter("value", "Number of the metric."), parameter("unit", "What is\ncounted.")]}
+    assert told(">>> from lib import metric\n>>> metric(1500, unit='V')\n'1.50 kV'\n", document=document) == (
+        "Return a value with an SI prefix.\n"
+        "\n"
+        "Write the body of `solve(number, text)` with lib.\n"
+        "\n"
+        "- `number`: Number of the [API].\n"
+        "- `text`: What is counted.\n"
+        "\n"
+        "It returns a value of type `str`. For example, `solve(1500, 'V')` gives `'1.50 kV'`."
+    )
+
+
+def test_a_result_that_names_the_api_is_not_shown() -> None:
+    text = told(">>> from lib import Markup\n>>> Markup('a')\nMarkup('a')\n", name="Markup")
+    assert text == "Return a value with an SI prefix.\n\nWrite the body of `solve(text)` with lib."
+
+
+def test_parameters_that_do_not_go_to_the_api_as_they_are_have_no_words_of_it() -> None:
+    document = {"parameters": [parameter("self", "Itself."), parameter("value", "A number.")]}
+    assert "A number" not in told(
+        ">>> from lib import metric, other\n>>> metric(other([1, 2]))\n'3'\n", document=document
+    )
+
+
+@pytest.mark.parametrize("docstrings", [(), ("",), ("See metric.",)])
+def test_without_a_sentence_there_is_no_statement(docstrings: tuple[str, ...]) -> None:
+    source = Source("lib", "metric", ("metric",), docstrings, None)
+    assert describe(source, DRAFTING) is None
+    task = tasks_of(example(">>> from lib import metric\n>>> metric(1)\n'1'\n"), {"lib"}).tasks[0]
+    written = write(task, (), RULES_OF_PROBLEMS)
+    with pytest.raises(ValueError, match="nothing describes metric of lib"):
+        state(task, written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)

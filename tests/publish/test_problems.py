@@ -1,0 +1,91 @@
+"""The gate of problems: licence, proof and coverage, and what shows that the version decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pipeline.lake import Output, table
+from pipeline.problems import ProblemRules
+from pipeline.publish import QualityRules, problems_gate_stage
+from pipeline.rules import RULES, load
+from pipeline.terms import (
+    Evidence,
+    FlagKind,
+    LibEvolutionEvalTag,
+    Outcome,
+    ProblemRun,
+    RejectReason,
+    ReviewStatus,
+)
+from tests.instances.rows import LIBRARY
+from tests.problems.rows import SNIPPET, problem, run
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+LEAST = load(RULES / "problems.yaml", ProblemRules)
+PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
+V, H, E, C, T, R = (
+    ProblemRun.VISIBLE, ProblemRun.HIDDEN, ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_THERE,
+    ProblemRun.REFERENCE_ELSEWHERE,
+)  # fmt: skip
+
+
+def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
+    rows = [run(role, outcome, executed) for role, outcome in runs.items()]
+    output = problems_gate_stage([problem(**columns)], rows, [SNIPPET | {"licence": licence}], [], QUALITY, LEAST)
+    for row in output.tables["published_problems"]:
+        table("published_problems").check(row)
+    return output
+
+
+SHOWN = {
+    "the other version's example": ({E: MISSING, T: PASSED, R: PASSED}, E, MISSING, True),
+    "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH, True),
+    "other code that is right here too": ({E: PASSED, T: PASSED, R: MISSING}, E, PASSED, False),
+    "other code that is wrong there": ({E: MISSING, T: FAILED, R: PASSED}, R, PASSED, False),
+    "the reference there": ({R: MISSING}, R, MISSING, True),
+    "a machine that was too slow shows nothing": ({R: Outcome.TIMED_OUT}, R, Outcome.TIMED_OUT, False),
+    "nothing else ran": ({}, None, None, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_what_shows_that_the_version_decides(case: str) -> None:
+    runs, other, outcome, discriminating = SHOWN[case]
+    (row,) = gate({V: PASSED, H: PASSED} | runs).tables["published_problems"]
+    assert (row["other_code"], row["other_outcome"], row["discriminating"]) == (other, outcome, discriminating)
+    assert row["evidence"] == (Evidence.EXECUTED if discriminating else Evidence.STATIC)
+    assert row["flags"] == ([] if discriminating else [FlagKind.NOT_DISCRIMINATING])
+    assert row["review_status"] == (ReviewStatus.UNFLAGGED if discriminating else ReviewStatus.PENDING)
+    assert row["other_solution"] == ("    return 1\n" if other in (E, C) else None)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
+    "no licence": ({"licence": None}, RejectReason.LICENCE, "no licence that can be read"),
+    "another licence": ({"licence": "GPL-3.0-only"}, RejectReason.LICENCE, "GPL-3.0-only"),
+    "the visible test fails": ({"runs": {V: FAILED}}, RejectReason.NOT_PROVEN, "visible tests: failed_assertion"),
+    "a hidden test fails": ({"runs": {H: Outcome.FLAKY}}, RejectReason.NOT_PROVEN, "hidden tests: flaky"),
+    "half is covered": ({"executed": 2}, RejectReason.NOT_COVERED, "50% of the program"),
+    "one test": ({"recorded_tests": 0}, RejectReason.NO_CHECK, "1 hidden tests, 2 wanted"),
+    "no change, and none in behaviour": (
+        {"runs": {R: PASSED}, "libevolutioneval_tag": LibEvolutionEvalTag.UNCHANGED}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    given, reason, detail = REFUSED[case]
+    changed = dict(given)
+    (reject,) = gate({V: PASSED, H: PASSED, R: MISSING} | changed.pop("runs", {}), **changed).rejects
+    assert reject.reason == reason
+    assert detail in reject.detail
+
+
+def test_a_published_row_says_where_it_comes_from() -> None:
+    (row,) = gate({V: PASSED, H: PASSED, R: MISSING}, change_id="refuted").tables["published_problems"]
+    assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
+    assert (row["change_id"], row["canary"]) == (None, QUALITY.canary)
+    assert (row["description"], row["coverage"]) == ("Take the first items.", 1.0)

@@ -1,0 +1,53 @@
+"""A real project from the real index: its sdist, its pinned environment, its own tests."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from pipeline.crawl import Fetcher, LicenceRules
+from pipeline.environments import EnvironmentStore, Sandbox, environment_rules
+from pipeline.lake import Row
+from pipeline.repository import (
+    ProjectSources,
+    RepositoryRules,
+    Workshop,
+    open_project,
+    projects_stage,
+    repository_tasks_stage,
+    run_tests,
+)
+from pipeline.rules import RULES, load
+from pipeline.settings import index_url
+from pipeline.terms import ProjectOutcome, TestOutcome
+
+RELEASE: Row = {
+    "library": "humanize",
+    "version": "4.9.0",
+    "release_time": datetime(2023, 11, 21, 13, tzinfo=UTC),
+    "requires_python": ">=3.8",
+    "import_names": ["humanize"],
+    "licence": "MIT",
+    "attribution": None,
+}
+
+
+@pytest.mark.slow
+def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: RepositoryRules) -> None:
+    few = rules.model_copy(update={"tasks": 3})
+    sources = ProjectSources(data / "projects", Fetcher(timeout_s=60), index_url(), few)
+    store = EnvironmentStore(data / "environments", index_url=index_url(), rules=environment_rules())
+    workshop = Workshop(sources, store, sandbox, few, workers=2)
+    traced = projects_stage([RELEASE], [], workshop, load(RULES / "licences.yaml", LicenceRules))
+    [project] = traced.tables["projects"]
+    assert (project["outcome"], project["tests_flaky"]) == (ProjectOutcome.TRACED, 0)
+    assert project["requirements"] == ["freezegun", "pytest"]
+    used = {row["namespace"]: row for row in traced.tables["traced_functions"]}
+    assert "humanize.number._format_not_finite" in used["humanize.number.intcomma"]["intra_file"]
+    made = repository_tasks_stage(**{name: list(rows) for name, rows in traced.tables.items()}, workshop=workshop)
+    tasks = made.tables["repository_tasks"]
+    assert len(tasks) == 3
+    right = run_tests(open_project(project, workshop), tasks[0]["tests"])
+    assert set(right.values()) == {TestOutcome.PASSED}

@@ -1,0 +1,336 @@
+"""From a release to tasks: a small project that is really run, and every way in which a project is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from pipeline.crawl import LicenceRules
+from pipeline.crawl.archives import UnsafeArchive
+from pipeline.crawl.http import Unreachable, WrongHash
+from pipeline.crawl.index import IndexFile
+from pipeline.environments import Environment, Sandbox, Wanted
+from pipeline.lake import Output, Row, table
+from pipeline.publish import QualityRules, repository_gate_stage
+from pipeline.repository import RepositoryRules, Workshop, open_project, projects_stage, repository_tasks_stage
+from pipeline.repository.sdists import TooLarge
+from pipeline.repository.tree import Tree
+from pipeline.rules import RULES, load
+from pipeline.terms import (
+    ArtifactKind,
+    EnvironmentOutcome,
+    ProjectOutcome,
+    RejectReason,
+    Rung,
+    SnippetSource,
+    TestOutcome,
+)
+from tests.repository.conftest import FILES, tree
+
+TIME = datetime(2024, 5, 1, tzinfo=UTC)
+METADATA = (
+    "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\nLicense: MIT\nAuthor: A. Person\n"
+    "Project-URL: Source, https://example.org/shop\nClassifier: Topic :: Office/Business\n"
+)
+RELEASE: Row = {
+    "library": "shop",
+    "version": "1.0",
+    "release_time": TIME,
+    "requires_python": None,
+    "import_names": ["shop"],
+    "licence": "MIT",
+    "attribution": "A. Person",
+}
+DEPENDENT: Row = {
+    "library": "shop",
+    "source": SnippetSource.DOWNSTREAM,
+    "place": "pkg:pypi/mall@2.0",
+    "created_time": TIME,
+    "licence": "GPL-3.0-only",
+    "attribution": "B. Person",
+}
+
+
+@dataclass
+class Sources:
+    """Sources of projects that are in memory, or fail."""
+
+    trees: Mapping[str, Tree]
+    error: Exception | None = None
+
+    def find(self, name: str, version: str) -> IndexFile | None:
+        if isinstance(self.error, Unreachable):
+            raise self.error
+        filename = f"{name}-{version}.tar.gz"
+        file = IndexFile(filename, "https://example.org/x", ArtifactKind.SDIST, "0" * 64, 9, None, False, TIME)
+        return file if name in self.trees else None
+
+    def tree(self, name: str, version: str, sha256: str, size: int = 0) -> Tree:
+        if self.error:
+            raise self.error
+        return self.trees[name]
+
+
+@dataclass
+class Store:
+    """A store that has one environment, for wishes that it does not refuse."""
+
+    environment: Environment
+    refuses: Callable[[Wanted], bool] = lambda wanted: False
+    asked: list[Wanted] = field(default_factory=list)
+
+    def build(self, wanted: Wanted) -> Row:
+        self.asked.append(wanted)
+        outcome = EnvironmentOutcome.UNRESOLVABLE if self.refuses(wanted) else EnvironmentOutcome.BUILT
+        made = {"python": "3.11", "cutoff": TIME, "rung": Rung.WHEELS, "lock_id": "l" * 32, "lock": "pytest==8.1.1"}
+        return {"outcome": outcome, "detail": "nothing fits", "import_names": ["shop"], **made}
+
+    def open(self, row: Row) -> Environment:
+        assert row["outcome"] == EnvironmentOutcome.BUILT
+        return self.environment
+
+
+@pytest.fixture(scope="module")
+def workshop(rules: RepositoryRules, environment: Environment, sandbox: Sandbox) -> Workshop:
+    files = FILES | {"PKG-INFO": METADATA}
+    sources: Any = Sources({"shop": tree(rules, files)})
+    store: Any = Store(environment)
+    return Workshop(sources, store, sandbox, rules, workers=2)
+
+
+def with_files(workshop: Workshop, changed: Mapping[str, str], **updated: Any) -> Workshop:
+    rules = workshop.rules.model_copy(update=updated)
+    sources: Any = Sources({"shop": tree(rules, {**FILES, "PKG-INFO": METADATA, **changed})})
+    return replace(workshop, sources=sources, rules=rules)
+
+
+LICENCES = load(RULES / "licences.yaml", LicenceRules)
+
+
+def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
+    return projects_stage([RELEASE], found or [], workshop, LICENCES)
+
+
+@pytest.fixture(scope="module")
+def traced(workshop: Workshop) -> Output:
+    return trace(workshop)
+
+
+def make(workshop: Workshop, traced: Output) -> Output:
+    return repository_tasks_stage(**{name: list(rows) for name, rows in traced.tables.items()}, workshop=workshop)
+
+
+@pytest.fixture(scope="module")
+def tasks(workshop: Workshop, traced: Output) -> Output:
+    return make(workshop, traced)
+
+
+def by_name(rows: Any) -> dict[str, Row]:
+    return {row["namespace"]: row for row in rows}
+
+
+def test_rows_fit_their_schemas_and_point_at_each_other(traced: Output, tasks: Output) -> None:
+    for name, rows in {**traced.tables, **tasks.tables}.items():
+        assert rows, name
+        for row in rows:
+            table(name).check(row)
+    files = {row["path"] for row in traced.tables["project_files"]}
+    functions = {row["id"]: row for row in traced.tables["traced_functions"]}
+    assert {row["path"] for row in functions.values()} == files == {"src/shop/money.py", "src/shop/prices.py"}
+    assert {row["function_id"] for row in traced.tables["reaches"]} == functions.keys()
+    assert {row["function_id"] for row in tasks.tables["repository_tasks"]} <= functions.keys()
+
+
+def test_the_project_tells_how_it_was_traced(traced: Output) -> None:
+    [project] = traced.tables["projects"]
+    told = {name: project[name] for name in ("outcome", "licence", "domain", "project_url", "packages", "tests_run")}
+    assert told == {
+        "outcome": ProjectOutcome.TRACED,
+        "licence": "MIT",
+        "domain": "Office/Business",
+        "project_url": "https://example.org/shop",
+        "packages": ["shop"],
+        "tests_run": 10,
+    }
+    counts = {name: project[f"tests_{name}"] for name in ("passed", "failed", "skipped", "flaky")}
+    assert counts == {"passed": 7, "failed": 1, "skipped": 1, "flaky": 1}
+
+
+def test_dependencies_are_what_was_executed(traced: Output) -> None:
+    functions = by_name(traced.tables["traced_functions"])
+    used = {name: (row["intra_class"], row["intra_file"], row["cross_file"]) for name, row in functions.items()}
+    assert used["shop.prices.with_tax"] == ([], ["shop.prices.SCALE"], ["shop.money.rounded"])
+    # The line that would ask for an unknown price is never executed.
+    assert used["shop.prices.Basket.add"] == ([], [], [])
+    assert used["shop.prices.Basket.sum"] == ([], ["shop.prices.total"], [])
+    assert "shop.prices.never" not in functions
+
+
+def test_tracing_again_gives_the_same_rows(workshop: Workshop, traced: Output) -> None:
+    def without_seconds(output: Output) -> list[list[Row]]:
+        return [[{**row, "duration_s": None} for row in rows] for rows in output.tables.values()]
+
+    assert without_seconds(trace(workshop)) == without_seconds(traced)
+
+
+def test_tasks_are_judged_by_tests_that_miss_the_body(tasks: Output) -> None:
+    made = by_name(tasks.tables["repository_tasks"])
+    assert set(made) == {"shop.prices.with_tax", "shop.prices.total", "shop.prices.Basket.add"}
+    task = made["shop.prices.with_tax"]
+    assert {test.split("::")[1] for test in task["tests"]} == {
+        *("test_basket", "test_no_tax", "test_tax", "test_total", "test_type", "test_wrong_rate")
+    }
+    assert (task["reference_outcome"], task["emptied_outcome"]) == (TestOutcome.PASSED, TestOutcome.FAILED)
+    assert task["functionality"] == "Return a price together with the tax on it."
+    assert (
+        task["arguments"]
+        == ":param price: what it costs without.\n:param rate: Default money.RATE.\n:return: what it costs."
+    )
+    assert task["coverage"] == 1.0
+
+
+def test_the_parts_of_a_task_make_up_the_file(tasks: Output) -> None:
+    lines = FILES["src/shop/prices.py"].split("\n")
+    for task in tasks.tables["repository_tasks"]:
+        head = lines[task["signature_first_line"] - 1 : task["body_first_line"] - 1]
+        whole = task["contexts_above"] + "\n".join(head) + "\n" + task["reference"] + task["contexts_below"]
+        assert whole == FILES["src/shop/prices.py"]
+        assert task["input_code"].startswith(head[0])
+        assert task["reference"][: task["indent"]].isspace()
+
+
+def test_what_is_refused_is_told(tasks: Output, traced: Output) -> None:
+    functions = {row["id"]: row["name"] for row in traced.tables["traced_functions"]}
+    refused = {functions[reject.key]: reject.reason for reject in tasks.rejects}
+    assert refused["rounded"] is RejectReason.NO_TEXT
+    assert refused["__init__"] is RejectReason.NO_TEXT
+    assert tasks.seen == len(functions)
+
+
+def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:
+    unused = '\n\ndef aside():\n    """Do something that nobody asks for."""\n    a = 1\n    return a\n'
+    called = FILES["tests/test_prices.py"] + (
+        "from shop.prices import aside\ndef test_aside():\n    try: aside()\n    except NotImplementedError: pass\n"
+    )
+    changed = {"src/shop/prices.py": FILES["src/shop/prices.py"] + unused, "tests/test_prices.py": called}
+    here = with_files(workshop, changed)
+    output = make(here, trace(here))
+    [reject] = [reject for reject in output.rejects if "aside" in reject.detail]
+    assert (reject.reason, reject.detail) == (
+        RejectReason.NOT_PROVEN,
+        "shop.prices.aside: 0 tests of 1 fail without its body",
+    )
+
+
+def test_the_quota_takes_the_same_functions(workshop: Workshop, traced: Output, tasks: Output) -> None:
+    few = make(replace(workshop, rules=workshop.rules.model_copy(update={"tasks": 1, "max_tests": 2})), traced)
+    [task] = few.tables["repository_tasks"]
+    assert task["function_id"] == min(row["function_id"] for row in tasks.tables["repository_tasks"])
+    assert len(task["tests"]) <= 2
+    assert [reject.reason for reject in few.rejects].count(RejectReason.OVER_QUOTA) == 2
+
+
+REFUSED = {
+    "index down": (Unreachable("no answer"), RejectReason.INDEX_UNREACHABLE, None),
+    "too large": (TooLarge("99 bytes"), RejectReason.TOO_LARGE, ProjectOutcome.TOO_LARGE),
+    "another file": (WrongHash("sha256"), RejectReason.BAD_ARCHIVE, ProjectOutcome.BAD_ARCHIVE),
+    "climbs out": (UnsafeArchive("../x"), RejectReason.BAD_ARCHIVE, ProjectOutcome.BAD_ARCHIVE),
+}
+
+
+@pytest.mark.parametrize(("error", "reason", "outcome"), REFUSED.values(), ids=REFUSED)
+def test_a_source_distribution_that_cannot_be_had(
+    workshop: Workshop, error: Exception, reason: RejectReason, outcome: ProjectOutcome | None
+) -> None:
+    sources: Any = Sources({"shop": tree(workshop.rules)}, error)
+    output = trace(replace(workshop, sources=sources))
+    assert [reject.reason for reject in output.rejects] == [reason]
+    assert [row["outcome"] for row in output.tables["projects"]] == ([outcome] if outcome else [])
+
+
+BROKEN: dict[str, tuple[dict[str, str], ProjectOutcome, RejectReason]] = {
+    "tests do not import": (
+        {"tests/conftest.py": "", "tests/test_prices.py": "import nothing_of_that_name\n"},
+        ProjectOutcome.NOT_COLLECTED,
+        RejectReason.NOT_PROVEN,
+    ),
+    "no test passes": (
+        {"tests/test_prices.py": "def test(): assert 0\n"},
+        ProjectOutcome.NONE_PASSED,
+        RejectReason.NOT_PROVEN,
+    ),
+    "nothing is reached": (
+        {"tests/test_prices.py": "def test(): pass\n"},
+        ProjectOutcome.NOTHING_REACHED,
+        RejectReason.NOT_PROVEN,
+    ),
+    "pytest is left": (
+        {"tests/conftest.py": "import os\nos._exit(0)\n"},
+        ProjectOutcome.NOT_COLLECTED,
+        RejectReason.NOT_PROVEN,
+    ),
+}
+
+
+@pytest.mark.parametrize(("changed", "outcome", "reason"), BROKEN.values(), ids=BROKEN)
+def test_tests_that_say_nothing(
+    workshop: Workshop, changed: dict[str, str], outcome: ProjectOutcome, reason: RejectReason
+) -> None:
+    output = trace(with_files(workshop, changed))
+    [project] = output.tables["projects"]
+    table("projects").check(project)
+    assert (project["outcome"], [reject.reason for reject in output.rejects]) == (outcome, [reason])
+    assert project.get("detail") or outcome is ProjectOutcome.NOTHING_REACHED
+
+
+def test_no_source_distribution_and_no_tests(workshop: Workshop) -> None:
+    nothing: Any = Sources({})
+    assert trace(replace(workshop, sources=nothing)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_SDIST
+    bare: Any = Sources({"shop": tree(workshop.rules, {"src/shop/__init__.py": ""})})
+    assert trace(replace(workshop, sources=bare)).tables["projects"][0]["outcome"] == ProjectOutcome.NO_TESTS
+
+
+def test_what_tests_ask_for_is_given_up_step_by_step(workshop: Workshop) -> None:
+    asking = with_files(workshop, {"requirements-test.txt": "idna==3.6\n"})
+    store: Any = Store(
+        workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: "idna==3.6" in wanted.pins
+    )
+    [project] = trace(replace(asking, store=store)).tables["projects"]
+    assert [wanted.pins for wanted in store.asked] == [("idna==3.6", "pytest"), ("idna", "pytest")]
+    assert (project["outcome"], project["requirements"]) == (ProjectOutcome.TRACED, ["idna", "pytest"])
+    never: Any = Store(workshop.store.open({"outcome": EnvironmentOutcome.BUILT}), lambda wanted: True)
+    [project] = trace(replace(asking, store=never)).tables["projects"]
+    assert project["outcome"] == ProjectOutcome.NO_ENVIRONMENT
+    with pytest.raises(ValueError, match=r"shop 1\.0 has no traced tests"):
+        open_project(project, workshop)
+
+
+def test_dependents_are_taken_as_the_rule_says_and_held_back_by_their_licence(workshop: Workshop) -> None:
+    rules = workshop.rules.model_copy(update={"dependents": 1, "tasks": 2})
+    sources: Any = Sources({"mall": tree(rules)})
+    here = replace(workshop, rules=rules, sources=sources)
+    older = DEPENDENT | {"place": "pkg:pypi/mall@1.9"}
+    output = projects_stage([RELEASE], [older, DEPENDENT], here, LICENCES)
+    of_dependent = {row["project"]: row for row in output.tables["projects"]}["mall"]
+    assert (of_dependent["version"], of_dependent["library"], of_dependent["licence"]) == (
+        "2.0",
+        "shop",
+        "GPL-3.0-only",
+    )
+    made = make(here, output)
+    quality = load(RULES / "quality.yaml", QualityRules)
+    gated = repository_gate_stage(made.tables["repository_tasks"], output.tables["projects"], quality)
+    assert gated.seen == 2
+    assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
+
+
+def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
+    quality = load(RULES / "quality.yaml", QualityRules)
+    gated = repository_gate_stage(tasks.tables["repository_tasks"], traced.tables["projects"], quality)
+    for row in gated.tables["published_repository_tasks"]:
+        table("published_repository_tasks").check(row)
+        assert (row["purl"], row["licence"], row["origin"]) == ("pkg:pypi/shop@1.0", "MIT", "pypi:shop")
