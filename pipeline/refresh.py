@@ -48,7 +48,7 @@ class Refresh:
 
         Errors: RuleError for a profile that does not exist and for rule files that are wrong.
         """
-        return House(settings(), load_profile(self.profile), self.period)
+        return House(settings(), load_profile(self.profile), self.period, self.run)
 
 
 def _time(text: str | None) -> datetime | None:

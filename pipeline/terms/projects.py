@@ -34,3 +34,4 @@ class FunctionType(Term):
 
 class RequirementBasis(Term):
     DOCSTRING = "docstring", "the function's own docstring"
+    MODEL = "model", "written by a language model from the function's code, and checked"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -13,10 +13,21 @@ from pipeline.crawl import LicenceRules
 from pipeline.crawl.archives import UnsafeArchive
 from pipeline.crawl.http import Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile
+from pipeline.drafting import Refusal
 from pipeline.environments import Environment, Sandbox, Wanted
 from pipeline.lake import Output, Row, table
 from pipeline.publish import QualityRules, repository_gate_stage
-from pipeline.repository import RepositoryRules, Workshop, open_project, projects_stage, repository_tasks_stage
+from pipeline.repository import (
+    RepositoryRules,
+    Required,
+    RequirementWriter,
+    Undocumented,
+    Workshop,
+    open_project,
+    projects_stage,
+    repository_tasks_stage,
+    required,
+)
 from pipeline.repository.sdists import TooLarge
 from pipeline.repository.tree import Tree
 from pipeline.rules import RULES, load
@@ -25,6 +36,7 @@ from pipeline.terms import (
     EnvironmentOutcome,
     ProjectOutcome,
     RejectReason,
+    RequirementBasis,
     Rung,
     SnippetSource,
     TestOutcome,
@@ -120,8 +132,9 @@ def traced(workshop: Workshop) -> Output:
     return trace(workshop)
 
 
-def make(workshop: Workshop, traced: Output) -> Output:
-    return repository_tasks_stage(**{name: list(rows) for name, rows in traced.tables.items()}, workshop=workshop)
+def make(workshop: Workshop, traced: Output, writer: RequirementWriter | None = None) -> Output:
+    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
+    return repository_tasks_stage(**tables, workshop=workshop, writer=writer)
 
 
 @pytest.fixture(scope="module")
@@ -209,6 +222,60 @@ def test_what_is_refused_is_told(tasks: Output, traced: Output) -> None:
     assert refused["rounded"] is RejectReason.NO_TEXT
     assert refused["__init__"] is RejectReason.NO_TEXT
     assert tasks.seen == len(functions)
+
+
+@dataclass
+class Requirements:
+    """Answers for every function that it is asked about, or why not."""
+
+    refusal: Refusal | None = None
+    asked: list[str] = field(default_factory=list)
+
+    def require(self, functions: Sequence[Undocumented]) -> list[Required]:
+        self.asked += [function.namespace for function in functions]
+        told = ("Round a value to whole cents.", {"value": "what to round"}, "the cents")
+        return [Required(None if self.refusal else required(one.node, *told), self.refusal) for one in functions]
+
+
+REFUSED = Refusal("it copies the body", False, "model-1", "0" * 64, 3, 90, 70)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "reason", "notes"),
+    [
+        (None, None, []),
+        (replace(REFUSED, waiting=True), RejectReason.DRAFT_WAITING, []),
+        (REFUSED, RejectReason.NO_TEXT, [RejectReason.DRAFT_REFUSED]),
+    ],
+    ids=["written", "waiting", "refused"],
+)
+def test_a_model_writes_what_functions_without_a_docstring_are_to_do(
+    workshop: Workshop, traced: Output, tasks: Output, refusal: Refusal | None, reason: Any, notes: list[Any]
+) -> None:
+    short = replace(workshop, rules=workshop.rules.model_copy(update={"min_body_lines": 1, "tasks": 4}))
+    writer = Requirements(refusal)
+    output = make(short, traced, writer)
+    assert len(writer.asked) == 1, "as many as there are places"
+    made = by_name(output.tables["repository_tasks"])
+    before = by_name(tasks.tables["repository_tasks"])
+    assert {name: made[name] for name in before} == before, "the documented ones stay"
+    assert [note.reason for note in output.notes] == notes
+    (asked,) = (row["id"] for row in traced.tables["traced_functions"] if row["namespace"] == writer.asked[0])
+    refused = {reject.key: reject.reason for reject in output.rejects}
+    if refusal is None:
+        for name in set(made) - set(before):
+            assert made[name]["requirement_basis"] is RequirementBasis.MODEL
+            assert made[name]["functionality"] == "Round a value to whole cents."
+            table("repository_tasks").check(made[name])
+    else:
+        assert refused[asked] is reason
+
+
+def test_no_model_is_asked_where_documented_functions_take_all_places(workshop: Workshop, traced: Output) -> None:
+    few = replace(workshop, rules=workshop.rules.model_copy(update={"min_body_lines": 1, "tasks": 3}))
+    writer = Requirements()
+    make(few, traced, writer)
+    assert writer.asked == []
 
 
 def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:

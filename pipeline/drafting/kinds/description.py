@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from pipeline.drafting.kinds.rounds import Drafted, KindRules, Subject, draft
-from pipeline.drafting.model import ModelDrafter
+from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
+from pipeline.drafting.kinds.rules import DescriptionRules
+from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.drafting.names import find_names
 from pipeline.drafting.rules import DraftingRules
-from pipeline.drafting.writers import Request, Text, Writer
+from pipeline.drafting.writers import Request, Text, Writer, Written
 from pipeline.terms import Drafter, Improves
-
-
-class DescriptionRules(KindRules):
-    """How a model is asked for descriptions: `curation_rules/drafts/description.yaml`."""
-
-    improves: frozenset[Improves]
 
 
 class Description(BaseModel):
@@ -29,24 +24,23 @@ class Description(BaseModel):
     text: str = Field(description="one or two plain English sentences")
 
 
-@dataclass
+@dataclass(frozen=True)
 class DescriptionWriter:
     """Writes offline, and asks a model for what comes out missing or redacted.
 
     What the model writes is taken if it has a sentence's size and gives no hidden name away; else the offline text
-    stands. `drafted` has what came of each text that a model was asked for.
+    stands.
     """
 
     offline: Writer
     drafter: ModelDrafter
     rules: DescriptionRules
     drafting: DraftingRules
-    drafted: list[Drafted[Description]] = field(default_factory=list)
 
-    def write(self, requests: Sequence[Request]) -> list[Text | None]:
-        """Write a text for each request, in their order; None where nobody can."""
-        texts = self.offline.write(requests)
-        places = [place for place, text in enumerate(texts) if self._is_to_improve(text)]
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        """Write a text for each request, in their order; none where nobody can."""
+        written = self.offline.write(requests)
+        places = [place for place, one in enumerate(written) if self._is_to_improve(one.text)]
         hidden = {requests[place].subject_id: requests[place].hidden for place in places}
 
         def judge(drafts: Sequence[tuple[Subject, Description]]) -> list[str | None]:
@@ -55,11 +49,8 @@ class DescriptionWriter:
         subjects = [_subject(requests[place]) for place in places]
         drafted = draft(subjects, Description, self.rules, self.drafter, judge)
         for place, one in zip(places, drafted, strict=True):
-            if one.form is not None:
-                text = " ".join(one.form.text.split())
-                texts[place] = Text(text, False, Drafter.MODEL, self.rules.model, one.prompt_sha256)
-        self.drafted += drafted
-        return texts
+            written[place] = _written(one, written[place].text)
+        return written
 
     def _is_to_improve(self, text: Text | None) -> bool:
         kind = Improves.MISSING if text is None else Improves.REDACTED if text.redacted else Improves.ALL
@@ -73,6 +64,13 @@ class DescriptionWriter:
         if len(text.split()) < self.drafting.min_words:
             return f"it has fewer than {self.drafting.min_words} words"
         return f"it is longer than {most} characters" if len(text) > most else None
+
+
+def _written(one: Drafted[Description], offline: Text | None) -> Written:
+    if one.form is None:
+        return Written(offline, one.refusal)
+    text = " ".join(one.form.text.split())
+    return Written(Text(text, False, Drafter.MODEL, one.model, one.prompt_sha256, one.tokens, one.nano_usd))
 
 
 def _subject(request: Request) -> Subject:

@@ -6,23 +6,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
-from pipeline.drafting.model import Ask, Asked, ModelDrafter
+from pipeline.drafting.kinds.rules import KindRules
+from pipeline.drafting.model.answers import Answer
+from pipeline.drafting.model.ask import Ask
+from pipeline.drafting.model.drafter import Asked, ModelDrafter
 from pipeline.drafting.model.fence import fenced
-from pipeline.rules import Rule
+from pipeline.drafting.model.tally import Tally
+from pipeline.drafting.writers import Refusal
 from pipeline.terms import AskFailure
 
 Form = TypeVar("Form", bound=BaseModel)
-
-
-class KindRules(Rule):
-    """How a model is asked for one kind of draft: a file of `curation_rules/drafts/`."""
-
-    model: str
-    max_tokens: int = Field(ge=1)
-    tries: int = Field(ge=1)
-    instructions: str = Field(min_length=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +32,26 @@ class Subject:
 class Drafted(Generic[Form]):
     """What came of a subject: the accepted draft, or why none was accepted; `waiting` if a later run will ask again.
 
-    `prompt_sha256` and `tries` are those of the last request.
+    `prompt_sha256` and `tries` are those of the last request, tokens and nano-dollars those of all tries.
     """
 
     subject: Subject
     form: Form | None
     problem: str | None
     waiting: bool
+    model: str
     prompt_sha256: str
     tries: int
+    tokens: int
+    nano_usd: int
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """Why there is no draft, for rows of tables; None where there is one."""
+        if self.problem is None:
+            return None
+        spent = (self.tokens, self.nano_usd)
+        return Refusal(self.problem, self.waiting, self.model, self.prompt_sha256, self.tries, *spent)
 
 
 Judge = Callable[[Sequence[tuple[Subject, Form]]], Sequence[str | None]]
@@ -61,6 +67,7 @@ def draft(
     does an answer that is not in the form. A refusal, or a request that the provider does not take, is final.
     """
     found: dict[int, Drafted[Form]] = {}
+    answers: dict[int, list[Answer]] = {place: [] for place in range(len(subjects))}
     open_ = {place: _ask(subject, form, rules, {}) for place, subject in enumerate(subjects)}
     for attempt in range(1, rules.tries + 1):
         asked = dict(zip(open_, drafter.ask(list(open_.values())), strict=True))
@@ -70,11 +77,14 @@ def draft(
         open_ = {}
         for place, one in asked.items():
             problem = problems[place] if place in good else _failure(one)
-            found[place] = _drafted(subjects[place], one, problem, attempt)
+            answers[place] += [one.answer] if one.answer is not None else []
+            found[place] = _drafted(subjects[place], one, problem, attempt, answers[place])
             if problem is not None and one.answer is not None and not _is_final(one):
                 refused = {"refused": {"answer": one.answer.text, "reason": problem}}
                 open_[place] = _ask(subjects[place], form, rules, refused)
-    return [found[place] for place in range(len(subjects))]
+    drafted = [found[place] for place in range(len(subjects))]
+    drafter.tally += _counted(drafted)
+    return drafted
 
 
 def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[str, Any]) -> Ask[Form]:
@@ -82,9 +92,30 @@ def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[
     return Ask(subject.id, rules.model, rules.instructions, data, form, rules.max_tokens)
 
 
-def _drafted(subject: Subject, one: Asked[Form], problem: str | None, attempt: int) -> Drafted[Form]:
-    waiting = one.failure is not None and one.failure.kind in _LATER
-    return Drafted(subject, one.form if problem is None else None, problem, waiting, one.ask.prompt_sha256, attempt)
+def _drafted(
+    subject: Subject, one: Asked[Form], problem: str | None, attempt: int, answers: Sequence[Answer]
+) -> Drafted[Form]:
+    return Drafted(
+        subject=subject,
+        form=one.form if problem is None else None,
+        problem=problem,
+        waiting=one.failure is not None and one.failure.kind in _LATER,
+        model=one.ask.model,
+        prompt_sha256=one.ask.prompt_sha256,
+        tries=attempt,
+        tokens=sum(answer.tokens for answer in answers),
+        nano_usd=sum(answer.nano_usd for answer in answers),
+    )
+
+
+def _counted(drafted: Sequence[Drafted[Form]]) -> Tally:
+    return Tally(
+        accepted=sum(one.form is not None for one in drafted),
+        refused=sum(one.form is None and not one.waiting for one in drafted),
+        waiting=sum(one.waiting for one in drafted),
+        # Subjects that were asked about in the same words share one answer, which was paid for once.
+        answers_nano_usd=sum({one.prompt_sha256: one.nano_usd for one in drafted}.values()),
+    )
 
 
 _LATER = frozenset({AskFailure.WAITING, AskFailure.UNREACHABLE, AskFailure.EXPIRED})

@@ -19,6 +19,11 @@ class Answer(msgspec.Struct, frozen=True):
     cache_read_tokens: int
     nano_usd: int
 
+    @property
+    def tokens(self) -> int:
+        """All tokens that it took, read, written and cached."""
+        return self.input_tokens + self.output_tokens + self.cache_write_tokens + self.cache_read_tokens
+
 
 class Answers:
     """The answers in a store, by key."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Generic
 
 import anthropic
@@ -16,10 +17,14 @@ from pipeline.drafting.model.batches import Batched, Batches
 from pipeline.drafting.model.client import Client, SpendLimit
 from pipeline.drafting.model.ledger import BudgetReached, Ledger
 from pipeline.drafting.model.rules import ModelRules, Tokens
+from pipeline.drafting.model.store import Store
+from pipeline.drafting.model.tally import Tally
 from pipeline.terms import AskFailure
 
 _COMPLETE = "end_turn"
 _MAY_PASS = frozenset({"api_error", "overloaded_error", "rate_limit_error", "timeout_error"})
+# A wrong key says nothing of the request: it may be right in the next run.
+_NO_ACCESS = (anthropic.AuthenticationError, anthropic.PermissionDeniedError)
 _REASONS = {"refusal": AskFailure.REFUSED, "max_tokens": AskFailure.CUT_OFF}
 
 
@@ -35,7 +40,10 @@ class Asked(Generic[Form]):
 
 @dataclass
 class ModelDrafter:
-    """Asks a model; `requests` counts what was asked of the provider in this run, `stopped` says why it ended early."""
+    """Asks a model; `requests` counts what this process asked of the provider, `stopped` says why it ended early.
+
+    `tally` is for those who judge drafts to count in.
+    """
 
     client: Client
     answers: Answers
@@ -43,6 +51,7 @@ class ModelDrafter:
     batches: Batches
     requests: int = 0
     stopped: str | None = None
+    tally: Tally = field(default_factory=Tally)
     _failures: dict[str, Failure] = field(default_factory=dict)
 
     @property
@@ -50,21 +59,33 @@ class ModelDrafter:
         """The rules of money and patience."""
         return self.client.rules
 
+    def told(self) -> Tally:
+        """Return the tally of this process."""
+        return replace(self.tally, requests=self.requests, retries=self.client.retries, stopped=self.stopped)
+
     def ask(self, asks: Sequence[Ask[Form]]) -> list[Asked[Form]]:
         """Ask for what was never asked, and return what came of each request, in their order.
 
         Requests that are alike are asked once. Where the budget, the provider's spending limit or the patience with a
-        batch ends, the rest is WAITING; a later run goes on from there.
+        batch ends, the rest is WAITING; a later run goes on from there. Where everything was asked before, nobody is.
         """
         self._failures = {}
-        wanted = {ask.key: ask for ask in asks}
-        try:
-            self._collect(wait=False)
-            missing = {key: ask for key, ask in wanted.items() if self.answers.get(key) is None}
-            self._send(missing)
-        except (SpendLimit, anthropic.AnthropicError) as error:
-            self._stop(error)
+        missing = self._missing({ask.key: ask for ask in asks})
+        if missing and (ended := self.ledger.ended()):
+            self.stopped = ended
+        elif missing:
+            try:
+                self._collect(wait=False)
+                self._send(self._missing(missing))
+            except SpendLimit as error:
+                self.ledger.end(str(error))
+                self._stop(error)
+            except anthropic.AnthropicError as error:
+                self._stop(error)
         return [self._read(ask) for ask in asks]
+
+    def _missing(self, asks: dict[str, Ask[Any]]) -> dict[str, Ask[Any]]:
+        return {key: ask for key, ask in asks.items() if self.answers.get(key) is None}
 
     def _send(self, asks: dict[str, Ask[Any]]) -> None:
         under_way = {row.key for row in self.batches.under_way()}
@@ -89,6 +110,8 @@ class ModelDrafter:
             answer = self._answer(ask.model, self.client.message(ask.params), batch=False)
             self.answers.keep(ask.key, answer)
             used = answer.nano_usd
+        except _NO_ACCESS:
+            raise
         except anthropic.APIStatusError as error:
             self._failures[ask.key] = Failure(_failed(error), str(error.api_message or error.message))
         except anthropic.APIConnectionError as error:
@@ -179,7 +202,14 @@ class ModelDrafter:
             return Asked(ask, None, Failure(AskFailure.NOT_THE_FORM, _problems(error)), answer)
 
     def _stop(self, error: Exception) -> None:
-        self.stopped = self.stopped or str(error)
+        said = error.api_message if isinstance(error, anthropic.APIStatusError) else None
+        self.stopped = self.stopped or said or str(error)
+
+
+def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
+    """Return the drafter whose memory and ledger are in a file; what it spends counts for a run."""
+    kept, client = Store(store), Client(rules)
+    return ModelDrafter(client, Answers(kept), Ledger(kept, rules, run), Batches(kept, client))
 
 
 def _failed(error: anthropic.APIStatusError) -> AskFailure:

@@ -58,6 +58,17 @@ class Ledger:
         with self.store.open() as database:
             database.execute("UPDATE ledger SET nano_usd = ?, settled = 1 WHERE id = ?", (nano_usd, reservation))
 
+    def end(self, reason: str) -> None:
+        """Let no part of this run ask again, in no process: the provider takes no more of our money."""
+        with self.store.open() as database:
+            database.execute("INSERT OR IGNORE INTO ended VALUES (?, ?)", (self.run, reason))
+
+    def ended(self) -> str | None:
+        """Return why this run must not ask again; None where it may."""
+        with self.store.open() as database:
+            found = database.execute("SELECT reason FROM ended WHERE run = ?", (self.run,)).fetchone()
+        return str(found[0]) if found else None
+
     def spent(self) -> int:
         """Return what this run has cost, in nano-dollars, with what is still reserved."""
         with self.store.open() as database:

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field
 
-from pipeline.drafting.model import Ask, ModelDrafter, ModelRules
-from pipeline.drafting.model.rules import NANO, Tokens
+from pipeline.drafting.model.ask import Ask
+from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.model.rules import NANO, ModelRules, Tokens
 from pipeline.rules import RULES, load
 from pipeline.terms import AskFailure
 from tests.drafting.conftest import echo
@@ -134,6 +135,11 @@ def test_a_spending_limit_ends_the_run_and_is_never_tried_again(drafter, server,
     assert {result.failure.detail for result in results} == {fault.message}
     assert (server.asked, one.client.retries, one.ledger.spent()) == ([], 0, 0)
     assert one.stopped == fault.message
+    assert failure(one) == (AskFailure.WAITING, fault.message)
+    other = drafter(run=one.ledger.run)
+    assert failure(other) == (AskFailure.WAITING, fault.message), "another process of the same run"
+    assert server.asked == []
+    assert texts(drafter(), "a") == ["a"], "the next run"
 
 
 @pytest.mark.parametrize("limit", ["run_usd", "month_usd"])
@@ -211,4 +217,5 @@ def test_batches_keep_to_their_size(drafter, server):
 def test_a_wrong_key_is_told(drafter, server):
     one = drafter()
     one.client.sdk.api_key = "sk-wrong"
-    assert failure(one) == (AskFailure.BAD_REQUEST, "invalid key")
+    assert failure(one) == (AskFailure.WAITING, "invalid key")
+    assert one.ledger.spent() == 0
