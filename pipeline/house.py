@@ -86,6 +86,11 @@ class House:
         """Whether a model drafts what the offline drafter cannot: with a key of the Anthropic API."""
         return bool(os.environ.get("ANTHROPIC_API_KEY"))
 
+    @property
+    def has_asked(self) -> bool:
+        """Whether a stage has asked the model, or its memory, for something."""
+        return "drafter" in vars(self)
+
     @cached_property
     def drafter(self) -> ModelDrafter | None:
         """The model that drafts, None without a key."""

@@ -63,8 +63,8 @@ def draft(
 ) -> list[Drafted[Form]]:
     """Have a model write a draft for each subject, and return what came of each, in their order.
 
-    A draft that is not accepted goes back with the reason (the field `refused` of the data), `tries` times in all; so
-    does an answer that is not in the form. A refusal, or a request that the provider does not take, is final.
+    A draft that is not accepted goes back with the reason (the field `refused` of the data), at most `tries` times in
+    all; so does an answer that is not in the form. A refusal, or a request that the provider does not take, is final.
     """
     found: dict[int, Drafted[Form]] = {}
     answers: dict[int, list[Answer]] = {place: [] for place in range(len(subjects))}
@@ -81,7 +81,10 @@ def draft(
             found[place] = _drafted(subjects[place], one, problem, attempt, answers[place])
             if problem is not None and one.answer is not None and not _is_final(one):
                 refused = {"refused": {"answer": one.answer.text, "reason": problem}}
-                open_[place] = _ask(subjects[place], form, rules, refused)
+                again = _ask(subjects[place], form, rules, refused)
+                # The same answer for the same reason as before: asking on would bring it once more.
+                if again.key != one.ask.key:
+                    open_[place] = again
     drafted = [found[place] for place in range(len(subjects))]
     drafter.tally += _counted(drafted)
     return drafted

@@ -96,6 +96,14 @@ def test_after_so_many_tries_it_is_given_up_and_the_offline_text_stands(drafter,
     assert one.drafter.tally.answers_nano_usd == one.drafter.ledger.spent()
 
 
+def test_a_model_that_repeats_itself_is_not_asked_on(drafter, server):
+    server.reply = lambda _: {"text": json.dumps({"text": "Calls partition_all."})}
+    one = writer(drafter(), tries=9)
+    (refusal,) = refusals(one.write([request()]))
+    assert (refusal.tries, len(server.asked)) == (2, 2)
+    assert refusal.nano_usd == one.drafter.ledger.spent()
+
+
 def test_where_money_ends_the_offline_text_stands_and_the_rest_waits(drafter, server):
     server.faults = [Fault(429, "the tier's limit", "enforced_spend_limit_reached")]
     one = writer(drafter())
