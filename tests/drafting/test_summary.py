@@ -62,7 +62,10 @@ def test_what_a_model_would_improve_is_counted(tmp_path: Path) -> None:
     ("drafts", "lines"),
     [
         (Drafts(None, 0, {Improves.MISSING: 0, Improves.REDACTED: 0}), []),
-        (Drafts(None, 0, {Improves.MISSING: 3, Improves.REDACTED: 1}), ["3 texts that are missing and 1 with a name cut"]),
+        (
+            Drafts(None, 0, {Improves.MISSING: 3, Improves.REDACTED: 1}),
+            ["3 texts that are missing and 1 with a name cut"],
+        ),
         (
             Drafts(Tally(7, 1, 4, 2, 1, 1_200_000, "this month has cost 20"), 900_000, {}),
             [

@@ -237,15 +237,15 @@ class Requirements:
         return [Required(None if self.refusal else required(one.node, *told), self.refusal) for one in functions]
 
 
-REFUSED = Refusal("it copies the body", False, "model-1", "0" * 64, 3, 90, 70)
+NOT_TAKEN = Refusal("it copies the body", False, "model-1", "0" * 64, 3, 90, 70)
 
 
 @pytest.mark.parametrize(
     ("refusal", "reason", "notes"),
     [
         (None, None, []),
-        (replace(REFUSED, waiting=True), RejectReason.DRAFT_WAITING, []),
-        (REFUSED, RejectReason.NO_TEXT, [RejectReason.DRAFT_REFUSED]),
+        (replace(NOT_TAKEN, waiting=True), RejectReason.DRAFT_WAITING, []),
+        (NOT_TAKEN, RejectReason.NO_TEXT, [RejectReason.DRAFT_REFUSED]),
     ],
     ids=["written", "waiting", "refused"],
 )

@@ -47,6 +47,7 @@ def in_turn(*answers: dict[str, Any]) -> Any:
 def test_it_has_the_form_of_one_from_a_docstring_with_the_types_of_the_signature(drafter, server):
     server.reply = in_turn(GOOD)
     (found,) = writer(drafter()).require([function()])
+    assert found.requirement is not None
     assert found.requirement.functionality == GOOD["functionality"]
     assert found.requirement.arguments == (
         ":param price: float. what one costs.\n:param *rest: is not looked at.\n"
@@ -79,13 +80,17 @@ def test_what_is_not_accepted_goes_back_with_the_reason(drafter, server, changed
 def test_after_so_many_tries_it_is_given_up(drafter, server):
     server.reply = lambda _: {"text": json.dumps(GOOD | {"functionality": ""})}
     (found,) = writer(drafter(), tries=2).require([function()])
-    assert (found.requirement, found.refusal.tries, found.refusal.waiting) == (None, 2, False)
+    assert found.requirement is None
+    assert found.refusal is not None
+    assert (found.refusal.tries, found.refusal.waiting) == (2, False)
 
 
 def test_where_money_ends_it_waits(drafter, server):
     server.faults = [Fault(402, "no credit")]
     (found,) = writer(drafter()).require([function()])
-    assert (found.requirement, found.refusal.waiting) == (None, True)
+    assert found.requirement is None
+    assert found.refusal is not None
+    assert found.refusal.waiting
 
 
 def test_an_instruction_in_the_code_stays_data_and_an_obedient_answer_is_refused(drafter, server):
@@ -98,4 +103,5 @@ def test_an_instruction_in_the_code_stays_data_and_an_obedient_answer_is_refused
     server.reply = obeys
     (found,) = writer(drafter()).require([function(f"{BODY}  # {PLANTED}")])
     assert found.requirement is None
+    assert found.refusal is not None
     assert "key" in found.refusal.problem
