@@ -12,7 +12,7 @@ from anthropic.types.messages import MessageBatch, MessageBatchIndividualRespons
 from anthropic.types.messages.batch_create_params import Request
 
 from pipeline.drafting.model.ask import Ask
-from pipeline.drafting.model.client import Client
+from pipeline.drafting.model.client import Client, may_have_arrived
 from pipeline.drafting.model.store import Store
 
 _ENDED = "ended"
@@ -44,44 +44,54 @@ class Batches:
             rows = database.execute("SELECT key, model, batch, reservation FROM batched ORDER BY key").fetchall()
         return [Batched(*row) for row in rows]
 
-    def send(self, asks: Mapping[str, Ask[Any]], reservations: Mapping[str, str]) -> list[str]:
-        """Send requests, by key, in as few batches as the limits allow; return the ids.
+    def send(self, asks: Mapping[str, Ask[Any]], reservations: Mapping[str, str]) -> None:
+        """Send requests, by key, as one batch.
 
         What goes out is written down before, so that whoever is stopped in between asks the provider which batch
-        it became.
+        it became. Errors: those of `Client.call`; what certainly did not arrive is forgotten.
         """
-        sent = []
-        for keys in self._parts(asks):
+        requests = [Request(custom_id=key, params=asks[key].params) for key in asks]
+        with self.store.sending():
             with self.store.open() as database:
                 database.executemany(
                     "INSERT OR REPLACE INTO batched VALUES (?, ?, NULL, ?)",
-                    [(key, asks[key].model, reservations[key]) for key in keys],
+                    [(key, ask.model, reservations[key]) for key, ask in asks.items()],
                 )
-            requests = [Request(custom_id=key, params=asks[key].params) for key in keys]
-            batch = self.client.call(partial(self.client.sdk.messages.batches.create, requests=requests))
-            self._name(keys, batch.id)
-            sent.append(batch.id)
-        return sent
+            try:
+                create = partial(self.client.sdk.messages.batches.create, requests=requests)
+                batch = self.client.call(create, once=True)
+            except Exception as error:
+                if not may_have_arrived(error):
+                    self.forget(asks)
+                raise
+            self._name(asks, batch.id)
 
-    def adopt(self) -> None:
-        """Find the batches of requests that went out without our knowing what they became.
+    def adopt(self) -> list[Batched]:
+        """Find the batches of requests that went out without our knowing what they became; return those that never did.
 
         A batch that holds none of them is somebody else's; one that has not ended is waited for, as its requests
         cannot be seen before. What no batch holds never arrived, and is forgotten.
         """
-        lost = {row.key for row in self.under_way() if row.batch is None}
-        if not lost:
-            return
-        known = {row.batch for row in self.under_way()}
-        for batch in self.client.call(lambda: list(self.client.sdk.messages.batches.list(limit=100))):
+        with self.store.sending():
+            rows = self.under_way()
+        lost = {row.key: row for row in rows if row.batch is None}
+        known = {row.batch for row in rows}
+        unseen = False
+        for batch in self.client.call(lambda: list(self.client.sdk.messages.batches.list(limit=100))) if lost else ():
             if not lost:
-                return
-            if batch.id in known or batch.archived_at is not None or not self.wait([batch.id]):
+                break
+            if batch.id in known or batch.archived_at is not None:
+                continue
+            if not self.wait([batch.id]):
+                unseen = True
                 continue
             held = [result.custom_id for result in self.results(batch.id) if result.custom_id in lost]
             self._name(held, batch.id)
-            lost -= set(held)
+            lost = {key: row for key, row in lost.items() if key not in held}
+        if unseen:
+            return []
         self.forget(lost)
+        return list(lost.values())
 
     def wait(self, batches: Sequence[str]) -> bool:
         """Wait until batches have ended, as long as the rules say; return whether all have."""
@@ -113,7 +123,8 @@ class Batches:
     def _retrieve(self, batch: str) -> MessageBatch:
         return self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
 
-    def _parts(self, asks: Mapping[str, Ask[Any]]) -> Iterator[list[str]]:
+    def parts(self, asks: Mapping[str, Ask[Any]]) -> Iterator[list[str]]:
+        """Yield the keys of requests for as few batches as the limits allow."""
         rules = self.client.rules
         part: list[str] = []
         size = 0

@@ -19,6 +19,7 @@ _SPEND_LIMITS = (EnforcedSpendLimitReachedError, ContractSpendLimitReachedError)
 # A limit that somebody set in the console is a 400 without a code of its own.
 _OWN_LIMIT = ("you have reached your specified api usage limits", "you have reached your specified workspace api usage")
 _AFTER = "retry-after"
+_OVERLOADED = 529
 
 
 class SpendLimit(RuntimeError):
@@ -42,12 +43,15 @@ class Client:
         message: Message = self.call(lambda: self.sdk.messages.create(**params))
         return message
 
-    def call(self, function: Callable[[], Result]) -> Result:
-        """Call the API, again where that may help, waiting as long as it says or longer each time."""
+    def call(self, function: Callable[[], Result], *, once: bool = False) -> Result:
+        """Call the API, again where that may help, waiting as long as it says or longer each time.
+
+        What must not arrive twice (`once`) is tried again only where it is certain that it did not arrive.
+        """
         retrying = Retrying(
             stop=stop_after_attempt(self.rules.tries),
             wait=self._pause,
-            retry=retry_if_exception(_may_help),
+            retry=retry_if_exception(lambda error: _may_help(error) and not (once and may_have_arrived(error))),
             before_sleep=self._count,
             reraise=True,
         )
@@ -78,6 +82,13 @@ def _may_help(error: BaseException) -> bool:
     """Say whether the same request may succeed later; spending limits are asked for first, as they are 429 too."""
     if isinstance(error, anthropic.APIStatusError):
         return not _is_spend_limit(error) and (error.status_code in {408, 409, 429} or error.status_code >= 500)
+    return isinstance(error, anthropic.APIConnectionError)
+
+
+def may_have_arrived(error: BaseException) -> bool:
+    """Say whether a request may have been taken, though no answer came of it: the line broke, or the server did."""
+    if isinstance(error, anthropic.APIStatusError):
+        return error.status_code >= 500 and error.status_code != _OVERLOADED
     return isinstance(error, anthropic.APIConnectionError)
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from pipeline.drafting.model.answers import Answer, Answers
 from pipeline.drafting.model.ask import Ask, Failure, Form
 from pipeline.drafting.model.batches import Batched, Batches
-from pipeline.drafting.model.client import Client, SpendLimit
+from pipeline.drafting.model.client import Client, SpendLimit, may_have_arrived
 from pipeline.drafting.model.ledger import BudgetReached, Ledger
 from pipeline.drafting.model.rules import ModelRules, Tokens
 from pipeline.drafting.model.store import Store
@@ -94,7 +94,7 @@ class ModelDrafter:
             for key in sorted(fresh):
                 self._ask_one(fresh[key])
         else:
-            self._send_batch(fresh)
+            self._send_batches(fresh)
         if self.batches.under_way():
             self._collect(wait=True)
 
@@ -119,22 +119,37 @@ class ModelDrafter:
         finally:
             self.ledger.settle(reservation, used)
 
-    def _send_batch(self, asks: dict[str, Ask[Any]]) -> None:
-        reservations: dict[str, str] = {}
-        for key in sorted(asks):
+    def _send_batches(self, asks: dict[str, Ask[Any]]) -> None:
+        for keys in self.batches.parts(asks):
+            reservations = self._reserved({key: asks[key] for key in keys})
+            if not reservations:
+                return
+            self.requests += len(reservations)
             try:
-                reservations[key] = self.ledger.reserve(self._worst(asks[key], batch=True))
+                self.batches.send({key: asks[key] for key in reservations}, reservations)
+            except Exception as error:
+                if not may_have_arrived(error):
+                    self._settle(reservations.values())
+                raise
+
+    def _reserved(self, asks: Mapping[str, Ask[Any]]) -> dict[str, str]:
+        """Set money aside for requests, as long as there is some; return the reservations by key."""
+        reservations: dict[str, str] = {}
+        for key, ask in asks.items():
+            try:
+                reservations[key] = self.ledger.reserve(self._worst(ask, batch=True))
             except BudgetReached as error:
                 self._stop(error)
                 break
-        if not reservations:
-            return
-        self.requests += len(reservations)
-        self.batches.send({key: asks[key] for key in reservations}, reservations)
+        return reservations
+
+    def _settle(self, reservations: Iterable[str]) -> None:
+        for reservation in reservations:
+            self.ledger.settle(reservation, 0)
 
     def _collect(self, *, wait: bool) -> None:
         """Take in the results of batches that have ended, those of earlier runs too."""
-        self.batches.adopt()
+        self._settle(row.reservation for row in self.batches.adopt())
         under_way = self.batches.under_way()
         names = sorted({row.batch for row in under_way if row.batch is not None})
         if wait:

@@ -8,6 +8,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from filelock import FileLock
+
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS ledger (
@@ -26,6 +28,11 @@ class Store:
     """The database at a path, which several processes may use; it is no cache: what is in it was paid for."""
 
     path: Path
+
+    def sending(self) -> FileLock:
+        """The lock of whoever sends a batch: what has no batch while nobody holds the lock was broken off."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.path.with_suffix(".lock"))
 
     @contextmanager
     def open(self) -> Iterator[sqlite3.Connection]:

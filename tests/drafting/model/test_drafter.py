@@ -197,6 +197,46 @@ def test_a_batch_whose_id_never_came_is_found_among_all_and_not_sent_again(draft
     assert len(server.batches) == 6
 
 
+def test_a_batch_may_have_arrived_though_the_line_broke_so_it_is_not_sent_again(drafter, server):
+    server.lose_next_batch = True
+    one = drafter(batch_from=2, tries=5)
+    assert texts(one, "a", "b") == [None, None]
+    assert texts(one, "a", "b") == ["a", "b"]
+    assert len(server.batches) == 1
+
+
+def test_what_may_be_in_a_batch_that_has_not_ended_is_not_sent_again(drafter, server):
+    server.lose_next_batch = True
+    assert texts(drafter(batch_from=2), "a", "b") == [None, None]
+    server.looks = 10**6
+    assert texts(drafter(batch_from=2), "a", "b") == [None, None]
+    server.looks = 0
+    assert texts(drafter(batch_from=2), "a", "b") == ["a", "b"]
+    assert len(server.batches) == 1
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(400, "too large"), Fault(401, "invalid key"), Fault(429, "the tier", "enforced_spend_limit_reached")],
+)
+def test_a_batch_that_is_not_taken_costs_nothing_and_can_be_sent_later(drafter, server, fault):
+    server.faults = [fault]
+    one = drafter(batch_from=2)
+    assert [result.failure.kind for result in one.ask([ask("a"), ask("b")])] == [AskFailure.WAITING] * 2
+    assert (one.ledger.spent(), one.batches.under_way()) == (0, [])
+    assert texts(drafter(batch_from=2), "a", "b") == ["a", "b"]
+
+
+def test_of_a_batch_that_never_arrived_nothing_stays_reserved(drafter, server):
+    server.faults = [Fault(0, drop=True)]
+    one = drafter(batch_from=2)
+    assert texts(one, "a", "b") == [None, None]
+    assert one.ledger.spent() > 0, "it may have arrived"
+    assert texts(drafter(batch_from=2), "a", "b") == ["a", "b"]
+    assert one.ledger.spent() == 0
+    assert len(server.batches) == 1
+
+
 def test_of_a_batch_each_request_has_its_own_end(drafter, server):
     keys = {data: ask(data).key for data in "abcd"}
     server.outcomes = {keys["a"]: "errored", keys["b"]: "expired", keys["c"]: "canceled"}
