@@ -227,6 +227,7 @@ def _proof(house: House) -> Iterator[Stage]:
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
         ),
+        version=2,
     )
     yield _stage(
         "controlled_gate",
@@ -286,6 +287,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository],
         run=house.make_scenes,
+        version=2,
     )
     yield _stage(
         "scenes_gate",
@@ -308,7 +310,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=2,
+        version=3,
     )
     yield _stage(
         "problems_gate",

@@ -95,7 +95,5 @@ def _print(written: Written, wanted: ExportFormat, out: Path) -> None:
     for (config, reason), rows in sorted(written.refused.items()):
         say(f"{rows} rows of {config} left out, {reason}: {meanings[reason]}")
     attached = f", {written.attached} further files" if written.attached else ""
-    say(
-        f"{sum(written.records.values())} records{attached}; {len(written.columns)} columns that {wanted} has no field"
-        f" for are in {out}/NOT_HELD.jsonl"
-    )
+    records = f"{sum(written.records.values())} records in {len(written.records)} files{attached}"
+    say(f"{records}; {len(written.columns)} columns that {wanted} has no field for are in {out}/NOT_HELD.jsonl")

@@ -46,12 +46,13 @@ def score(
 ) -> None:
     """Score predictions against a snapshot: EM, ISM, PM, CDC, API hits and F1, recall, MRR; Pass@k with --run.
 
-    A line is {"id": …, "completions": [text, …]}, or {"id": …, "documents": [id, …]} of a retriever. Ends with status
-    0, 1 if a prediction could not be counted, 2 for bad usage.
+    A line is a JSON object with an `id` and a list of `completions`, or, of a retriever, of `documents`, best first.
+    Ends with status 0, 1 if a prediction could not be counted, 2 for bad usage.
 
     Example: driftline score starter predictions.jsonl --k 1,3 --out scores
     """
-    found, rules = find_snapshot(snapshot), _rules(k)
+    rules = _rules(k)
+    found = find_snapshot(snapshot)
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
     try:

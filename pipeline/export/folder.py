@@ -96,6 +96,7 @@ def _write(draft: Path, results: Iterable[Result]) -> Written:
                 written.refused[result.config, result.reason] += 1
                 written.first_refusal = written.first_refusal or result.detail
                 told = {"table": result.config, "id": result.id, "reason": result.reason, "detail": result.detail}
+                table("not_held").check(told)
                 lines.add(ROWS, told)
             case Attached():
                 path = draft / PurePosixPath(result.file)

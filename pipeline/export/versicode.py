@@ -44,20 +44,23 @@ _SOURCE_OF = {name: source for source, name in reversed(_SOURCES.items())}
 def versicode(snapshot: Snapshot) -> Iterator[Result]:
     """Yield the completions and migrations of a snapshot as records of VersiCode's files."""
     for row in snapshot.rows("completions"):
-        if MASK in row["code"]:
-            yield Refused("completions", row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
-            continue
         record = completion_record(row)
-        yield Placed(f"{row['granularity']}_completion.json", record, "completions", row, completion_row(record))
+        placed = Placed(f"{row['granularity']}_completion.json", record, "completions", row, completion_row(record))
+        yield _held(placed)
     for row in snapshot.rows("migrations"):
         record = migration_record(row)
         yield Placed(f"migration_{row['direction']}.json", record, "migrations", row, migration_row(record))
     for row in snapshot.rows("block_completions"):
-        if MASK in row["code"]:
-            yield Refused("block_completions", row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
-            continue
         record = foreign_record(row)
-        yield Placed(f"block_completion_{row['language']}.json", record, "block_completions", row, foreign_row(record))
+        file = f"block_completion_{row['language']}.json"
+        yield _held(Placed(file, record, "block_completions", row, foreign_row(record)))
+
+
+def _held(placed: Placed) -> Result:
+    """Return the record of a completion, unless its code holds what the format takes for a mask."""
+    if MASK not in placed.row["code"]:
+        return placed
+    return Refused(placed.config, placed.row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
 
 
 def completion_record(row: Row) -> Record:

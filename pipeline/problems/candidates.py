@@ -141,12 +141,8 @@ class Candidates:
 
     def of(self, shown: Shown) -> Iterator[Candidate]:
         """Yield a candidate for each version of the example's run where one of two neighbours is set apart."""
-        history = self.library.history
-        run = history.between(shown.snippet["version"], shown.snippet["last_version"])
         program = write(shown.task, (), self.rules).program
-        for version in run:
-            if history.previous(version) is None:
-                continue
+        for version in self._versions(shown, program):
             uses = self.library.uses(program, version)
             found = (
                 self._by_tags(shown, version, uses)
@@ -155,6 +151,20 @@ class Candidates:
             )
             if found is not None:
                 yield found
+
+    def _versions(self, shown: Shown, program: str) -> Iterator[str]:
+        """Yield the versions of the run that may say something, so that uses are looked for in those alone."""
+        history, snippet = self.library.history, shown.snippet
+        run = history.between(snippet["version"], snippet["last_version"])
+        paths = {use.path for use in self.library.uses(program, run[0])}
+        for version in run:
+            previous, following = history.previous(version), history.next(version)
+            if previous is not None and (
+                any((history.tags(path, version) or PLAIN) != PLAIN for path in paths)
+                or self.library.runs.outcome(snippet["id"], previous) == Outcome.FAILED_ASSERTION
+                or (snippet["id"], following) in self._rewrites
+            ):
+                yield version
 
     def _by_tags(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
         """Return the candidate of the API that changed, best the one that the example documents."""
@@ -190,7 +200,7 @@ class Candidates:
         """Return the candidate of an API that codemods write otherwise for the release after."""
         history = self.library.history
         following = history.next(version)
-        rewrites = self._rewrites[shown.snippet["id"], following] if following else []
+        rewrites = self._rewrites.get((shown.snippet["id"], following), []) if following else []
         used = {use.path for use in uses}
         for edit in (edit for rewrite in rewrites for edit in rewrite["edits"] if edit["path"] in used):
             changes = (self.library.changes.get(key) for rewrite in rewrites for key in rewrite["changes"])
@@ -215,7 +225,7 @@ class Candidates:
 
     def _rewritten(self, shown: Shown, neighbour: str) -> Other | None:
         """Return what a codemod made of the task for the neighbour."""
-        for rewrite in self._rewrites[shown.snippet["id"], neighbour]:
+        for rewrite in self._rewrites.get((shown.snippet["id"], neighbour), []):
             for task in tasks_of(rewrite, self.library.roots(neighbour)).tasks:
                 if task.code != shown.task.code and set(task.cases) & set(shown.task.cases):
                     return Other(task, ProblemRun.OTHER_CODEMOD)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pipeline.terms import InputChange
+
+_LAST_NUMBER = re.compile(r"[0-9]{1,15}(?=[^0-9]*$)")
 
 
 def other_inputs(arguments: Sequence[str], changes: Sequence[InputChange]) -> Iterator[tuple[str, ...]]:
@@ -55,6 +58,8 @@ def _changed(value: Any, change: InputChange) -> Any:
         return not value if change is InputChange.FLIPPED else None
     if isinstance(value, int | float):
         return _number(value, change)
+    if isinstance(value, str) and change is InputChange.INCREASED:
+        return _LAST_NUMBER.sub(lambda found: str(int(found[0]) + 1), value) if _LAST_NUMBER.search(value) else None
     if isinstance(value, str | bytes | list | tuple):
         return _sequence(value, change)
     return {} if isinstance(value, dict) and value and change is InputChange.EMPTIED else None

@@ -17,15 +17,19 @@ def comment(text: str) -> str:
 
 
 def tail(text: str, characters: int) -> str:
-    """Return the last lines of a text that have so many characters at most."""
+    """Return the last lines of a text that have so many characters at most; of a longer line its end."""
     if len(text) <= characters:
         return text
-    return text[len(text) - characters :].partition("\n")[2]
+    cut = text[len(text) - characters :]
+    return cut.partition("\n")[2] or cut
 
 
 def head(text: str, characters: int) -> str:
-    """Return the first lines of a text that have so many characters at most."""
-    return text if len(text) <= characters else text[:characters].rpartition("\n")[0]
+    """Return the first lines of a text that have so many characters at most; of a longer line its beginning."""
+    if len(text) <= characters:
+        return text
+    cut = text[:characters]
+    return cut.rpartition("\n")[0] or cut
 
 
 class Templates:

@@ -10,7 +10,16 @@ from pipeline.lake import Output, Reject, Row
 from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules
 from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
-from pipeline.terms import EnvironmentOutcome, Evidence, FlagKind, Outcome, RejectReason, ReviewStatus, SnippetSource
+from pipeline.terms import (
+    Direction,
+    EnvironmentOutcome,
+    Evidence,
+    FlagKind,
+    Outcome,
+    RejectReason,
+    ReviewStatus,
+    SnippetSource,
+)
 from pipeline.validation.runs import subjects_of
 
 _OF_SOURCE = (
@@ -130,7 +139,7 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
         return refusal
     source_in_target = facts.runs.outcome(source, target_version)
     discriminating = source_in_target in facts.rules.fails_in_target
-    if not discriminating and (source, target) != snippets and instance["basis"] in facts.rules.only_strong:
+    if not discriminating and (source, target) != snippets and _must_fail(instance, facts.rules):
         detail = f"a codemod wrote it, and what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
     own_run = facts.runs.of(target, target_version) or {}
@@ -146,6 +155,11 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
         "target_lock_id": own_run["lock_id"],
         "discriminating": discriminating,
     }
+
+
+def _must_fail(instance: Row, rules: QualityRules) -> bool:
+    """Say whether code that a codemod replaced has to fail: nobody goes back to older code that need not."""
+    return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 
 def _block_completion(instance: Row, facts: _Facts) -> Row | Reject:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,12 +54,15 @@ def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content)
 
 
 def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:
-    """Return the definition of a function that stands in some lines, however they are indented.
+    """Return the definition of a function that stands in some lines, however they are indented; its first line is 1.
 
     Errors: SyntaxError where there is none.
     """
-    tree = ast.parse(textwrap.dedent("\n".join(lines)) if lines[0].startswith((" ", "\t")) else "\n".join(lines))
-    node = tree.body[0]
+    # Not dedented: a docstring may have lines that begin further to the left.
+    is_indented = lines[0].startswith((" ", "\t"))
+    node: ast.AST = ast.parse("\n".join([*(["if True:"] if is_indented else []), *lines])).body[0]
+    if is_indented and isinstance(node, ast.If):
+        node = ast.increment_lineno(node.body[0], -1)
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         raise SyntaxError("no function stands there")
     return node

@@ -52,6 +52,9 @@ def asked_by_tests(tree: Tree, project: str, rules: RepositoryRules) -> Asked:
     for stated in sorted(usable, key=lambda one: one.kind is not StatementKind.EXACT_PIN):
         chosen.setdefault(canonicalize_name(stated.library), stated)
     lines = {name: _line(stated) for name, stated in chosen.items()}
+    if ";" in lines.get(PYTEST, ""):
+        # It is stated for some Pythons only; the tests need it on each.
+        lines[PYTEST] = PYTEST
     places = {f"{stated.file}{f' [{stated.group}]' if stated.group else ''}" for stated in chosen.values()}
     return Asked(tuple(sorted({PYTEST: PYTEST, **lines}.values())), tuple(sorted(places)))
 

@@ -36,6 +36,9 @@ _REFUSED = {
     NotFound: ProjectOutcome.NO_SDIST,
     BadAnswer: ProjectOutcome.NO_SDIST,
 }
+_ANOTHER_TRY = (ProjectOutcome.NO_ENVIRONMENT, ProjectOutcome.NOT_COLLECTED)
+"""What may come out otherwise with other versions of what the tests ask for: an old pytest on a newer Python."""
+
 _FAILED = (TestOutcome.FAILED, TestOutcome.ERROR, TestOutcome.TIMED_OUT, TestOutcome.NOT_RUN)
 
 
@@ -92,8 +95,18 @@ def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules)
     if not tree.test_files:
         return Traced(row | {"outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
     asked = asked_by_tests(tree, chosen.project, workshop.rules)
-    built, pins = workshop.install(chosen, list(asked.attempts()))
-    row |= {"requirements": list(pins), "requirements_from": list(asked.places)}
+    row["requirements_from"] = list(asked.places)
+    tried = []
+    for pins in asked.attempts():
+        tried.append(_attempt(chosen, row | {"requirements": list(pins)}, tree, workshop))
+        if tried[-1].row["outcome"] not in _ANOTHER_TRY:
+            return tried[-1]
+    return tried[0]
+
+
+def _attempt(chosen: Chosen, row: Row, tree: Tree, workshop: Workshop) -> Traced:
+    """Install a project with what its tests ask for, and run them as often as the rules say."""
+    built = workshop.store.build(chosen.wanted(tuple(row["requirements"])))
     row |= {name: built[name] for name in ("python", "cutoff", "rung", "lock_id", "lock", "import_names")}
     if built["outcome"] != EnvironmentOutcome.BUILT:
         detail = f"{built['outcome']}: {built['detail'] or ''}".strip()

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from pipeline.environments import EnvironmentStore, Sandbox
 from pipeline.lake import Row
-from pipeline.repository.choosing import Chosen
 from pipeline.repository.project import Project
 from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.sdists import ProjectSources
@@ -22,18 +21,6 @@ class Workshop:
     sandbox: Sandbox
     rules: RepositoryRules
     workers: int = 1
-
-    def install(self, chosen: Chosen, attempts: list[tuple[str, ...]]) -> tuple[Row, tuple[str, ...]]:
-        """Return the `environments` row of the first attempt that can be installed, or of the first, and what it pins.
-
-        Errors: IndexUnreachable.
-        """
-        rows = []
-        for pins in attempts:
-            rows.append((self.store.build(chosen.wanted(pins)), pins))
-            if rows[-1][0]["outcome"] == EnvironmentOutcome.BUILT:
-                return rows[-1]
-        return rows[0]
 
 
 def open_project(row: Row, workshop: Workshop) -> Project:

@@ -83,9 +83,7 @@ def _definition(source: SourceFile, node: Node) -> Iterator[Block]:
     """Yield the parameters of a definition, and its body below the docstring: what it is to do is left to be read."""
     parameters, body = node.child_by_field_name("parameters"), _below_docstring(_body(source, node))
     if parameters and parameters.named_child_count:
-        span = (source.at(parameters.start_byte + 1), source.at(parameters.end_byte - 1))
-        lines = (first_line(parameters), last_line(parameters))
-        yield Block(BlockType.PARAMETERS, span, lines, None, (parameters,))
+        yield _block(source, BlockType.PARAMETERS, parameters.children[1:-1])
     if body:
         yield _block(source, _DEFINITIONS[node.type], body)
     yield from _parts(source, node)

@@ -29,18 +29,24 @@ def api_hit(answer: str, reference_calls: Collection[str], given: str = "") -> b
     return all(name in called or ("." in name and name.rpartition(".")[2] in last) for name in reference_calls)
 
 
-def api_f1(prediction: str, reference: str) -> float | None:
+def api_f1(prediction: str, reference: str, given: str = "") -> float | None:
     """Return the F1, 0 to 1, of the API expressions of a completion against the reference's, None if it has none.
 
     An expression is the dotted name of a call, or of an attribute that is not called, as often as it stands there
-    (LibEvolutionEval, 2412.04478, section 4).
+    (LibEvolutionEval, 2412.04478, section 4). Both sides begin with `given`, whose own expressions do not count.
     """
-    wanted, found = expressions_of(reference), expressions_of(prediction)
+    wanted, found = (_beyond(expressions_of(given + code), given) for code in (reference, prediction))
     if not wanted:
         return None
     if found == wanted:
         return 1.0
     return 2 * (Counter(found) & Counter(wanted)).total() / (len(found) + len(wanted))
+
+
+def _beyond(expressions: Sequence[str], given: str) -> Sequence[str]:
+    if not given:
+        return expressions
+    return tuple((Counter(expressions) - Counter(expressions_of(given))).elements())
 
 
 def calls_of(code: str, given: str = "") -> list[str]:

@@ -60,8 +60,8 @@ def block_completion(task: Row, sample: str) -> Values:
 
 def expression(task: Row, sample: str) -> Values:
     """Score what follows the hint, up to where the code goes on below (LibEvolutionEval, 2412.04478, section 3)."""
-    written = task["hint"] + _before(sample, task.get("right_context_few_lines") or "")
-    return {Metric.API_F1: api_f1(written, task["reference_call"])}
+    hint, below = task["hint"], task.get("right_context_few_lines") or ""
+    return {Metric.API_F1: api_f1(_before(sample, below), task["reference_call"].removeprefix(hint), hint)}
 
 
 def _before(sample: str, below: str) -> str:
@@ -78,8 +78,12 @@ def problem(task: Row, sample: str) -> Values:
 
 
 def repository_task(task: Row, sample: str) -> Values:
-    """Score a body by the dependencies of the reference that it names (EvoCodeBench)."""
-    wanted = [*task["intra_class"], *task["intra_file"], *task["cross_file"]]
+    """Score a body by the dependencies that the reference names (EvoCodeBench).
+
+    What only ran with it, such as an operator's method, no text can name.
+    """
+    ran = [*task["intra_class"], *task["intra_file"], *task["cross_file"]]
+    wanted = mentioned(task["reference"], ran)
     return {Metric.RECALL: recall(mentioned(sample, wanted), wanted)}
 
 

@@ -57,19 +57,25 @@ def _flush(text: str) -> str:
 
 def _hanging(text: str) -> Iterator[str]:
     """Give the first line the indentation of one of the next: of what stood at a cursor only they kept it."""
-    margins = {found[1] for found in _MARGIN.finditer(text)}
-    for margin in sorted(margins, key=len)[:_MARGINS]:
-        yield f"if x:\n{margin}{text}"
+    opener = _opener(text)
+    for margin in sorted({found[1] for found in _MARGIN.finditer(text)}, key=len)[:_MARGINS]:
+        before = f"{margin}{opener}\n" if opener else ""
+        yield f"if x:\n{before}{margin}{text}"
 
 
 def _continued(text: str) -> Iterator[str]:
     """Put in front of `else:` and its like what they continue, and behind a decorator what it decorates."""
     body = f"{text} pass" if text.endswith(":") else text
-    if text.startswith(("elif ", "else")):
-        yield f"if x:\n pass\n{body}"
-    elif text.startswith(("except", "finally")):
-        yield f"try:\n pass\n{body}"
+    if opener := _opener(text):
+        yield f"{opener}\n{body}"
     elif text.startswith("case "):
         yield "match x:\n" + "\n".join(f" {line}" for line in body.split("\n"))
-    if text.rpartition("\n")[2].startswith("@"):
+    if text.startswith("@") or "\n@" in text:
         yield f"{text}\ndef f(): pass"
+
+
+def _opener(text: str) -> str | None:
+    """Return the statement that a fragment continues, if it does."""
+    if text.startswith(("elif ", "else")):
+        return "if x: pass"
+    return "try: pass" if text.startswith(("except", "finally")) else None

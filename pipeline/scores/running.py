@@ -66,7 +66,11 @@ def run_samples(
         row = (sources.projects if in_project else sources.environments).get(where)
         tell(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(new))
         run_group = _run_in_project if in_project else _run_in_environment
-        run_group(row, group, runners, file)
+        try:
+            run_group(row, group, runners, file)
+        except Exception as error:  # noqa: BLE001 - told of each run that it kept from being judged
+            left = [run for run in group if run.key not in file.outcomes]
+            _give_up(left, error, file, Outcome.HARNESS_ERROR)
         done += len(group)
     for answered, runs in planned.items():
         _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
@@ -140,9 +144,9 @@ def _there(row: Row | None) -> Row:
     return row
 
 
-def _give_up(runs: Iterable[Run], error: Exception, file: RunFile) -> None:
+def _give_up(runs: Iterable[Run], error: Exception, file: RunFile, outcome: Outcome = Outcome.NO_ENVIRONMENT) -> None:
     for run in runs:
-        file.keep(run, Outcome.NO_ENVIRONMENT, str(error))
+        file.keep(run, outcome, f"{type(error).__name__}: {error}")
 
 
 def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:

@@ -62,7 +62,7 @@ SHELVES: Mapping[Family, Shelf] = {
     Family.REPOSITORY_TASK: Shelf(
         "repository_tasks",
         "id",
-        ("intra_class", "intra_file", "cross_file"),
+        ("intra_class", "intra_file", "cross_file", "reference"),
         (*_IN_PROJECT, "tests", "body_first_line", "body_last_line"),
     ),
     Family.SCENE: Shelf("scenes", "id", (), (*_IN_PROJECT, "unit_test_ids", "prefix", "test_suffix", "discriminating")),

@@ -19,7 +19,7 @@ class InputChange(Term):
     SHORTENED = "shortened", "a text, bytes, list or tuple without its last item"
     REPEATED = "repeated", "a text, bytes, list or tuple twice in a row"
     EMPTIED = "emptied", "an empty text, bytes, list, tuple or dictionary"
-    INCREASED = "increased", "a number plus one"
+    INCREASED = "increased", "a number plus one, or a text with its last number plus one"
     DOUBLED = "doubled", "a number times two"
     NEGATED = "negated", "a number with the other sign"
     FLIPPED = "flipped", "True for False, and False for True"

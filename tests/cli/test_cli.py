@@ -110,14 +110,21 @@ def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 RULE_FILES = sorted(str(path.relative_to(RULES)) for path in RULES.rglob("*.yaml"))
 
 
+def command_that_reads(file: str) -> tuple[str, ...]:
+    """The command that has to find a mistake in a rule file: a refresh, but for what comes after publishing."""
+    if file.startswith("prompts/"):
+        return "prompts", "--list"
+    return ("score", "starter", "answers.jsonl") if file == "scores.yaml" else ("refresh", "--libraries", "demo")
+
+
 @pytest.mark.parametrize("file", RULE_FILES)
-def test_a_typo_in_any_rule_file_stops_a_refresh_before_it_begins(
+def test_a_typo_in_any_rule_file_stops_a_command_before_it_begins(
     driftline: Driftline, rules: Path, data: Path, file: str
 ) -> None:
     with (rules / file).open("a") as opened:
         opened.write("\nlibrareis: 1\n")
     line = len((rules / file).read_text().splitlines())
-    result = driftline("refresh", "--libraries", "demo")
+    result = driftline(*command_that_reads(file))
     assert result.status == 2
     assert f"{Path(file).name}:{line}: librareis: unknown key" in result.err
     assert not data.exists()

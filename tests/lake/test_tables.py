@@ -13,6 +13,7 @@ from pipeline import terms
 from pipeline.lake import Lake, Row, SchemaError, content_id, read_parquet, table, table_names, write_parquet
 from pipeline.lake.schema import SCHEMAS, enum_of
 from pipeline.rules import RULES
+from pipeline.settings import PROJECT
 
 REJECT: Row = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
 
@@ -57,9 +58,10 @@ def test_every_reference_leads_to_a_column(name: str) -> None:
             assert key in {c.name for c in table(target).columns}
 
 
-def test_every_vocabulary_is_used_by_a_table_or_by_a_rule_file() -> None:
-    text = "".join(path.read_text() for path in SCHEMAS.glob("*.yaml"))
-    rules = "".join(path.read_text() for path in RULES.glob("*.yaml"))
+def test_every_vocabulary_is_used_by_a_table_a_rule_file_or_a_command() -> None:
+    commands = (PROJECT / "pipeline" / "cli").glob("*.py")
+    text = "".join(path.read_text() for path in [*SCHEMAS.glob("*.yaml"), *commands])
+    rules = "".join(path.read_text() for path in RULES.rglob("*.yaml"))
     unused = {
         name
         for name in vars(terms)

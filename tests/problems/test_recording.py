@@ -28,6 +28,8 @@ CHANGED = {
     ("{'a': 1}", InputChange.EMPTIED): "{}",
     ("{}", InputChange.EMPTIED): None,
     ("3", InputChange.INCREASED): "4",
+    ("'3.4.9-rc'", InputChange.INCREASED): "'3.4.10-rc'",
+    ("'ab'", InputChange.INCREASED): None,
     ("1.5", InputChange.DOUBLED): "3.0",
     ("-2", InputChange.NEGATED): "2",
     ("True", InputChange.FLIPPED): "False",

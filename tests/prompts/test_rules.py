@@ -106,7 +106,8 @@ def test_a_setting_of_two_files_is_an_error(tmp_path: Path) -> None:
 def test_contexts_are_cut_between_lines() -> None:
     text = "one\ntwo\nthree\n"
     assert (tail(text, 100), tail(text, 8), tail(text, 7)) == (text, "three\n", "three\n")
-    assert (head(text, 100), head(text, 9), head(text, 2)) == (text, "one\ntwo", "")
+    assert (head(text, 100), head(text, 9), head(text, 2)) == (text, "one\ntwo", "on")
+    assert (tail("a = " + "b" * 9, 5), tail("one\n", 2)) == ("bbbbb", "e\n")
 
 
 def test_comments_keep_their_paragraphs_together() -> None:

@@ -19,6 +19,8 @@ from pipeline.publish import (
     gate_stage,
     problems_gate_stage,
     publish,
+    repository_gate_stage,
+    scenes_gate_stage,
 )
 from pipeline.rules import RULES, load
 from pipeline.terms import (
@@ -40,7 +42,9 @@ from pipeline.terms import (
 from tests.contexts.rows import CONTEXTS, WRITER
 from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.problems.rows import problem, run
+from tests.repository.rows import task
 from tests.review.world import NEW, OLD, RUN_ALONE, World, world
+from tests.scenes import rows as shop
 
 Tables = dict[str, list[Row]]
 
@@ -81,6 +85,7 @@ def tables(known: World | None = None) -> Tables:
             contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
         ),
         **_problems(known.snippets, quality),
+        **_projects(quality),
         "api_documents": documents,
         "changes": known.changes,
         "directives": [
@@ -107,6 +112,20 @@ def _problems(snippets: list[Row], quality: QualityRules) -> Tables:
     least = load(RULES / "problems.yaml", ProblemRules)
     gated = problems_gate_stage(rows, runs, snippets, [], quality, least)
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
+
+
+def _projects(quality: QualityRules) -> Tables:
+    """A project whose tests were traced, the scenes of it, and a function of it as a task."""
+    project, function = shop.project(), next(row for row in shop.functions() if row["name"] == "with_tax")
+    made = task(project, function, shop.FILES[function["path"]], ["tests/test_shop.py::test_tax"])
+    traced = {
+        "projects": [project],
+        "traced_functions": shop.functions(),
+        "reaches": shop.reaches(),
+        **_rows(repository_gate_stage([made], [project], quality)),
+        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), quality)),
+    }
+    return {name: [row | {"library": LIBRARY} for row in rows] for name, rows in traced.items()}
 
 
 def _rows(output: Output) -> Tables:

@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.lake import Row, table
+from pipeline.lake import table
 from pipeline.publish import QualityRules
 from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.rules import RULES, load
-from pipeline.scenes import SceneRules, scenes_stage
-from pipeline.terms import BlockType, Evidence, Outcome, RejectReason, Scene, TestOutcome
+from pipeline.terms import BlockType, Evidence, RejectReason, Scene
 from tests.scenes import rows as made
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
-def scenes() -> list[Row]:
-    """Every scene of the small project, as if its tests noticed nothing."""
-    output = scenes_stage(
-        [made.project()],
-        made.files(),
-        made.functions(),
-        made.reaches(),
-        load(RULES / "scenes.yaml", SceneRules),
-        lambda project, variants: [
-            made.ran(variant, dict.fromkeys(variant.tests, TestOutcome.PASSED), Outcome.PASSED) for variant in variants
-        ],
-    )
-    return list(output.tables["scenes"])
-
-
 def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
-    output = scenes_gate_stage(scenes(), [made.project()], made.files(), QUALITY)
+    output = scenes_gate_stage(made.scenes(), [made.project()], made.files(), QUALITY)
     rows = output.tables["published_scenes"]
     assert (len(rows), output.rejects) == (output.seen, [])
     assert rows
@@ -43,7 +27,7 @@ def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
 
 
 def test_evidence_says_whether_an_empty_block_was_run() -> None:
-    rows = scenes_gate_stage(scenes(), [made.project()], made.files(), QUALITY).tables["published_scenes"]
+    rows = scenes_gate_stage(made.scenes(), [made.project()], made.files(), QUALITY).tables["published_scenes"]
     for row in rows:
         left_alone = row["scene"] == Scene.COMPLETE_BLOCK or row["block_type"] == BlockType.COMMENT
         assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
@@ -55,7 +39,7 @@ def test_evidence_says_whether_an_empty_block_was_run() -> None:
     [(None, "no licence that can be read"), ("GPL-3.0-only", "GPL-3.0-only"), ("no SPDX", "no SPDX")],
 )
 def test_code_that_may_not_be_passed_on_is_refused(licence: str | None, said: str) -> None:
-    made_scenes = scenes()
+    made_scenes = made.scenes()
     output = scenes_gate_stage(made_scenes, [made.project(licence=licence)], made.files(), QUALITY)
     assert output.tables["published_scenes"] == []
     assert {(reject.reason, reject.detail) for reject in output.rejects} == {(RejectReason.LICENCE, said)}

@@ -46,6 +46,20 @@ def test_the_prompt_is_python_and_says_the_requirement(said: str) -> None:
     assert ast.get_docstring(node) == f"{said}\nInput-Output Arguments\n:param x: y."
 
 
+INDENTED = {
+    "not": "def f(x):\n  return x",
+    "a docstring further to the left": "    def f(x):\n        '''say\nit'''\n        return x",
+    "tabs": "\tdef f(x):\n\t\treturn x",
+}
+
+
+@pytest.mark.parametrize("code", INDENTED.values(), ids=INDENTED)
+def test_a_function_is_read_however_it_is_indented(code: str) -> None:
+    node = parsed(code.split("\n"))
+    assert (node.name, node.lineno) == ("f", 1)
+    assert node.body[-1].lineno == code.count("\n") + 1
+
+
 @pytest.mark.parametrize("lines", [["x = 1"], ["def f(:"]])
 def test_what_is_no_function_is_a_syntax_error(lines: list[str]) -> None:
     with pytest.raises(SyntaxError):

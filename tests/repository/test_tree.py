@@ -120,6 +120,10 @@ ASKS: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
         {"requirements-test.txt": "shop\n", "examples/a/requirements-test.txt": "django\n"},
         ("pytest",),
     ),
+    "pytest for some Pythons only": (
+        {"requirements-test.txt": "pytest==4.6.11; python_version < '3.6'\n"},
+        ("pytest",),
+    ),
     "addresses and what nobody can read": (
         {"requirements-test.txt": "git+https://x.org/y\n%%%\nmock\n"},
         ("mock", "pytest"),

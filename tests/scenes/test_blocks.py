@@ -120,6 +120,23 @@ def test_what_is_no_block_of_its_own(body: str, types: list[str]) -> None:
     assert [str(block.type) for block in blocks(f"def f():\n{body}\n")] == types
 
 
+@pytest.mark.parametrize(
+    ("parameters", "written", "lines"),
+    [
+        ("a, b=1", "a, b=1", (1, 1)),
+        ("\n    a,\n    *,\n    b: int = 1,\n", "a,\n    *,\n    b: int = 1,", (2, 4)),
+        (" a ", "a", (1, 1)),
+        ("a,  # first\n    b", "a,  # first\n    b", (1, 2)),
+    ],
+)
+def test_parameters_are_written_without_the_layout_around_them(
+    parameters: str, written: str, lines: tuple[int, int]
+) -> None:
+    text = f"def f({parameters}):\n    return a\n"
+    block = blocks(text)[0]
+    assert (block.type, text[slice(*block.span)], block.lines) == (BlockType.PARAMETERS, written, lines)
+
+
 def test_positions_are_characters_whatever_the_script() -> None:
     text = "# é\ndef f():\n    x = 'ü'\n    if x:\n        return 'ß'\n    return x\n"
     block = next(block for block in blocks(text) if block.type == BlockType.IF)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
+import asyncio.base_events
+import enum
+import inspect
+import json.encoder
+import tarfile
+import traceback
+from types import ModuleType
 
 import pytest
 from hypothesis import given
@@ -103,6 +111,24 @@ def test_prefix_middle_and_suffix_are_the_file(text: str) -> None:
                 found += 1
                 check_cut(text, block, scene, cut_at, source.extent(node))
     assert found
+
+
+@pytest.mark.parametrize("module", [argparse, asyncio.base_events, json.encoder, enum, tarfile, traceback])
+def test_the_same_holds_of_the_standard_library(module: ModuleType) -> None:
+    text = inspect.getsource(module)
+    source = SourceFile(text)
+    found = 0
+    for node in source.functions().values():
+        for block in blocks_of(source, node):
+            for scene in (Scene.WHOLE_BLOCK, Scene.PART_OF_BLOCK):
+                if cut_at := view(scene, block, source.span(node)[1], text):
+                    found += 1
+                    start, end = cut_at.middle
+                    assert text[start:end].strip() == text[start:end]
+                    assert text.count("\n", 0, block.span[0]) + 1 == block.lines[0]
+                    empty = emptied(text, block, cut_at.middle, source.extent(node))
+                    assert (empty is None) == (block.type == BlockType.MATCH and scene == Scene.PART_OF_BLOCK)
+    assert found > 20
 
 
 def check_cut(text: str, block: Block, scene: Scene, cut_at: View, extent: Span) -> None:

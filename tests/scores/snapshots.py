@@ -89,7 +89,8 @@ REPOSITORY_TASK = {
     "type": "function",
     "intra_class": ["demo.Page.show"],
     "intra_file": ["demo.load"],
-    "cross_file": [],
+    "cross_file": ["demo.pages.Page.__eq__"],
+    "reference": "    self.show()\n    load(1) == 2\n",
 }
 DOCUMENT = {"library": "demo", "first_version": "1.0", "last_version": None}
 DOCUMENTS = [

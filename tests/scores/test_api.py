@@ -63,6 +63,20 @@ def test_api_f1(prediction: str, reference: str, f1: float | None) -> None:
     assert api_f1(prediction, reference) == (f1 if f1 is None else pytest.approx(f1))
 
 
+@pytest.mark.parametrize(
+    ("given", "prediction", "f1"),
+    [
+        ("torch.", "nn.ReLU()", 1.0),
+        ("torch.", "", 0.0),
+        ("torch.", "relu(x)", 0.0),
+        ("make(1).", "nn.ReLU()", 1.0),
+        ("make(1).", "", 0.0),
+    ],
+)
+def test_what_is_given_is_no_merit(given: str, prediction: str, f1: float) -> None:
+    assert api_f1(prediction, "nn.ReLU()", given) == f1
+
+
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_f1_is_a_share_and_the_same_both_ways(one: str, other: str) -> None:
     found, turned = api_f1(one, other), api_f1(other, one)

@@ -147,6 +147,29 @@ def test_what_was_run_is_not_run_again_even_if_it_was_killed(folder: Path, runne
     assert scored(folder, runners, asked).runs == 2  # that of the control is kept for every model
 
 
+def test_no_text_breaks_the_run(folder: Path, runners: Runners) -> None:
+    texts = ["lines = '\0'", "(" * 10_000, "import os; os._exit(0)", "\x0c\r\n\ufeff", "exit()"]
+    found = scored(folder, runners, {"id": "line", "completions": texts})
+    assert passes(found)["completion", 1] == (0.0, 1, 0)
+
+
+def test_a_run_that_breaks_is_no_failure_of_the_prediction(
+    folder: Path, runners: Runners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("pipeline.scores.running.run_cases", full)
+        found = scored(folder, runners, {"id": "line", "completions": ["lines = ['a', 'b']"]})
+    told = [each for each in found.excluded if each.reason is Exclusion.NOT_JUDGED]
+    assert [(each.id, each.detail) for each in told] == [("line", "1 runs: OSError: No space left on device")]
+    assert (
+        passes(scored(folder, runners, {"id": "line", "completions": ["lines = ['a', 'b']"]}))["completion", 1][0]
+        == 1.0
+    )
+
+
 @pytest.mark.parametrize("family", list(SHELVES))
 def test_every_column_that_scoring_reads_is_declared(family: Family) -> None:
     shelf = SHELVES[family]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import libcst as cst
+
 from pipeline.instances.codemods.program import Program
 from pipeline.instances.codemods.rewrite import Rewritten, rewrite
 from pipeline.instances.codemods.rules import CodemodRules
@@ -120,7 +122,7 @@ def _pair(
         return Reject(key, RejectReason.TOO_LONG, f"{lines} lines, the rule for codemods takes {rules.max_lines}")
     try:
         written = rewrite(programs.of(snippet), [step.task for step in steps])
-    except Unfit as error:
+    except (Unfit, cst.CSTValidationError) as error:
         return Reject(key, RejectReason.NO_CODEMOD, f"{steps[0].task.usage['path']}: {error}")
     if written is None:
         return None
@@ -150,7 +152,12 @@ def _as_pair(snippet: Row, steps: Sequence[Step], written: Rewritten, transition
 
 def _row(snippet: Row, done: Sequence[Step], written: Rewritten, transition: Transition) -> Row:
     pieces = written.pieces
-    statements = pieces.statements or [check["statement"] for check in snippet["checks"]]
+    checks = [
+        check
+        for was, became in zip(snippet["checks"], pieces.statements, strict=True)
+        for check in _checks(was, became)
+    ]
+    statements = [check["statement"] for check in checks]
     return {
         "id": content_id("rewrite", snippet["library"], transition.target, pieces.preamble, pieces.code, *statements),
         "library": snippet["library"],
@@ -160,8 +167,14 @@ def _row(snippet: Row, done: Sequence[Step], written: Rewritten, transition: Tra
         "changes": sorted({change for step in done for change in step.change_ids}),
         "preamble": pieces.preamble,
         "code": pieces.code,
-        "checks": [
-            {**check, "statement": statement} for check, statement in zip(snippet["checks"], statements, strict=True)
-        ],
+        "checks": checks,
         "edits": list(written.edits),
     }
+
+
+def _checks(was: Row, became: Sequence[str]) -> list[Row]:
+    """Return the checks that one became: doctest takes a statement at a time, and the output is that of the last."""
+    return [
+        {**was, "statement": statement, "expected": was["expected"] if n == len(became) else None}
+        for n, statement in enumerate(became, start=1)
+    ]

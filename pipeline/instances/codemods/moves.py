@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import libcst as cst
@@ -17,14 +18,14 @@ from pipeline.terms import Access
 class Move:
     """A path that has another one in the other release, where it lies in the module `module`, or is one.
 
-    What `needs_object` is a method that takes the place of what was called without an object.
+    `refusal` says why no program can follow it, if so.
     """
 
     old: str
     new: str
     module: str
     is_module: bool = False
-    needs_object: bool = False
+    refusal: str | None = None
 
 
 class Mover:
@@ -37,10 +38,41 @@ class Mover:
         self.attributes: dict[Span, str] = {}
         self.imports = ImportPlan()
 
+    def follow_all(self, uses: Sequence[tuple[Row, Move]]) -> None:
+        """Plan all uses, whole modules first. Errors: Unfit."""
+        by_module: dict[str, list[tuple[Row, Move]]] = {}
+        for usage, move in uses:
+            by_module.setdefault(self._module_name(usage, move), []).append((usage, move))
+        for local, group in sorted(by_module.items()):
+            if not self._whole_module(local, [move for _, move in group]):
+                for usage, move in group:
+                    self.follow(usage, move)
+
+    def _module_name(self, usage: Row, move: Move) -> str:
+        """Return the imported module that a use names before what has moved, `graph` in `graph.cut`; else nothing."""
+        node = self.program.chains.get((usage["start_byte"], usage["end_byte"]))
+        if node is None or usage["access"] == Access.INDIRECT or move.is_module or move.refusal:
+            return ""
+        local = dotted(node).partition(".")[0]
+        imported = local not in self.program.modules and self.program.bound.get(local) == _parent(move.old)
+        return local if imported and move.module == _parent(move.new) else ""
+
+    def _whole_module(self, local: str, moves: Sequence[Move]) -> bool:
+        """Import another module under the name of one, where all that the program takes from it went there alike."""
+        package, _, name = moves[0].module.rpartition(".")
+        alike = {move.module for move in moves} == {moves[0].module} and all(
+            _name(move.old) == _name(move.new) for move in moves
+        )
+        all_of_it = local and self.program.counts[local] == len(moves)
+        if not (alike and all_of_it and package) or local != name or moves[0].module in self.program.bound.values():
+            return False
+        self.imports.replaced[local] = package, name
+        return True
+
     def follow(self, usage: Row, move: Move) -> None:
         """Plan one use. Errors: Unfit where it cannot be told how the program would write the new path."""
-        if move.needs_object:
-            raise Unfit(f"{move.new} is a method, and nothing tells of which object")
+        if move.refusal:
+            raise Unfit(move.refusal)
         span = usage["start_byte"], usage["end_byte"]
         node = self.program.chains.get(span)
         below = usage["path"][len(move.old) :].count(".")

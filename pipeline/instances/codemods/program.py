@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
@@ -21,18 +22,18 @@ Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The parts of a snippet that are run: the preamble, and the code or its statements."""
+    """The parts of a snippet that are run: the preamble, and the code, or what each of its statements became."""
 
     preamble: str
     code: str
-    statements: tuple[str, ...]
+    statements: tuple[tuple[str, ...], ...]
 
 
 class Program:
     """A parsed snippet: its chains of names by their bytes, and what its imports bind.
 
     `bound` is local name to dotted path; `modules` are the local names that stand for modules for certain,
-    `used` the names that it uses or binds otherwise.
+    `used` the names that it uses or binds otherwise, `counts` how often it uses each.
     """
 
     def __init__(self, snippet: Row) -> None:
@@ -56,6 +57,7 @@ class Program:
         self.bound: Mapping[str, str] = reader.bound
         self.modules: Set[str] = reader.modules
         self.used: Set[str] = names_of(source_of(snippet))
+        self.counts = Counter(node.id for node in ast.walk(ast.parse(source_of(snippet))) if isinstance(node, ast.Name))
 
     def span(self, node: cst.CSTNode) -> Span:
         """Return the bytes of a node, without parentheses around it."""
@@ -71,12 +73,12 @@ class Program:
         at = self.in_preamble
         head = self._text([node for body in bodies[:at] for node in body], first=True)
         head += "".join(f"{line}\n" for line in imports)
-        groups = list(_groups(bodies[at:], self.sizes))
-        statements = [self._text(group, first=not at and not n) for n, group in enumerate(groups)]
-        tail = self._text(list(self.module.footer), first=False)
+        groups = _groups(bodies[at:], self.sizes)
         if self.sizes:
-            return Pieces(head, "".join(statements), tuple(statements))
-        return Pieces(head, "".join(statements) + tail, ())
+            statements = tuple(tuple(self._text([node], first=False) for node in group) for group in groups)
+            return Pieces(head, "".join(text for became in statements for text in became), statements)
+        code = self._text([node for group in groups for node in group], first=not at)
+        return Pieces(head, code + self._text(list(self.module.footer), first=False), ())
 
     def _text(self, nodes: Sequence[cst.CSTNode], *, first: bool) -> str:
         header = [*self.module.header] if first and nodes else []

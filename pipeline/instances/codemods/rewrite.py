@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -57,9 +58,7 @@ def rewrite(program: Program, tasks: Sequence[Task]) -> Rewritten | None:
     Errors: Unfit where a use cannot be written so that it does the same.
     """
     mover = Mover(program)
-    for task in tasks:
-        if task.move is not None:
-            mover.follow(task.usage, task.move)
+    mover.follow_all([(task.usage, task.move) for task in tasks if task.move is not None])
     editor = _UseEditor(program, mover, tasks)
     bodies = [
         _lines(statement.visit(editor)) if editor.concerns(statement) else [statement]
@@ -109,7 +108,9 @@ def _edit(codemod: Codemod, line: int, path: str, parameter: str | None, old: st
 
 def _compiles(pieces: Pieces) -> None:
     try:
-        compile(pieces.preamble + pieces.code, "<rewritten>", "exec", dont_inherit=True)
+        # what is odd about other people's code is not told here
+        with warnings.catch_warnings(action="ignore"):
+            compile(pieces.preamble + pieces.code, "<rewritten>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         raise Unfit(f"what comes out is no program: {error}") from None
 

@@ -168,6 +168,17 @@ class Transition:
                 return part, other
         return None
 
+    def _refusal(self, before: Row, new: str) -> str | None:
+        """Say why code cannot use the new path in place of the old one, as far as the surface of the target tells."""
+        after = self.history.definition(new, self.target)
+        if after is None:
+            known = self.history.is_root(new.partition(".")[0])
+            return f"{new} is no public path of {self.target}" if known else None
+        of_object = after["kind"] == SymbolKind.METHOD and not {"classmethod", "staticmethod"} & set(after["labels"])
+        if of_object and before["kind"] != SymbolKind.METHOD:
+            return f"{new} is a method, and nothing tells of which object"
+        return None
+
     def _moved_step(self, usage: Row, before: Row, part: str, followed: Followed) -> Step | None:
         new = followed.path + usage["path"][len(part) :]
         after = self.history.definition(new, self.target)
@@ -178,14 +189,9 @@ class Transition:
         if after is not None and usage["form"] == UsageForm.CALL:
             called = self._calls.get(part, Called())
             recall = _recall(before, after, called.renamed, may_keep=True)
-        move = Move(part, followed.path, module, is_module, _needs_object(before, after))
+        refusal = self._refusal(before, new)
+        move = Move(part, followed.path, module, is_module, refusal)
         return Step(Task(usage, move, recall), new, followed.basis, (followed.change_id,), followed.breaking)
-
-
-def _needs_object(before: Row, after: Row | None) -> bool:
-    if after is None or after["kind"] != SymbolKind.METHOD or {"classmethod", "staticmethod"} & set(after["labels"]):
-        return False
-    return bool(before["kind"] != SymbolKind.METHOD)
 
 
 def _recall(before: Row, after: Row, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:

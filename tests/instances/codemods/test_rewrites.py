@@ -34,6 +34,12 @@ MOVED = (
     package(init="from lib import a, b\n", a=FETCH, b="def other(): return 1\n"),
     package(init="from lib import a, b\n", a="def another(): return 1\n", b=f"def other(): return 1\n{FETCH}"),
 )
+NESTED = (
+    {"lib/__init__.py": "from lib import future, a\n", "lib/future/__init__.py": "from lib.future import a\n"}
+    | {"lib/future/a.py": FETCH, "lib/a.py": "def other(): return 1\n"},
+    {"lib/__init__.py": "from lib import future, a\n", "lib/future/__init__.py": "from lib.future import a\n"}
+    | {"lib/future/a.py": "def another(): return 2\n", "lib/a.py": f"def other(): return 1\n{FETCH}"},
+)
 METHOD = "class Page:\n" + "".join(
     f"    {line}" for line in FETCH.replace("(name", "(self, name").splitlines(keepends=True)
 )
@@ -71,6 +77,17 @@ CASES = {
     ),
     "a move, by the package": Case(
         *MOVED, "import lib.a\nx = lib.a.fetch('a')\n", "from lib import b\nx = b.fetch('a')\n"
+    ),
+    "a move to a module of the same name": Case(
+        *NESTED,
+        "from lib.future import a\nx = a.fetch('a')\ny = a.fetch('b')\n",
+        "from lib import a\nx = a.fetch('a')\ny = a.fetch('b')\n",
+    ),
+    "a move from a module that stays needed": Case(
+        NESTED[0] | {"lib/future/a.py": f"{FETCH}def another(): return 2\n"},
+        NESTED[1],
+        "from lib.future import a\nx = a.fetch(a.another())\n",
+        "from lib.future import a\nfrom lib.a import fetch\nx = fetch(a.another())\n",
     ),
     "a move to a module that is imported": Case(
         *MOVED,
@@ -222,6 +239,31 @@ def test_statements_are_rewritten_with_what_they_state() -> None:
     assert row["code"] == "".join(check["statement"] for check in row["checks"])
 
 
+@pytest.mark.parametrize(
+    ("importing", "statements"),
+    [
+        ("from lib.a import fetch\n", ["from lib.b import fetch\n"]),
+        ("from lib.a import fetch, another\n", ["from lib.a import another\n", "from lib.b import fetch\n"]),
+        ("from lib.b import other; import lib.a\n", ["from lib.b import other; import lib.a\n"]),
+    ],
+)
+def test_an_import_among_the_statements_is_one_statement_each(importing: str, statements: list[str]) -> None:
+    """Doctest takes one statement at a time, and none that is empty."""
+    old, new = ({**files, "lib/a.py": files["lib/a.py"] + "def another(): return 3\n"} for files in MOVED)
+    use = "lib.a.fetch" if "import lib.a" in importing else "fetch"
+    code = f"import lib.a\ny = 1\n{importing}x = {use}('a')\nx\n"
+    (row,) = rewritten(old, new, example(code, "2", outputs=("[1, 'a']\n",)))
+    assert [check["statement"] for check in row["checks"]][1:-2] == statements
+    assert [check["expected"] for check in row["checks"]] == [None] * (len(row["checks"]) - 1) + ["[1, 'a']\n"]
+    assert all(check["statement"].strip() for check in row["checks"])
+
+
+def test_a_statement_that_only_the_old_code_needed_goes() -> None:
+    code = "import lib\ny = 1\nfrom lib import a\nx = a.fetch(y)\nx\n"
+    (row,) = rewritten(*MOVED, example(code, "2", outputs=("[1, 1]\n",)))
+    assert [check["statement"] for check in row["checks"]] == ["y = 1\n", "x = b.fetch(y)\n", "x\n"]
+
+
 def deprecated(body: str, words: str) -> str:
     return f'import warnings\ndef fetch(name):\n    warnings.warn("{words}", DeprecationWarning)\n{body}'
 
@@ -237,6 +279,16 @@ def test_a_stated_replacement_under_another_name_needs_an_output() -> None:
     assert row["code"] == "lib.load('a')\n"
     (up,) = instances(old, new, example(code, "2", outputs=("['a']\n",))).tables["migrations"][:1]
     assert up["basis"] == "replacement"
+
+
+def test_a_member_that_the_replacement_of_its_class_does_not_have_is_not_written() -> None:
+    """Flask says that `Flask.json` replaces `flask.json.JSONEncoder`: there is no `Flask.json.default`."""
+    mark = 'import warnings\nwarnings.warn("Page is deprecated, use Sheet instead", DeprecationWarning)\n'
+    page = f"class Page:\n    def __init__(self):\n        {mark.replace(chr(10), chr(10) + ' ' * 8)}\n    def fetch(self): ...\n"
+    sheet = "class Sheet:\n    def load(self): ...\n"
+    made = instances(module(page + sheet), module(sheet), example("import lib\nlib.Page.fetch\n", "2"))
+    (reject,) = [reject for reject in made.rejects if reject.reason == "no_codemod"]
+    assert "lib.Sheet.fetch is no public path of 3" in reject.detail
 
 
 def test_a_replacement_in_another_distribution_is_imported() -> None:

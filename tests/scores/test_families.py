@@ -1,0 +1,73 @@
+"""What is measured of one sample of each family, and that both ways of reading code say the same of real code."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import difflib
+import inspect
+import textwrap
+from collections import Counter
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pipeline.scores.api import _called_and_bound, _expressions, _tree, _walk, api_hit
+from pipeline.scores.families import SCORERS
+from pipeline.scores.reading import read
+from pipeline.terms import Family, Metric
+from tests.scores.snapshots import BLOCK, CONTEXT, LINE, MIGRATION, PROBLEM, REPOSITORY_TASK, TOKEN
+
+WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
+
+
+@pytest.mark.parametrize(
+    ("family", "task", "sample", "values"),
+    [
+        (Family.COMPLETION, TOKEN, "load ", {"em": 1}),
+        (Family.COMPLETION, TOKEN, "demo.load", {"em": 0}),
+        (Family.COMPLETION, LINE, "y = load(2)", {"em": 1, "ism": 0, "pm": 0, "cdc": 1, "api_f1": 1}),
+        (Family.COMPLETION, LINE, "load(", {"em": 1, "ism": 1, "pm": 0.5, "cdc": 0, "cdc_valid": 0, "cdc_with": None}),
+        (Family.COMPLETION, WITH, "load(1, mode=2)", {"cdc": 0, "cdc_with": 0, "cdc_keywords": 1, "cdc_arguments": 1}),
+        # Of a block, ISM and PM are 0 where the core token is missing, or the code is not valid.
+        (Family.MIGRATION, MIGRATION, "from demo import load\nload(2)\n", {"em": 1, "ism": 1, "pm": 0.75, "cdc": 1}),
+        (Family.MIGRATION, MIGRATION, "from demo import fetch\nfetch(1)\n", {"em": 0, "ism": 0, "pm": 0, "cdc": 0}),
+        (Family.MIGRATION, MIGRATION, "from demo import load\nload(2\n", {"em": 1, "ism": 0, "pm": 0, "cdc": 0}),
+        (Family.BLOCK_COMPLETION, BLOCK, "Page page = new Page(1);", {"em": 1, "ism": 0.5, "pm": 0.5}),
+        (Family.BLOCK_COMPLETION, BLOCK, "Pages page;", {"em": 0, "ism": 0, "pm": 0}),
+        (Family.CONTEXT, CONTEXT, "load(2)", {"api_f1": 1}),
+        (Family.CONTEXT, CONTEXT, "load(2)\nx = 2\ny = other()", {"api_f1": 1}),  # cut where the code goes on
+        (Family.CONTEXT, CONTEXT, "load(2)\ny = other()", {"api_f1": 2 / 3}),
+        (Family.PROBLEM, PROBLEM, "result = demo.load(1)", {"api_hit": 1}),
+        (Family.PROBLEM, PROBLEM, "result = demo.save(1)", {"api_hit": 0}),
+        (Family.REPOSITORY_TASK, REPOSITORY_TASK, "    return self.show()", {"recall": 0.5}),
+        (Family.REPOSITORY_TASK, REPOSITORY_TASK, "    # show\n    return 'load'", {"recall": 0}),
+        (Family.SCENE, {}, "x", {}),
+    ],
+)
+def test_values(family: Family, task: dict[str, Any], sample: str, values: dict[str, float | None]) -> None:
+    found = SCORERS[family](task, sample)
+    assert {metric: found[Metric(metric)] for metric in values} == pytest.approx(values)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("module", [textwrap, difflib, dataclasses, ast, inspect])
+def test_what_is_read_of_valid_code_is_what_is_read_of_broken_code(module: ModuleType) -> None:
+    source = inspect.getsource(module)
+    statements = [
+        ast.get_source_segment(source, node) or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)
+    ]
+    for code in statements:
+        whole = read(code)
+        assert whole.valid
+        assert Counter(whole.expressions) == Counter(_expressions.__wrapped__(code)), code
+    assert len(statements) > 100
+
+
+def test_calls_are_the_same_in_broken_code() -> None:
+    code = "import numpy as np\nx = np.zeros(1).sum()\n@f\ndef g(): pass\n"
+    assert api_hit(code, ["numpy.zeros", ".sum", "f"]) is True
+    assert api_hit(code + "(", ["numpy.zeros", ".sum", "f"]) is True
+    assert api_hit("zeros(1)", ["numpy.zeros"], given="from numpy import zeros") is True
+    assert api_hit("pass", ["numpy.zeros"], given="from numpy import zeros\nzeros(1)") is False
+    assert len(list(_walk(_tree(code)))) > len(_called_and_bound(code)[0])
