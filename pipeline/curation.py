@@ -97,6 +97,7 @@ class CurationRules:
         Errors: RuleError with file and line of what is wrong.
         """
         folder = settings().rules
+        models = load(folder / "models.yaml", ModelRules)
         return cls(
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
@@ -117,8 +118,8 @@ class CurationRules:
             codemods=load(folder / "codemods.yaml", CodemodRules),
             contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
-            models=load(folder / "models.yaml", ModelRules),
-            drafts=draft_rules(folder),
+            models=models,
+            drafts=draft_rules(folder, models),
             problems=load(folder / "problems.yaml", ProblemRules),
             environments=environment_rules(folder),
             builds=build_rules(folder),

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pipeline.rules import Rule, load
+from pipeline.drafting.model.rules import ModelRules
+from pipeline.rules import Rule, RuleError, load
 from pipeline.terms import Improves
 
 
@@ -40,14 +41,19 @@ class DraftRules(Rule):
     requirement: RequirementRules
 
 
-def draft_rules(folder: Path) -> DraftRules:
+def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
     """Read the files of `drafts/` in a folder of rules.
 
-    Errors: RuleError with file and line of what is wrong.
+    Errors: RuleError with file and line of what is wrong, and for a model that has no price.
     """
     drafts = folder / "drafts"
-    return DraftRules(
+    rules = DraftRules(
         description=load(drafts / "description.yaml", DescriptionRules),
         instruction=load(drafts / "instruction.yaml", DescriptionRules),
         requirement=load(drafts / "requirement.yaml", RequirementRules),
     )
+    for name, kind in rules:
+        if kind.model not in models.models:
+            known = ", ".join(sorted(models.models))
+            raise RuleError(f"{name}.yaml: model: {kind.model!r} has no price; models.yaml has {known}")
+    return rules
