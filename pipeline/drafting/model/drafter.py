@@ -9,6 +9,7 @@ from typing import Any, Generic
 
 import anthropic
 from anthropic.types import Message
+from anthropic.types.messages import MessageBatchIndividualResponse
 from pydantic import ValidationError
 
 from pipeline.drafting.model.answers import Answer, Answers
@@ -82,10 +83,12 @@ class ModelDrafter:
                 self._stop(error)
             except anthropic.AnthropicError as error:
                 self._stop(error)
-        return [self._read(ask) for ask in asks]
+        with self.answers.store.open():
+            return [self._read(ask) for ask in asks]
 
     def _missing(self, asks: dict[str, Ask[Any]]) -> dict[str, Ask[Any]]:
-        return {key: ask for key, ask in asks.items() if self.answers.get(key) is None}
+        with self.answers.store.open():
+            return {key: ask for key, ask in asks.items() if self.answers.get(key) is None}
 
     def _send(self, asks: dict[str, Ask[Any]]) -> None:
         under_way = {row.key for row in self.batches.under_way()}
@@ -135,12 +138,13 @@ class ModelDrafter:
     def _reserved(self, asks: Mapping[str, Ask[Any]]) -> dict[str, str]:
         """Set money aside for requests, as long as there is some; return the reservations by key."""
         reservations: dict[str, str] = {}
-        for key, ask in asks.items():
-            try:
-                reservations[key] = self.ledger.reserve(self._worst(ask, batch=True))
-            except BudgetReached as error:
-                self._stop(error)
-                break
+        with self.ledger.store.open():
+            for key, ask in asks.items():
+                try:
+                    reservations[key] = self.ledger.reserve(self._worst(ask, batch=True))
+                except BudgetReached as error:
+                    self._stop(error)
+                    break
         return reservations
 
     def _settle(self, reservations: Iterable[str]) -> None:
@@ -156,11 +160,15 @@ class ModelDrafter:
             self.batches.wait(names)
         for name in names:
             if self.batches.ended(name):
-                self._take_in(name, {row.key: row for row in under_way if row.batch == name})
+                results = list(self.batches.results(name))
+                with self.ledger.store.open():
+                    self._take_in(name, results, {row.key: row for row in under_way if row.batch == name})
 
-    def _take_in(self, batch: str, sent: Mapping[str, Batched]) -> None:
+    def _take_in(
+        self, batch: str, results: Iterable[MessageBatchIndividualResponse], sent: Mapping[str, Batched]
+    ) -> None:
         done = []
-        for one in self.batches.results(batch):
+        for one in results:
             if (row := sent.get(one.custom_id)) is None:
                 continue
             used = 0

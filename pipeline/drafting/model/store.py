@@ -5,8 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import local
 
 from filelock import FileLock
 
@@ -23,11 +24,12 @@ CREATE TABLE IF NOT EXISTS ended (run TEXT PRIMARY KEY, reason TEXT NOT NULL) WI
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Store:
     """The database at a path, which several processes may use; it is no cache: what is in it was paid for."""
 
     path: Path
+    _opened: local = field(default_factory=local, repr=False, compare=False)
 
     def sending(self) -> FileLock:
         """The lock of whoever sends a batch: what has no batch while nobody holds the lock was broken off."""
@@ -36,7 +38,10 @@ class Store:
 
     @contextmanager
     def open(self) -> Iterator[sqlite3.Connection]:
-        """Open it for one transaction, which is on disk when it ends."""
+        """Open it for one transaction, which is on disk when it ends; inside of another it is a part of that one."""
+        if (opened := getattr(self._opened, "database", None)) is not None:
+            yield opened
+            return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(self.path, timeout=120, isolation_level=None)) as database:
             database.execute("PRAGMA journal_mode=WAL")
@@ -44,9 +49,12 @@ class Store:
             for statement in _SCHEMA.split(";"):
                 database.execute(statement)
             database.execute("BEGIN IMMEDIATE")
+            self._opened.database = database
             try:
                 yield database
             except BaseException:
                 database.execute("ROLLBACK")
                 raise
+            finally:
+                self._opened.database = None
             database.execute("COMMIT")
