@@ -19,10 +19,15 @@ RULES_OF_MODELS = load(RULES / "models.yaml", ModelRules)
 def test_what_is_done_inside_of_a_transaction_is_kept_with_it_or_not_at_all(tmp_path: Path) -> None:
     store = Store(tmp_path / "deep" / "answers.sqlite")
     answers, ledger = Answers(store), Ledger(store, RULES_OF_MODELS)
-    with pytest.raises(KeyError), store.open():
-        answers.keep("a", ANSWER)
-        ledger.reserve(7)
-        raise KeyError
+
+    def broken_off() -> None:
+        with store.open():
+            answers.keep("a", ANSWER)
+            ledger.reserve(7)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        broken_off()
     assert (answers.get("a"), ledger.spent()) == (None, 0)
     with store.open():
         answers.keep("a", ANSWER)
