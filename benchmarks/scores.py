@@ -170,9 +170,10 @@ def critical_diff(sample: str, reference: str, name: str) -> bool:
     calls = calls_of(found, name)
     for call in asks:
         count, keywords = len(call.args) + len(call.keywords), {keyword.arg for keyword in call.keywords} - {None}
-        if not any(len(other.args) + len(other.keywords) == count for other in calls):
-            return False
-        if keywords and not any({keyword.arg for keyword in other.keywords} - {None} == keywords for other in calls):
+        alike = [other for other in calls if len(other.args) + len(other.keywords) == count]
+        if keywords:
+            alike = [other for other in alike if {keyword.arg for keyword in other.keywords} - {None} == keywords]
+        if not alike:
             return False
     return True
 

@@ -108,7 +108,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         writes="api_documents",
         depends=lambda: rules.directives,
         run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
-        version=2,
+        version=3,
     )
     yield _stage(
         "snippets",
@@ -151,7 +151,7 @@ def _analysis(house: House) -> Iterator[Stage]:
             codemods=rules.codemods,
             run_alone=rules.validation.run_alone,
         ),
-        version=4,
+        version=5,
     )
     yield _stage(
         "drafting",
@@ -181,6 +181,7 @@ def _analysis(house: House) -> Iterator[Stage]:
             writer=house.writer(rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
+        version=2,
     )
 
 
@@ -220,14 +221,15 @@ def _proof(house: House) -> Iterator[Stage]:
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
         " changes directives",
         writes="published_changes published_completions published_migrations published_block_completions",
-        depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone],
+        depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone, rules.drafting],
         run=lambda changes, directives, **tables: gate_stage(
             **tables,
             changes=document_changes(changes, directives, rules.directives),
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
+            drafting=rules.drafting,
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "controlled_gate",
@@ -253,7 +255,7 @@ def _proof(house: House) -> Iterator[Stage]:
             retrievers=retrievers(rules.contexts.retrieval),
             ignore_case=rules.masking.ignore_case,
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "projects",
@@ -262,10 +264,12 @@ def _proof(house: House) -> Iterator[Stage]:
         depends=lambda: [
             rules.repository,
             rules.licences,
+            sorted(rules.quality.licences),
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
         run=house.trace_projects,
+        version=2,
     )
     yield _stage(
         "repository_tasks",
@@ -273,6 +277,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="repository_tasks",
         depends=lambda: [rules.repository, *house.by_model(rules.drafts.requirement)],
         run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=house.requirements()),
+        version=2,
     )
     yield _stage(
         "repository_gate",
@@ -287,7 +292,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository],
         run=house.make_scenes,
-        version=2,
+        version=3,
     )
     yield _stage(
         "scenes_gate",
@@ -310,7 +315,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=3,
+        version=5,
     )
     yield _stage(
         "problems_gate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ from pipeline.lake import replacing
 from pipeline.prompts import Attempts, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
 from pipeline.rules import load
 from pipeline.settings import settings
-from pipeline.terms import NoPrompt
+from pipeline.terms import Given, NoPrompt
 
 
 def _list(wanted: bool) -> None:
@@ -53,18 +53,23 @@ def write_prompts(
         fail(f"{setting}: no such setting; there are {', '.join(known)}", BAD_USAGE)
     folder = find_snapshot(snapshot)
     ignore_case = load(settings().rules / "masking.yaml", MaskingRules).ignore_case
+    if attempts and Given.ATTEMPT not in known[setting].settings[setting].given:
+        fail(
+            f"{setting} shows no failed answers: leave out --attempts, or name a setting for self-debugging", BAD_USAGE
+        )
     try:
         tried: Attempts = read_attempts(attempts) if attempts else {}
         made = prompts(Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried)
-        counts = _write(out, made)
+        counts, strangers = _write(out, made, tried)
     except (ExportError, ValueError) as error:
         fail(str(error), BAD_USAGE)
     written = counts.pop("prompts", 0)
     if json:
         without = dict(sorted(counts.items()))
-        print_json({"snapshot": str(folder), "setting": setting, "prompts": written, "without": without})
+        told = {"snapshot": str(folder), "setting": setting, "prompts": written, "without": without}
+        print_json({**told, "attempts_without_row": strangers})
     else:
-        _tell(out, written, counts)
+        _tell(out, written, counts, strangers)
     raise typer.Exit(0 if written else PROBLEM)
 
 
@@ -72,17 +77,22 @@ def _family(rules: PromptRules, setting: str) -> str:
     return rules.templates[rules.settings[setting].template].family
 
 
-def _write(out: Path, made: Iterator[Prompt | Without]) -> Counter[str]:
+def _write(out: Path, made: Iterator[Prompt | Without], tried: Attempts) -> tuple[Counter[str], list[str]]:
+    """Write the prompts; return what came of how many rows, and the ids of failed answers that are no row's."""
     counts: Counter[str] = Counter()
+    strangers = dict.fromkeys(tried)
     with replacing(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         for one in made:
+            strangers.pop(one.id, None)
             counts["prompts" if isinstance(one, Prompt) else one.reason] += 1
             if isinstance(one, Prompt):
                 file.write(json_text.dumps(one.as_json(), ensure_ascii=False) + "\n")
-    return counts
+    return counts, list(strangers)
 
 
-def _tell(out: Path, written: int, without: Mapping[str, int]) -> None:
+def _tell(out: Path, written: int, without: Mapping[str, int], strangers: Sequence[str]) -> None:
+    if strangers:
+        say(f"{len(strangers)} failed answers are left out: the snapshot has no such problem, first {strangers[0]!r}")
     meanings = {str(reason): reason.meaning for reason in NoPrompt}
     for reason, rows in sorted(without.items()):
         say(f"{rows} rows have no prompt, {reason}: {meanings[reason]}")

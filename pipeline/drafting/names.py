@@ -18,7 +18,7 @@ def find_names(text: str, names: Iterable[str], rules: DraftingRules) -> list[Sp
     """Return where a text gives away one of the names, as spans in order that do not overlap.
 
     A name is given away by its words in their order (snake, camel, hyphenated, dotted, or as prose), by its letters
-    with the words parted elsewhere (`ipaddress`: "IP address"), and, for a name of one word, by an inflected form.
+    with the words parted elsewhere (`ipaddress`: "IP address"), and by an inflected form (`atomic_save`: AtomicSaver).
     """
     words = list(_WORD.finditer(text))
     spans = sorted({span for name in names for span in _find(text, words, name, rules)})
@@ -42,16 +42,14 @@ def redact(text: str, names: Iterable[str], rules: DraftingRules) -> str:
 
 def _find(text: str, words: Sequence[re.Match[str]], name: str, rules: DraftingRules) -> Iterator[Span]:
     letters = "".join(word[0] for word in _WORD.finditer(name)).casefold()
-    single = len(_WORD.findall(name)) == 1 and len(letters) >= rules.min_inflected_length
+    inflected = stem(letters, rules.inflections) if len(letters) >= rules.min_inflected_length else None
     for first, word in enumerate(words):
-        if single and stem(word[0], rules.inflections) == stem(name, rules.inflections):
-            yield word.span()
         spelled = ""
         for last in range(first, len(words)):
             if last > first and not _GAP.fullmatch(text, words[last - 1].end(), words[last].start()):
                 break
             spelled += words[last][0].casefold()
-            if spelled == letters:
+            if spelled == letters or stem(spelled, rules.inflections) == inflected:
                 yield word.start(), words[last].end()
             if not letters.startswith(spelled):
                 break

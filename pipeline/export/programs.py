@@ -12,7 +12,7 @@ from pipeline.export import gitchameleon, libevolutioneval, versicode
 from pipeline.export.masks import MASK, filled
 from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
 from pipeline.export.results import Record
-from pipeline.terms import ExportFormat, Granularity, Language, RecordKind
+from pipeline.terms import Direction, ExportFormat, Granularity, Language, RecordKind
 
 _COMPLETION: Fields = {"dependency": str, "version": str, "code": str, "masked_code": str, "answer": str}
 _OF_COMPLETION: Fields = {"id": (str, int)} | dict.fromkeys(("core_token", "masked_line", "description", "time"), str)
@@ -64,7 +64,7 @@ def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -
     """
     match wanted:
         case ExportFormat.VERSICODE if "old_code" in record:
-            return _migration(record, number)
+            return _migration(record, number, path)
         case ExportFormat.VERSICODE:
             return _completion(record, number, path)
         case ExportFormat.LIBEVOLUTIONEVAL:
@@ -125,15 +125,20 @@ def _outputs(record: Record, granularity: str) -> list[str]:
     return outputs
 
 
-def _migration(record: Record, number: int) -> Read:
+def _migration(record: Record, number: int, path: Path) -> Read:
+    """Read a migration; which side is to be written is in the record, or in the name of the file."""
     checked(record, _MIGRATION, {"id": (str, int)})
+    told = record.get("direction") or (Direction.NEW_TO_OLD if Direction.NEW_TO_OLD in path.name else None)
+    direction = str(told or Direction.OLD_TO_NEW)
+    if direction not in set(Direction):
+        raise RecordError(f"direction: {direction!r:.40}; give {', '.join(Direction)}")
     name, library = _name(record, number), record["dependency"]
     old = Program(f"{name}/old", library, versicode.bare_version(record["old_version"]), record["old_code"])
     new = Program(f"{name}/new", library, versicode.bare_version(record["new_version"]), record["new_code"])
     outputs = enumerate(_outputs(record, Granularity.BLOCK), 1)
-    return Read(
-        RecordKind.MIGRATION, (new, old), tuple(replace(new, name=f"{name}#{at}", code=one) for at, one in outputs)
-    )
+    wanted = new if direction == Direction.OLD_TO_NEW else old
+    answers = tuple(replace(wanted, name=f"{name}#{at}", code=one) for at, one in outputs)
+    return Read(RecordKind.MIGRATION, (new, old), answers)
 
 
 def _in_line(record: Record, number: int, path: Path) -> Read:

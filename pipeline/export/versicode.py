@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 
-from packaging.version import Version
-
 from pipeline.export.masks import MASK, as_released, from_released
 from pipeline.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.export.snapshot import Snapshot
@@ -21,12 +19,14 @@ LAYOUT = Layout(
         "core_token": "line and block: the API's name, which EM@k looks for; it stands in `answer` too",
         "source": "the data source of the paper's tables",
         "language": "block completions of other languages",
+        "direction": "migrations: which side is given, old_to_new or new_to_old",
     },
     notes=(
         "[token-mask], [line-mask] and [block-mask] are all <mask>, as in the released files; they can be told apart"
         " by `code` and `core_token`",
         "documentation sites count as Library Source Code, GitHub as Downstream Application",
-        "old_version is where a migration starts, new_version where it leads, in both directions",
+        "old_ is the side of the older version in both directions, as the published scorer has it: the reference of"
+        " new_to_old is old_code",
         "`type` is the tag of the lifecycle (addition, deprecation, general)",
     ),
 )
@@ -108,35 +108,38 @@ def completion_row(record: Record) -> Row:
 
 
 def migration_record(row: Row) -> Record:
-    """Return a migration as VersiCode has it."""
+    """Return a migration as VersiCode has it: the older version is the old one, whichever side is given."""
+    source = (row["version"], row["source_code"], row["source_name"])
+    target = (row["target_version"], row["target_code"], row["target_name"])
+    old, new = (source, target) if row["direction"] == Direction.OLD_TO_NEW else (target, source)
     return {
         "id": row["id"],
         "dependency": row["library"],
-        "old_version": f"=={row['version']}",
-        "new_version": f"=={row['target_version']}",
+        "old_version": f"=={old[0]}",
+        "new_version": f"=={new[0]}",
         "description": row["description"] or "",
-        "old_code": row["source_code"],
-        "new_code": row["target_code"],
-        "old_name": row["source_name"],
-        "new_name": row["target_name"],
+        "old_code": old[1],
+        "new_code": new[1],
+        "old_name": old[2],
+        "new_name": new[2],
+        "direction": str(row["direction"]),
     }
 
 
 def migration_row(record: Record) -> Row:
     """Return the columns of `published_migrations` that a record tells."""
-    version, target = bare_version(record["old_version"]), bare_version(record["new_version"])
-    upgrade = Version(version) < Version(target)
+    given, wanted = ("old", "new") if record["direction"] == Direction.OLD_TO_NEW else ("new", "old")
     return {
         "id": record.get("id"),
         "library": record["dependency"],
-        "version": version,
-        "target_version": target,
-        "direction": Direction.OLD_TO_NEW if upgrade else Direction.NEW_TO_OLD,
+        "version": bare_version(record[f"{given}_version"]),
+        "target_version": bare_version(record[f"{wanted}_version"]),
+        "direction": record["direction"],
         "description": record.get("description") or None,
-        "source_code": record["old_code"],
-        "target_code": record["new_code"],
-        "source_name": record["old_name"],
-        "target_name": record["new_name"],
+        "source_code": record[f"{given}_code"],
+        "target_code": record[f"{wanted}_code"],
+        "source_name": record[f"{given}_name"],
+        "target_name": record[f"{wanted}_name"],
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -131,22 +132,34 @@ def _pair_examples(corpus: Corpus, path: str, version: str, old: Row, new: Row, 
 def core_paths(documented: str, old: frozenset[str], new: frozenset[str]) -> tuple[str, str] | None:
     """Return the core API of each side of a changed example, or None where a side uses nothing.
 
-    It is the documented API if both sides use it; else what each side alone uses; else what both use. Of several it
-    is the one with the name of the documented API, then the deepest, then the first by name.
+    It is the documented API if both sides use it; else what each side alone uses, of several the two that are called
+    most alike; else what both use. Then the one with the name of the documented API goes first, then the deepest, then
+    the first by name.
     """
     if documented in old and documented in new:
         return documented, documented
     if not old or not new:
         return None
-    name = documented.rpartition(".")[2]
+    name = _name(documented)
     if old - new and new - old:
-        return _closest(old - new, name), _closest(new - old, name)
+        return min(
+            itertools.product(old - new, new - old),
+            key=lambda pair: (-similarity(_name(pair[0]), _name(pair[1])), *(_order(path, name) for path in pair)),
+        )
     shared = old & new
     return _closest(shared or old, name), _closest(shared or new, name)
 
 
 def _closest(paths: frozenset[str], name: str) -> str:
-    return min(paths, key=lambda path: (path.rpartition(".")[2] != name, -path.count("."), path))
+    return min(paths, key=lambda path: _order(path, name))
+
+
+def _order(path: str, name: str) -> tuple[bool, int, str]:
+    return _name(path) != name, -path.count("."), path
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[2]
 
 
 def connected_examples(

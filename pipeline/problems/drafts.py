@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from packaging.utils import canonicalize_name
+
 from pipeline.drafting import DraftingRules
+from pipeline.environments import Environment
+from pipeline.environments.installed import installed_names
 from pipeline.instances.head import head
 from pipeline.lake import Reject, Row, content_id
 from pipeline.problems.candidates import Candidate
@@ -17,8 +22,6 @@ from pipeline.problems.rules import ProblemRules
 from pipeline.problems.statement import Source, describe, names_given_away
 from pipeline.problems.tasks import CaseOf
 from pipeline.terms import RejectReason
-
-_IMPORT = re.compile(r"^\s*(?:from|import)\s+(\w+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,27 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
     return Draft(row, candidate, written, source)
 
 
-def additional_dependencies(texts: Iterable[str], roots: Collection[str], lock: str) -> list[str]:
-    """Return the pins of what program and tests import beside the library and the standard library, by the lock."""
-    imported = {name for text in texts for name in _IMPORT.findall(text)}
+def additional_dependencies(
+    texts: Iterable[str], roots: Collection[str], lock: str, environment: Environment
+) -> list[str]:
+    """Return the pins of what program and tests import beside the library and the standard library, by the lock.
+
+    Which distribution brings a module is read from what is installed: `dateutil` comes with `python-dateutil`.
+    """
+    imported = {name for text in texts for name in _imported(text)}
     others = imported - set(sys.stdlib_module_names) - set(roots) - {"pytest"}
-    return sorted(pin for pin in _pins(lock) if _as_module(pin.partition("==")[0]) in others)
+    if not others:
+        return []
+    return sorted(pin for pin in _pins(lock) if others & set(installed_names(environment, _distribution(pin))))
+
+
+def _imported(text: str) -> Iterator[str]:
+    """Yield the first names of the modules that a program imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
 
 
 def _pins(lock: str) -> Iterator[str]:
@@ -102,8 +121,8 @@ def _pins(lock: str) -> Iterator[str]:
             yield found[1]
 
 
-def _as_module(distribution: str) -> str:
-    return re.sub(r"[-.]+", "_", distribution).lower()
+def _distribution(pin: str) -> str:
+    return canonicalize_name(pin.partition("==")[0])
 
 
 def _documented_paths(candidate: Candidate) -> list[str]:

@@ -65,10 +65,16 @@ def cell(text: object) -> str:
     return "".join(_ESCAPES.get(character, character) for character in plain)
 
 
-def attribution_text(releases: Sequence[Row], snippets: Sequence[Row]) -> str:
+def attribution_text(releases: Sequence[Row], snippets: Sequence[Row], projects: Sequence[Row]) -> str:
     """Return who wrote the code that the snapshot quotes, under which licence: releases, then code of others."""
     columns = ("place", "url", "licence", "attribution")
     others = {tuple(row[column] for column in columns) for row in snippets if row["source"] != SnippetSource.DOCSTRING}
+    named = {row["purl"] for row in releases}
+    others |= {
+        (row["purl"], row["project_url"], row["licence"], row["attribution"])
+        for row in projects
+        if row["purl"] not in named
+    }
     return _templates.get_template("attribution.md.jinja").render(
         releases=sorted(releases, key=lambda row: (row["library"], row["release_time"])),
         others=[dict(zip(columns, row, strict=True)) for row in sorted(others, key=str)],
@@ -97,6 +103,8 @@ def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
         "granularity",
         "access",
         "pattern",
+        "direction",
+        "basis",
         "scene",
         "block_type",
     )

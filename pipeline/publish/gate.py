@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
+from pipeline.drafting import DraftingRules, redact
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules
@@ -48,6 +49,7 @@ def gate_stage(
     changes: Sequence[Row],
     rules: QualityRules,
     run_alone: Collection[SnippetSource],
+    drafting: DraftingRules,
 ) -> Output:
     """Make the tables `published_*` of a library; the unit is an instance or a change.
 
@@ -70,6 +72,7 @@ def gate_stage(
         runs=runs,
         rules=rules,
         run_alone=run_alone,
+        drafting=drafting,
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
     )
     published: dict[str, list[Row | Reject]] = {
@@ -104,6 +107,7 @@ class _Facts:
     runs: Runs
     rules: QualityRules
     run_alone: Collection[SnippetSource]
+    drafting: DraftingRules
     published_changes: frozenset[str]
 
     def proof_of(self, instance: Row) -> Proof:
@@ -163,11 +167,12 @@ def _must_fail(instance: Row, rules: QualityRules) -> bool:
 
 
 def _block_completion(instance: Row, facts: _Facts) -> Row | Reject:
-    """Publish a block of another language as its post has it: it is not run, and the title says what it does."""
+    """Publish a block of another language: it is not run, and its post's title, without the name, says what it does."""
     if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts):
         return refusal
     title = facts.snippets[instance["snippet_id"]]["title"]
-    return {**instance, **_reviewed(instance, facts), **_sourced(instance, facts), "description": title}
+    description = redact(title, (instance["core_token"],), facts.drafting) if title else None
+    return {**instance, **_reviewed(instance, facts), **_sourced(instance, facts), "description": description}
 
 
 def _refuse(

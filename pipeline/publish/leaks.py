@@ -23,7 +23,7 @@ class _Shown:
 
 _SHOWN: Mapping[str, _Shown] = {
     "published_completions": _Shown("published_completions", "id", ("masked_code", "description")),
-    "published_block_completions": _Shown("published_block_completions", "id", ("masked_code",)),
+    "published_block_completions": _Shown("published_block_completions", "id", ("masked_code", "description")),
     "published_contexts": _Shown(
         "published_contexts JOIN (SELECT id, core_token FROM published_completions) ON completion_id = id",
         "completion_id",

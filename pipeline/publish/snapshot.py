@@ -50,7 +50,7 @@ TABLES: dict[str, str] = {
 }
 """Name of a configuration of the data set to the declared table that it holds; instance families come first."""
 
-TAGGED = ("completions", "migrations", "controlled_completions")
+TAGGED = ("completions", "migrations", "controlled_completions", "problems")
 """The families whose rows have tags."""
 
 # An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.
@@ -111,7 +111,7 @@ def _nothing(profile: str, libraries: Sequence[str], rejects: Sequence[Row]) -> 
     first = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))[:5]
     most = ", ".join(f"{reason} ({number})" for reason, number in first)
     return (
-        f"nothing to publish for profile {profile}: no completion and no migration of {', '.join(libraries)} passed"
+        f"nothing to publish for profile {profile}: no instance of {', '.join(libraries)} passed"
         f" every gate, so no snapshot was written and `latest` stays as it was. Most of it: {most or 'no rejects'}."
         " Run the refresh first, correct the libraries' names, or take more releases in the profile"
     )
@@ -141,7 +141,10 @@ def _write(folder: Path, tables: Mapping[str, list[Row]], profile: str, period: 
         path = folder / "data" / f"{config}.parquet"
         count = write_parquet(path, TABLES[config], rows, volatile=False)
         files.append(_entry(folder, path, TABLES[config], count))
-    texts = (attribution_text(tables["releases"], tables["snippets"]), card_text(profile, tables, TABLES))
+    texts = (
+        attribution_text(tables["releases"], tables["snippets"], tables["projects"]),
+        card_text(profile, tables, TABLES),
+    )
     for name, text in zip(TEXTS, texts, strict=True):
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))

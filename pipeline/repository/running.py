@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.repository.project import ARCHIVE, Project, Variant, specification
+from pipeline.repository.report import BadReport, TestTrace, Told, read_report
 from pipeline.terms import Outcome, TestOutcome
 from pipeline.validation import harness
 from pipeline.validation.judging import judge
 from pipeline.validation.server import Server
 
 _DETAIL = 500
-_OUTCOMES = {outcome.value: outcome for outcome in TestOutcome}
 _INSIDE = Path(__file__).with_name("inside")
 _WORST = (
     TestOutcome.PASSED,
@@ -48,7 +45,7 @@ class TestRun:
     detail: str | None
     outcomes: Mapping[str, TestOutcome]
     collected: int
-    trace: Mapping[str, Any] | None
+    trace: Mapping[str, TestTrace] | None
     duration_s: float
 
     @property
@@ -126,11 +123,10 @@ def _run(
     if attempt.outcome is not Outcome.PASSED:
         return server, _broken(variant, attempt.outcome, attempt.message, attempt.duration_s)
     try:
-        told = json.loads(zlib.decompress(base64.b85decode(attempt.message)))
-        return server, _told(variant, told, attempt.duration_s)
-    except (ValueError, KeyError, TypeError, AttributeError, zlib.error) as error:
-        problem = f"the report is not what the harness says: {type(error).__name__}: {error}"
-        return server, _broken(variant, Outcome.HARNESS_ERROR, problem, attempt.duration_s)
+        told = read_report(attempt.message, spec["files"], len(spec["sources"]), len(variant.tests) or spec["quota"])
+    except BadReport as error:
+        return server, _broken(variant, Outcome.HARNESS_ERROR, str(error), attempt.duration_s)
+    return server, _told(variant, told, attempt.duration_s)
 
 
 def _start(project: Project, repeat: int) -> Server:
@@ -160,14 +156,15 @@ def _sources() -> dict[str, str]:
     return {path.stem: path.read_text() for path in sorted(_INSIDE.glob("*.py")) if path.stem != "__init__"}
 
 
-def _told(variant: Variant, told: Mapping[str, Any], duration_s: float) -> TestRun:
-    if problem := told.get("problem"):
-        return _broken(variant, Outcome.HARNESS_ERROR, problem, duration_s)
-    outcomes = {test: _OUTCOMES[told["outcomes"].get(test, "not_run")] for test in told["chosen"]}
-    outcomes |= {test: TestOutcome.NOT_RUN for test in variant.tests if test not in outcomes}
-    said = [*told["broken"], *(f"{test}: {told['said'].get(test, '')}" for test in outcomes if test in told["said"])]
+def _told(variant: Variant, told: Told, duration_s: float) -> TestRun:
+    if told.problem is not None:
+        return _broken(variant, Outcome.HARNESS_ERROR, told.problem, duration_s)
+    ran = {test: told.outcomes.get(test, TestOutcome.NOT_RUN) for test in told.chosen}
+    asked = dict.fromkeys(variant.tests, TestOutcome.NOT_RUN)
+    outcomes = asked | {test: outcome for test, outcome in ran.items() if not asked or test in asked}
+    said = [*told.broken, *(f"{test}: {told.said[test]}" for test in outcomes if test in told.said)]
     detail = "; ".join(said)[:_DETAIL] or None
-    return TestRun(variant.id, Outcome.PASSED, detail, outcomes, told["collected"], told["trace"], duration_s)
+    return TestRun(variant.id, Outcome.PASSED, detail, outcomes, told.collected, told.trace, duration_s)
 
 
 def _broken(variant: Variant, outcome: Outcome, detail: str, duration_s: float = 0.0) -> TestRun:

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from pipeline.repository.bindings import Bindings, Module, read_module
 from pipeline.repository.functions import Function, Skipped, functions_of, module_name
+from pipeline.repository.report import TestTrace
 from pipeline.repository.running import TestRun
 from pipeline.repository.tree import Tree
 from pipeline.terms import TestOutcome
@@ -82,14 +82,14 @@ def seen_by(
 ) -> dict[tuple[str, int], Seen]:
     """Return what a run saw of each function, by path and first line, as far as the tests go."""
     seen: dict[tuple[str, int], Seen] = defaultdict(Seen)
-    trace: Mapping[str, Any] = run.trace or {}
+    trace = run.trace or {}
     for test in tests:
-        told = trace.get(test, {"lines": {}, "calls": []})
-        for number, lines in told["lines"].items():
+        told = trace.get(test, TestTrace({}, []))
+        for number, lines in told.lines.items():
             if file := files.get(sources[int(number)]):
                 for place, reached in _by_function(file, lines).items():
                     seen[(file.path, place)].tests[test] = reached
-        calls = _Calls(files, sources, told["calls"])
+        calls = _Calls(files, sources, told.calls)
         for calling, called in calls.direct():
             seen[calling].called[called.namespace] = called
     return seen

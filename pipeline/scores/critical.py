@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from pipeline.scores.reading import read
+from pipeline.scores.reading import Call, read
 from pipeline.terms import Granularity
 
 
@@ -52,20 +53,31 @@ def critical_diff(prediction: str, reference: str, core_token: str) -> CriticalD
     """Check the code that a model wrote against what stood there; `core_token` is the name of the API.
 
     Both are statements, at any indentation; the header of a compound statement without its body counts as valid.
-    Rules 3 and 5 ask for one call of the core token in the prediction that has as many arguments as the reference's
-    first, and all of its keywords. A prediction that does not parse fails rules 2 to 5 as far as the reference asks
-    for something.
+    Rules 3 and 5 hold the reference's first call of the core token against one of the prediction, that which keeps
+    most of both: as many arguments, and the same keywords. A prediction that does not parse fails rules 2 to 5 as far
+    as the reference asks for something.
     """
     wanted, found = read(reference), read(prediction)
     first = next((call for call in wanted.calls if call.name == core_token), None)
-    calls = [call for call in found.calls if call.name == core_token] if first else []
+    arguments, keywords = _as_called(first, found.calls) if first else (None, None)
     return CriticalDiff(
         core_token=holds(prediction, core_token),
         valid=found.valid,
-        arguments=any(call.arguments == first.arguments for call in calls) if first else None,
+        arguments=arguments,
         with_statement=found.has_with if wanted.has_with else None,
-        keywords=any(call.keywords == first.keywords for call in calls) if first and first.keywords else None,
+        keywords=keywords,
     )
+
+
+def _as_called(wanted: Call, calls: Iterable[Call]) -> tuple[bool, bool | None]:
+    """Return of the call that is most like the wanted one whether rules 3 and 5 hold; rule 5 asks for keywords."""
+    judged = [
+        (call.arguments == wanted.arguments, call.keywords == wanted.keywords if wanted.keywords else None)
+        for call in calls
+        if call.name == wanted.name
+    ]
+    missing = (False, False if wanted.keywords else None)
+    return max(judged, key=lambda rules: rules.count(True), default=missing)
 
 
 @functools.lru_cache(4096)

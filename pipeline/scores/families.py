@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pipeline.lake import Row
 from pipeline.scores.api import api_f1, api_hit
 from pipeline.scores.critical import critical_diff, exact_match, holds
+from pipeline.scores.filling import beyond
 from pipeline.scores.retrieval import mentioned, recall
 from pipeline.scores.similarity import identifier_sequence_match, prefix_match
 from pipeline.terms import Family, Granularity, Metric
@@ -73,8 +74,9 @@ def _before(sample: str, below: str) -> str:
 
 
 def problem(task: Row, sample: str) -> Values:
-    """Score a solution, which goes on where the starting code ends."""
-    return {Metric.API_HIT: api_hit(sample, task["api_calls"], task["starting_code"])}
+    """Score a solution; what the starting code calls is no merit of it."""
+    given = task["starting_code"]
+    return {Metric.API_HIT: api_hit(beyond(given, sample), task["api_calls"], given)}
 
 
 def repository_task(task: Row, sample: str) -> Values:

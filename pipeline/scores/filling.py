@@ -1,4 +1,4 @@
-"""The program that a prediction makes of masked code."""
+"""The program that a prediction makes: of masked code, of a problem's starting code, of a file of a project."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def filled(task: Row, sample: str) -> str:
 
 def _margin(code: str, mask: str) -> str:
     """Return the blanks that stand before a mask on its line."""
-    line = code[: code.index(mask)].rpartition("\n")[2]
-    return line[: len(line) - len(line.lstrip())]
+    return _blanks(code[: code.index(mask)].rpartition("\n")[2])
 
 
 def _shapes(sample: str, margin: str) -> Iterator[str]:
@@ -42,7 +41,42 @@ def _shapes(sample: str, margin: str) -> Iterator[str]:
     yield from shapes if all(line.startswith(margin) for line in following) else reversed(shapes)
 
 
+def solved(starting_code: str, sample: str) -> str:
+    """Return the program of a solution, which goes on where the starting code ends, or has it in itself already.
+
+    GitChameleon 2.0 asks for the second (2507.12367, figure 17) and stores the first.
+    """
+    program = f"{starting_code}{sample}"
+    return sample if parse_program(program) is None and parse_program(sample) else program
+
+
+def beyond(starting_code: str, sample: str) -> str:
+    """Return a solution without the starting code, where it begins with it."""
+    return sample.strip("\n").removeprefix(starting_code.strip("\n"))
+
+
 def body_in(text: str, body: str, lines: tuple[int, int]) -> str:
-    """Return a file with some of its lines, from 1 and with both ends, replaced by a body (EvoCodeBench)."""
+    """Return a file with some of its lines, from 1 and with both ends, replaced by a body (EvoCodeBench).
+
+    A body that is indented in another way is moved to the indentation of the old one.
+    """
     kept, (first, last) = text.split("\n"), lines
-    return "\n".join([*kept[: first - 1], body.removesuffix("\n"), *kept[last:]])
+    old = next((line for line in kept[first - 1 : last] if _is_code(line)), "")
+    return "\n".join([*kept[: first - 1], _moved(body, _blanks(old)), *kept[last:]])
+
+
+def _moved(body: str, margin: str) -> str:
+    begins = next((line for line in body.split("\n") if _is_code(line)), None)
+    if begins is None or _blanks(begins) == margin:
+        return body.removesuffix("\n")
+    shapes = [f"{margin}{shape}" for shape in _shapes(body, margin)]
+    return next((shape for shape in shapes if parse_program(f"if True:\n{shape}\n")), shapes[0])
+
+
+def _is_code(line: str) -> bool:
+    return not line.lstrip().startswith("#") and not line.isspace() and line != ""
+
+
+def _blanks(line: str) -> str:
+    """Return the blanks that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.lake import Row, content_id
 from pipeline.scores.controls import control, fails_for_certain
-from pipeline.scores.filling import body_in, filled
+from pipeline.scores.filling import body_in, filled, solved
 from pipeline.scores.outputs import stated_outputs
 from pipeline.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.scores.tasks import SnapshotError, Task, rows_of
@@ -121,7 +121,7 @@ def _displaying(example: Row, reference: str, program: str) -> Case:
 
 def _problem(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
-    program = row["starting_code"] + sample
+    program = solved(row["starting_code"], sample)
     hidden = Case("", "", program, test_file=row["hidden_tests"], module=row["module"])
     visible = Case("", "", program, test=row["test"])
     for metric, case in ((Metric.PASS, hidden), (Metric.PASS_VISIBLE, visible)):

@@ -50,7 +50,7 @@ def _by_line(prediction: str, reference: str, parts: int) -> float:
     predicted, wanted = _lines(prediction), _lines(reference)
     pairs = zip_longest(predicted[: len(wanted)], wanted, fillvalue=_NO_LINE)
     shares = [_begun(one[parts], other[parts]) for one, other in pairs if other[parts]]
-    return sum(shares) / len(shares) if shares else float(not predicted)
+    return sum(shares) / len(shares) if shares else float(predicted == wanted)
 
 
 def _begun(predicted: Sequence[str], wanted: Sequence[str]) -> float:

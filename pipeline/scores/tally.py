@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from pipeline.lake import without_collector
 from pipeline.scores.families import SCORERS, Values
+from pipeline.scores.fences import unfenced
 from pipeline.scores.predictions import Excluded, Prediction
 from pipeline.scores.retrieval import reciprocal_rank
 from pipeline.scores.rules import ScoreRules
@@ -84,7 +85,8 @@ def _count(
             return Excluded(Exclusion.NO_DOCUMENT, Exclusion.NO_DOCUMENT.meaning, task.id, line)
         found.scores.setdefault(answered, {})[Metric.MRR] = [reciprocal_rank(prediction.documents, wanted)]
         return None
-    samples = [sample for sample in prediction.completions or () if len(sample) <= rules.sample_chars]
+    written = [sample for sample in prediction.completions or () if len(sample) <= rules.sample_chars]
+    samples = [unfenced(task.family, sample) for sample in written]
     found.counted += len(samples)
     found.scores.setdefault(answered, {}).update(score(task, samples))
     if keep:

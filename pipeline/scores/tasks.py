@@ -34,8 +34,6 @@ class Shelf:
     optional: tuple[str, ...] = ()
 
 
-_IN_PROJECT = ("project_id", "path", "lock_id")
-
 SHELVES: Mapping[Family, Shelf] = {
     Family.COMPLETION: Shelf(
         "completions",
@@ -63,9 +61,14 @@ SHELVES: Mapping[Family, Shelf] = {
         "repository_tasks",
         "id",
         ("intra_class", "intra_file", "cross_file", "reference"),
-        (*_IN_PROJECT, "tests", "body_first_line", "body_last_line"),
+        ("project_id", "path", "lock_id", "tests", "body_first_line", "body_last_line"),
     ),
-    Family.SCENE: Shelf("scenes", "id", (), (*_IN_PROJECT, "unit_test_ids", "prefix", "test_suffix", "discriminating")),
+    Family.SCENE: Shelf(
+        "scenes",
+        "id",
+        ("project_id",),
+        ("path", "lock_id", "unit_test_ids", "prefix", "test_suffix", "discriminating"),
+    ),
 }
 """Where each family stands."""
 
@@ -88,6 +91,9 @@ COLUMNS: Mapping[Facet, str] = {
     Facet.TYPE: "type",
 }
 """The column that a facet is read from."""
+
+_OF_TARGET = {Facet.YEAR: "target_release_time"}
+"""The same for migrations, where it differs: their reference is right for the target."""
 
 _GRANULARITIES = frozenset(enum_of("Granularity") or ())
 
@@ -128,14 +134,29 @@ def read_tasks(snapshot: Path, facets: Iterable[Facet], running: bool = False) -
 def _tasks(snapshot: Path, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
     shelf = SHELVES[family]
     needed = (shelf.key, *shelf.scoring, *(shelf.running if running else ()))
-    rows = rows_of(snapshot, shelf.file, needed, [*shelf.optional, *(COLUMNS[facet] for facet in facets)])
+    columns = _columns(family, facets)
+    rows = rows_of(snapshot, shelf.file, needed, [*shelf.optional, *columns.values()])
     if family is Family.CONTEXT:
         rows = _with_completions(snapshot, rows, facets)
+    if family is Family.SCENE and Facet.YEAR in facets:
+        rows = _with_projects(snapshot, rows)
     for row in rows:
         if row.get("granularity") not in {None, *_GRANULARITIES}:
             problem = f"{row['granularity']!r} is no granularity of this version of driftline"
             raise SnapshotError(f"{snapshot}: {shelf.file}: {problem}; score with the one that wrote the snapshot")
-        yield Task(row[shelf.key], family, row, tuple(_groups(row, family, facets)))
+        yield Task(row[shelf.key], family, row, tuple(_groups(row, family, columns)))
+
+
+def _columns(family: Family, facets: Iterable[Facet]) -> Mapping[Facet, str]:
+    own = {**COLUMNS, **_OF_TARGET} if family is Family.MIGRATION else COLUMNS
+    return {facet: own[facet] for facet in facets}
+
+
+def _with_projects(snapshot: Path, scenes: list[Row]) -> list[Row]:
+    """Add the time of the release that a scene is of."""
+    projects = rows_of(snapshot, "projects", ("id",), [COLUMNS[Facet.YEAR]]) if scenes else []
+    times = {row["id"]: row.get(COLUMNS[Facet.YEAR]) for row in projects}
+    return [row | {COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
 
 
 def _with_completions(snapshot: Path, contexts: list[Row], facets: Iterable[Facet]) -> list[Row]:
@@ -164,10 +185,10 @@ def rows_of(snapshot: Path, file: str, needed: Collection[str], others: Iterable
         raise SnapshotError(f"{path}: not a Parquet file that can be read: {error}") from None
 
 
-def _groups(row: Row, family: Family, facets: Iterable[Facet]) -> Iterator[tuple[Facet, str]]:
+def _groups(row: Row, family: Family, columns: Mapping[Facet, str]) -> Iterator[tuple[Facet, str]]:
     yield Facet.FAMILY, family
-    for facet in facets:
-        value = row.get(COLUMNS[facet])
+    for facet, column in columns.items():
+        value = row.get(column)
         if isinstance(value, datetime):
             yield facet, f"{value:%Y}"
         elif isinstance(value, bool):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Driftline
-from tests.export.rows import lake_tables, snapshot_of
+from tests.export.rows import lake_tables, problem, snapshot_of
 
 
 @pytest.fixture
@@ -43,6 +43,7 @@ def test_rows_without_a_prompt_are_counted(driftline: Driftline, snapshot: Path,
         "setting": "libevolutioneval-retrieval-bm25",
         "prompts": 0,
         "without": {"no_document": 1},
+        "attempts_without_row": [],
     }
     assert out.read_text() == ""
     assert "1 rows have no prompt, no_document: there is no document" in driftline(*asked).err.replace("\n", " ")
@@ -80,6 +81,22 @@ def test_failed_answers_that_cannot_be_read(driftline: Driftline, snapshot: Path
     assert "failed.jsonl:1: no object with id, solution and trace" in result.err.replace("\n", " ")
     assert driftline(*asked, "--attempts", tmp_path / "none").status == 1
     assert not out.exists()
+
+
+def test_failed_answers_to_nothing_are_told(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:
+    tried = tmp_path / "failed.jsonl"
+    lines = [
+        {"id": id_, "solution": "    return 1\n", "trace": "AssertionError"} for id_ in ("nobody's", problem()["id"])
+    ]
+    tried.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    asked = ("prompts", snapshot, "--out", tmp_path / "prompts.jsonl", "--attempts", tried, "--setting")
+    result = driftline(*asked, "gitchameleon-self-debugging", "--json")
+    assert (result.status, result.json["prompts"], result.json["attempts_without_row"]) == (0, 1, ["nobody's"])
+    told = driftline(*asked, "gitchameleon-self-debugging").err.replace("\n", " ")
+    assert '1 failed answers are left out: the snapshot has no such problem, first "nobody\'s"' in told
+    refused = driftline(*asked, "gitchameleon-greedy")
+    assert refused.status == 2
+    assert "gitchameleon-greedy shows no failed answers: leave out --attempts" in refused.err.replace("\n", " ")
 
 
 def test_a_table_that_is_broken_is_told(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None:

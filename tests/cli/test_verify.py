@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from pipeline.publish import FAMILIES, TABLES
+from pipeline.publish.snapshot import TEXTS
 from tests.cli.command import Driftline
 from tests.publish.lakes import edit_manifest, fill, publish_lake, tables
+
+FILES = len(TABLES) + len(TEXTS)
 
 
 @pytest.fixture
@@ -18,14 +23,17 @@ def snapshot(data: Path) -> Path:
 def test_a_whole_snapshot(driftline: Driftline, snapshot: Path) -> None:
     result = driftline("verify", snapshot)
     assert result.status == 0
-    assert f"{snapshot}: 18 files, " in result.out
+    assert f"{snapshot}: {FILES} files, " in result.out
     assert "every check held" in result.out
+    assert all(re.search(rf"\b[1-9]\d* {family}\b", result.out) for family in FAMILIES)
 
 
 def test_the_name_of_a_profile_stands_for_its_latest(driftline: Driftline, snapshot: Path) -> None:
     found = driftline("verify", "mine", "--json").json
-    assert set(found) == {"snapshot", "problems", "files", "rows"}
-    assert (found["snapshot"], found["problems"], found["files"]) == (str(snapshot), [], 18)
+    assert set(found) == {"snapshot", "problems", "files", "rows", "tables"}
+    assert list(found["tables"]) == list(TABLES)
+    assert sum(found["tables"].values()) == found["rows"]
+    assert (found["snapshot"], found["problems"], found["files"]) == (str(snapshot), [], FILES)
 
 
 def test_problems_are_listed_as_they_are(driftline: Driftline, snapshot: Path) -> None:

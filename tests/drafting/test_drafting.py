@@ -99,6 +99,9 @@ SPELLINGS = [
     ("b64encode", "b64encode and base64 encode", 1),
     ("loads", "Deserialize a document (a load of it)", 1),
     ("Markup", "marks up text; mark-up and markup", 2),
+    ("partial_ordering", "partial orderings, PartialOrderings; an ordering of parts, total_ordering", 2),
+    ("atomic_save", "the AtomicSaver saves it at once", 1),
+    ("_save", "It saves what was saved.", 2),
 ]
 
 

@@ -161,6 +161,7 @@ def test_a_record_with_any_value_in_a_field_is_read_or_told(known: Any, data: st
         (ExportFormat.VERSICODE, {"dependency": "lib"}, "version, code, masked_code, answer: missing"),
         (ExportFormat.VERSICODE, TOKEN | {"version": 1.1}, "version: 1.1 does not fit; give a text"),
         (ExportFormat.VERSICODE, TOKEN | {"granularity": "word"}, "granularity: 'word'; give token, line, block"),
+        (ExportFormat.VERSICODE, MIGRATION | {"direction": "up"}, "direction: 'up'; give old_to_new, new_to_old"),
         (ExportFormat.VERSICODE, TOKEN | {"language": "java"}, "only Python is run"),
         (ExportFormat.VERSICODE, TOKEN | {"model_output_token_clear": "fetch"}, "'fetch' is no list of texts"),
         (ExportFormat.VERSICODE, TOKEN | {"masked_code": "x", "model_output_token_clear": ["f"]}, "holds no <mask>"),
@@ -191,6 +192,23 @@ def test_answers_take_the_place_of_references(tmp_path: Path) -> None:
         ("b", "import lib\nlib.fetch(1)\n"),
     ]
     assert {one["version"] for one in made} == {"1.1"}
+
+
+@pytest.mark.parametrize(
+    ("file", "direction", "version"),
+    [
+        ("x.json", {}, "2.0"),
+        ("migration_new_to_old.json", {}, "1.1"),
+        ("x.json", {"direction": "new_to_old"}, "1.1"),
+        ("migration_new_to_old.json", {"direction": "old_to_new"}, "2.0"),
+    ],
+)
+def test_a_migration_is_answered_in_the_version_that_it_leads_to(
+    file: str, direction: dict[str, str], version: str, tmp_path: Path
+) -> None:
+    record = MIGRATION | direction | {"model_output_block_clear": "['import lib']"}
+    (made,) = samples(write(tmp_path / file, record, whole=True), ExportFormat.VERSICODE)
+    assert (made["id"], made["version"], made["code"]) == ("1#1", version, "import lib")
 
 
 def test_both_sides_of_a_migration_run_each_in_its_version(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pipeline.export import Unpack, export
+from pipeline.export.programs import read_record
 from pipeline.terms import ExportFormat
 from tests.export.restore import records
 
@@ -68,9 +69,23 @@ def test_the_fields_of_versicode(exported: Path) -> None:
     names = {"dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name", "description"}
     for direction in ("old_to_new", "new_to_old"):
         (record,) = records(exported, f"migration_{direction}.json")
-        assert set(record) == names | {"id"}
+        assert set(record) == names | {"id", "direction"}
         assert record["old_name"] in record["old_code"]
         assert record["new_name"] in record["new_code"]
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
+@pytest.mark.parametrize(("direction", "side"), [("old_to_new", "new"), ("new_to_old", "old")])
+def test_the_reference_of_a_migration_is_where_the_scorer_looks(direction: str, side: str, exported: Path) -> None:
+    """The published scorer holds answers of new_to_old against old_code: the older version is old in both directions."""
+    (record,) = records(exported, f"migration_{direction}.json")
+    assert (record["old_version"], record["new_version"]) == ("==1.1", "==2.0")
+    assert (record["old_name"], record["new_name"]) == ("fetch", "load")
+    record["model_output_block_clear"] = str([record[f"{side}_code"]])
+    path = exported / "answered.json"
+    path.write_text(json.dumps({"data": [record]}))
+    (answer,) = read_record(ExportFormat.VERSICODE, record, 1, path).answers
+    assert (answer.version, answer.code) == (record[f"{side}_version"].removeprefix("=="), record[f"{side}_code"])
 
 
 def called(code: str) -> set[str]:

@@ -263,6 +263,8 @@ def test_resolve(words: str, path: str | None) -> None:
         ({"lib.b", "lib.x"}, {"lib.c", "lib.x"}, ("lib.b", "lib.c")),
         ({"lib.b", "lib.b.m"}, {"lib.b", "lib.b.m", "lib.c"}, ("lib.b.m", "lib.b.m")),
         ({"lib.Old.a", "lib.Old.b"}, {"lib.New.a", "lib.New.b"}, ("lib.Old.a", "lib.New.a")),
+        ({"lib.parse_thing"}, {"lib.Thing.a", "lib.Thing.parse"}, ("lib.parse_thing", "lib.Thing.parse")),
+        ({"lib.Old", "lib.make"}, {"lib.New.a", "lib.New.make"}, ("lib.make", "lib.New.make")),
         ({"lib.b"}, set(), None),
         (set(), {"lib.b"}, None),
     ],

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline.drafting import DraftingRules
+from pipeline.environments import bare_environment
 from pipeline.lake import Reject, Row
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
 from pipeline.problems.drafts import Draft, additional_dependencies, draft
@@ -144,9 +147,30 @@ def test_examples_that_make_no_problem(case: str) -> None:
     assert reject.reason == reason
 
 
-def test_additional_dependencies_are_pinned_as_the_lock_has_them() -> None:
+INSTALLED = {"numpy-1.21.6": "numpy", "python_dateutil-2.8.2": "dateutil", "six-1.16": "six", "lib-1.1": "lib"}
+
+
+@pytest.mark.parametrize(
+    ("texts", "pins"),
+    [
+        (["import numpy as np\nimport lib, os\n"], ["numpy==1.21.6"]),
+        (["def f():\n    from dateutil.tz import x\n    import pytest\n"], ["python-dateutil==2.8.2"]),
+        (["import os, six, numpy\n", "from sample_1 import solve\n"], ["numpy==1.21.6", "six==1.16"]),
+        (["import lib\nfrom . import numpy\nx = 'import six'\n"], []),
+    ],
+)
+def test_additional_dependencies_are_pinned_as_the_lock_has_them(
+    texts: list[str], pins: list[str], tmp_path: Path
+) -> None:
+    """By what is installed: a distribution need not be called as what it brings."""
+    for folder, module in INSTALLED.items():
+        of_distribution = tmp_path / f"{folder}.dist-info"
+        of_distribution.mkdir()
+        name = folder.rpartition("-")[0].replace("_", "-")
+        (of_distribution / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n")
+        (of_distribution / "RECORD").write_text(f"{module}/__init__.py,,\n")
+    environment = replace(bare_environment(), site_packages=tmp_path)
     lock = (
         "lib==1.1 \\\n    --hash=sha256:0\nnumpy==1.21.6 ; python_version >= '3.7'\npython-dateutil==2.8.2\nsix==1.16\n"
     )
-    texts = ["import numpy as np\nimport lib, os\n", "def f():\n    from python_dateutil import x\n    import pytest\n"]
-    assert additional_dependencies(texts, {"lib"}, lock) == ["numpy==1.21.6", "python-dateutil==2.8.2"]
+    assert additional_dependencies(texts, {"lib"}, lock, environment) == pins

@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl import Period
+from pipeline.drafting import DraftingRules
 from pipeline.lake import Lake, Output, Row, content_id
 from pipeline.problems import ProblemRules
 from pipeline.publish import (
@@ -25,6 +26,7 @@ from pipeline.publish import (
 from pipeline.rules import RULES, load
 from pipeline.terms import (
     Agreement,
+    Codemod,
     DirectiveKind,
     DirectiveOwner,
     Disagreement,
@@ -68,6 +70,7 @@ def tables(known: World | None = None) -> Tables:
         known.changes,
         quality,
         RUN_ALONE,
+        load(RULES / "drafting.yaml", DraftingRules),
     )
     documents = [_api_document("lib.fetch")]
     symbols = [symbol("lib.fetch", "1.0", "1.1", parameters=[_parameter("number")]), symbol("lib.load", "2.0")]
@@ -98,6 +101,7 @@ def tables(known: World | None = None) -> Tables:
         "lifecycles": lives,
         "rejects": [reject("3.0rc1", RejectReason.PRE_RELEASE)],
         "releases": known.releases,
+        "rewrites": [_rewrite(known.changes)],
         "snippets": known.snippets,
         "symbols": symbols,
         "usages": uses,
@@ -168,6 +172,24 @@ def _api_document(path: str) -> Row:
         "source": DocumentSource.DOCSTRING,
         "url": None,
         **parts,
+    }
+
+
+def _rewrite(changes: list[Row]) -> Row:
+    """The first snippet as the renaming writes it for 2.0."""
+    code = OLD["code"].replace("fetch", "load")
+    edit = {"path": "lib.fetch", "parameter": None, "old": "fetch", "new": "load"}
+    return {
+        "id": content_id("rewrite", LIBRARY, "2.0", OLD["preamble"], code),
+        "library": LIBRARY,
+        "version": "2.0",
+        "snippet_id": OLD["id"],
+        "snippet_version": "1.1",
+        "changes": [change["id"] for change in changes],
+        "preamble": OLD["preamble"],
+        "code": code,
+        "checks": [],
+        "edits": [{"codemod": Codemod.NAME, "line": 1, **edit}],
     }
 
 

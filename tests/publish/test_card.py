@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from pipeline.lake import Row, table
 from pipeline.lake.schema import enum_of
-from pipeline.publish import TABLES
+from pipeline.publish import FAMILIES, TABLES
 from pipeline.publish.card import attribution_text, card_text, cell
 from pipeline.terms import SnippetSource
 from tests.instances.rows import snippet
@@ -132,8 +132,8 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("column", ["attribution", "licence", "licence_stated", "artifact"])
 def test_what_strangers_wrote_stays_in_its_cell(text: str, column: str) -> None:
-    before = attribution_text([release()], []).splitlines()
-    after = attribution_text([release(**{column: text})], []).splitlines()
+    before = attribution_text([release()], [], []).splitlines()
+    after = attribution_text([release(**{column: text})], [], []).splitlines()
     changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
     assert len(changed) == 1
     old, new = (cells(line) for line in changed[0])
@@ -156,7 +156,7 @@ def test_a_hostile_licence_leaves_the_card_as_it_is(text: str) -> None:
 def test_releases_are_named_library_by_library_in_order_of_time() -> None:
     known = tables()["releases"]
     rows = [release(library="a", purl="pkg:pypi/a@9"), *reversed(known), release(library="z", purl="pkg:pypi/z@0")]
-    names = [cells(line)[0].strip() for line in attribution_text(rows, []).splitlines() if "pkg:" in line]
+    names = [cells(line)[0].strip() for line in attribution_text(rows, [], []).splitlines() if "pkg:" in line]
     assert names == ["pkg:pypi/a@9", *(row["purl"] for row in known), "pkg:pypi/z@0"]
 
 
@@ -167,15 +167,35 @@ def test_code_of_others_is_named_once_for_each_place(text: str) -> None:
         "url": "https://example.org/a/2",
         "attribution": text,
     }
-    lines = attribution_text([release()], [post, post | {"id": "other"}, snippet("y", "lib.y", "1.0")]).splitlines()
+    lines = attribution_text([release()], [post, post | {"id": "other"}, snippet("y", "lib.y", "1.0")], []).splitlines()
     (line,) = lines[lines.index("## Code of others") + 4 :]
     assert [part.strip() for part in cells(line)[:3]] == ["1/2", "https://example.org/a/2", "CC-BY-SA-4.0"]
     assert "<" not in line
-    assert "Code of others" not in attribution_text([release()], [snippet("y", "lib.y", "1.0")])
+    assert "Code of others" not in attribution_text([release()], [snippet("y", "lib.y", "1.0")], [])
+
+
+def test_projects_are_named_unless_they_are_releases_of_the_library() -> None:
+    """Scenes and repository tasks quote dependents too, which are in no row of `releases`."""
+    (project,) = tables()["projects"]
+    lines = attribution_text([release()], [], [project, project | {"purl": release()["purl"]}]).splitlines()
+    (line,) = lines[lines.index("## Code of others") + 4 :]
+    assert [part.strip() for part in cells(line)[:3]] == ["pkg:pypi/shop@1.0", "", "MIT"]
+
+
+def test_what_the_card_says_was_run_names_every_family(card: str) -> None:
+    said = sections(card, "#")["Driftline: mine"].split("```python")[0].replace("_", " ")
+    assert [family for family in FAMILIES if family.replace("_", " ").removesuffix("s") not in said] == []
+    assert "every instance ran" not in " ".join(said.split())
+
+
+def test_directions_and_bases_of_migrations_are_counted(card: str) -> None:
+    assert "| direction | old\\_to\\_new | 1 |" in card
+    assert "| direction | new\\_to\\_old | 1 |" in card
+    assert "| basis | renamed | 2 |" in card
 
 
 def test_an_unknown_licence_is_called_unknown() -> None:
-    text = attribution_text([release(licence=None, licence_stated=None, attribution=None)], [])
+    text = attribution_text([release(licence=None, licence_stated=None, attribution=None)], [], [])
     assert "| unknown |  | unknown |" in text
 
 

@@ -31,6 +31,7 @@ LEAKING = {
     "right context": ("published_contexts", {"right_context": "\nlib.fetch()\n"}),
     "query": ("published_contexts", {"query": "Call fetch."}),
     "controlled": ("published_controlled_completions", {"left_context": "# fetch it\n"}),
+    "the title of a post": ("published_block_completions", {"description": "Why is my Page empty?"}),
     "another language": (
         "published_block_completions",
         {"masked_code": "import org.lib.[token-mask]; // Page\n[block-mask]\n", "code": "import org.lib.Page; // Page\nPage page = new Page(1);\n"},

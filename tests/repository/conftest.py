@@ -1,18 +1,26 @@
-"""A small project with tests of its own, in an environment that holds pytest and nothing else."""
+"""A small project with tests of its own, an environment that holds pytest and nothing else, a workshop with both."""
 
 from __future__ import annotations
 
 import shutil
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pipeline.environments import Environment, Sandbox, find_sandbox
-from pipeline.repository import Project, RepositoryRules
+from pipeline.crawl import LicenceRules
+from pipeline.crawl.http import Unreachable
+from pipeline.crawl.index import IndexFile
+from pipeline.environments import Environment, Sandbox, Wanted, find_sandbox
+from pipeline.lake import Output, Row
+from pipeline.repository import Project, RepositoryRules, Workshop, projects_stage
 from pipeline.repository.tree import Tree
 from pipeline.rules import RULES, load
+from pipeline.terms import ArtifactKind, EnvironmentOutcome, Rung, SnippetSource
 from tests.validation.conftest import empty_environment
 
 FILES = {
@@ -144,3 +152,87 @@ def tree(rules: RepositoryRules, files: Mapping[str, str] = FILES) -> Tree:
 @pytest.fixture
 def shop(rules: RepositoryRules, environment: Environment, sandbox: Sandbox) -> Project:
     return Project(tree(rules), ("shop",), environment, sandbox, rules)
+
+
+TIME = datetime(2024, 5, 1, tzinfo=UTC)
+METADATA = (
+    "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\nLicense: MIT\nAuthor: A. Person\n"
+    "Project-URL: Source, https://example.org/shop\nClassifier: Topic :: Office/Business\n"
+)
+RELEASE: Row = {
+    "library": "shop",
+    "version": "1.0",
+    "release_time": TIME,
+    "requires_python": None,
+    "import_names": ["shop"],
+    "licence": "MIT",
+    "attribution": "A. Person",
+}
+DEPENDENT: Row = {
+    "library": "shop",
+    "source": SnippetSource.DOWNSTREAM,
+    "place": "pkg:pypi/mall@2.0",
+    "created_time": TIME,
+    "licence": "GPL-3.0-only",
+    "attribution": "B. Person",
+}
+
+
+@dataclass
+class Sources:
+    """Sources of projects that are in memory, or fail."""
+
+    trees: Mapping[str, Tree]
+    error: Exception | None = None
+
+    def find(self, name: str, version: str) -> IndexFile | None:
+        if isinstance(self.error, Unreachable):
+            raise self.error
+        filename = f"{name}-{version}.tar.gz"
+        file = IndexFile(filename, "https://example.org/x", ArtifactKind.SDIST, "0" * 64, 9, None, False, TIME)
+        return file if name in self.trees else None
+
+    def tree(self, name: str, version: str, sha256: str, size: int = 0) -> Tree:
+        if self.error:
+            raise self.error
+        return self.trees[name]
+
+
+@dataclass
+class Store:
+    """A store that has one environment, for wishes that it does not refuse."""
+
+    environment: Environment
+    refuses: Callable[[Wanted], bool] = lambda wanted: False
+    asked: list[Wanted] = field(default_factory=list)
+
+    def build(self, wanted: Wanted) -> Row:
+        self.asked.append(wanted)
+        outcome = EnvironmentOutcome.UNRESOLVABLE if self.refuses(wanted) else EnvironmentOutcome.BUILT
+        made = {"python": "3.11", "cutoff": TIME, "rung": Rung.WHEELS, "lock_id": "l" * 32, "lock": "pytest==8.1.1"}
+        return {"outcome": outcome, "detail": "nothing fits", "import_names": ["shop"], **made}
+
+    def open(self, row: Row) -> Environment:
+        assert row["outcome"] == EnvironmentOutcome.BUILT
+        return self.environment
+
+
+@pytest.fixture(scope="module")
+def workshop(rules: RepositoryRules, environment: Environment, sandbox: Sandbox) -> Workshop:
+    files = FILES | {"PKG-INFO": METADATA}
+    sources: Any = Sources({"shop": tree(rules, files)})
+    store: Any = Store(environment)
+    return Workshop(sources, store, sandbox, rules, workers=2)
+
+
+def with_files(workshop: Workshop, changed: Mapping[str, str], **updated: Any) -> Workshop:
+    rules = workshop.rules.model_copy(update=updated)
+    sources: Any = Sources({"shop": tree(rules, {**FILES, "PKG-INFO": METADATA, **changed})})
+    return replace(workshop, sources=sources, rules=rules)
+
+
+LICENCES = load(RULES / "licences.yaml", LicenceRules)
+
+
+def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
+    return projects_stage([RELEASE], found or [], workshop, LICENCES)

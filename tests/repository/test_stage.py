@@ -2,129 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from pipeline.crawl import LicenceRules
 from pipeline.crawl.archives import UnsafeArchive
 from pipeline.crawl.http import Unreachable, WrongHash
-from pipeline.crawl.index import IndexFile
-from pipeline.drafting import Refusal
-from pipeline.environments import Environment, Sandbox, Wanted
 from pipeline.lake import Output, Row, table
 from pipeline.publish import QualityRules, repository_gate_stage
-from pipeline.repository import (
-    RepositoryRules,
-    Required,
-    RequirementWriter,
-    Undocumented,
-    Workshop,
-    open_project,
-    projects_stage,
-    repository_tasks_stage,
-    required,
-)
+from pipeline.repository import Workshop, open_project, projects_stage, repository_tasks_stage
 from pipeline.repository.sdists import TooLarge
-from pipeline.repository.tree import Tree
 from pipeline.rules import RULES, load
 from pipeline.terms import (
-    ArtifactKind,
     EnvironmentOutcome,
     ProjectOutcome,
     RejectReason,
-    RequirementBasis,
-    Rung,
-    SnippetSource,
     TestOutcome,
 )
-from tests.repository.conftest import FILES, tree
-
-TIME = datetime(2024, 5, 1, tzinfo=UTC)
-METADATA = (
-    "Metadata-Version: 2.1\nName: shop\nVersion: 1.0\nLicense: MIT\nAuthor: A. Person\n"
-    "Project-URL: Source, https://example.org/shop\nClassifier: Topic :: Office/Business\n"
-)
-RELEASE: Row = {
-    "library": "shop",
-    "version": "1.0",
-    "release_time": TIME,
-    "requires_python": None,
-    "import_names": ["shop"],
-    "licence": "MIT",
-    "attribution": "A. Person",
-}
-DEPENDENT: Row = {
-    "library": "shop",
-    "source": SnippetSource.DOWNSTREAM,
-    "place": "pkg:pypi/mall@2.0",
-    "created_time": TIME,
-    "licence": "GPL-3.0-only",
-    "attribution": "B. Person",
-}
-
-
-@dataclass
-class Sources:
-    """Sources of projects that are in memory, or fail."""
-
-    trees: Mapping[str, Tree]
-    error: Exception | None = None
-
-    def find(self, name: str, version: str) -> IndexFile | None:
-        if isinstance(self.error, Unreachable):
-            raise self.error
-        filename = f"{name}-{version}.tar.gz"
-        file = IndexFile(filename, "https://example.org/x", ArtifactKind.SDIST, "0" * 64, 9, None, False, TIME)
-        return file if name in self.trees else None
-
-    def tree(self, name: str, version: str, sha256: str, size: int = 0) -> Tree:
-        if self.error:
-            raise self.error
-        return self.trees[name]
-
-
-@dataclass
-class Store:
-    """A store that has one environment, for wishes that it does not refuse."""
-
-    environment: Environment
-    refuses: Callable[[Wanted], bool] = lambda wanted: False
-    asked: list[Wanted] = field(default_factory=list)
-
-    def build(self, wanted: Wanted) -> Row:
-        self.asked.append(wanted)
-        outcome = EnvironmentOutcome.UNRESOLVABLE if self.refuses(wanted) else EnvironmentOutcome.BUILT
-        made = {"python": "3.11", "cutoff": TIME, "rung": Rung.WHEELS, "lock_id": "l" * 32, "lock": "pytest==8.1.1"}
-        return {"outcome": outcome, "detail": "nothing fits", "import_names": ["shop"], **made}
-
-    def open(self, row: Row) -> Environment:
-        assert row["outcome"] == EnvironmentOutcome.BUILT
-        return self.environment
-
-
-@pytest.fixture(scope="module")
-def workshop(rules: RepositoryRules, environment: Environment, sandbox: Sandbox) -> Workshop:
-    files = FILES | {"PKG-INFO": METADATA}
-    sources: Any = Sources({"shop": tree(rules, files)})
-    store: Any = Store(environment)
-    return Workshop(sources, store, sandbox, rules, workers=2)
-
-
-def with_files(workshop: Workshop, changed: Mapping[str, str], **updated: Any) -> Workshop:
-    rules = workshop.rules.model_copy(update=updated)
-    sources: Any = Sources({"shop": tree(rules, {**FILES, "PKG-INFO": METADATA, **changed})})
-    return replace(workshop, sources=sources, rules=rules)
-
-
-LICENCES = load(RULES / "licences.yaml", LicenceRules)
-
-
-def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
-    return projects_stage([RELEASE], found or [], workshop, LICENCES)
+from tests.repository.conftest import DEPENDENT, FILES, LICENCES, RELEASE, Sources, Store, trace, tree, with_files
 
 
 @pytest.fixture(scope="module")
@@ -132,9 +28,9 @@ def traced(workshop: Workshop) -> Output:
     return trace(workshop)
 
 
-def make(workshop: Workshop, traced: Output, writer: RequirementWriter | None = None) -> Output:
+def make(workshop: Workshop, traced: Output) -> Output:
     tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
-    return repository_tasks_stage(**tables, workshop=workshop, writer=writer)
+    return repository_tasks_stage(**tables, workshop=workshop)
 
 
 @pytest.fixture(scope="module")
@@ -222,60 +118,6 @@ def test_what_is_refused_is_told(tasks: Output, traced: Output) -> None:
     assert refused["rounded"] is RejectReason.NO_TEXT
     assert refused["__init__"] is RejectReason.NO_TEXT
     assert tasks.seen == len(functions)
-
-
-@dataclass
-class Requirements:
-    """Answers for every function that it is asked about, or why not."""
-
-    refusal: Refusal | None = None
-    asked: list[str] = field(default_factory=list)
-
-    def require(self, functions: Sequence[Undocumented]) -> list[Required]:
-        self.asked += [function.namespace for function in functions]
-        told = ("Round a value to whole cents.", {"value": "what to round"}, "the cents")
-        return [Required(None if self.refusal else required(one.node, *told), self.refusal) for one in functions]
-
-
-NOT_TAKEN = Refusal("it copies the body", False, "model-1", "0" * 64, 3, 90, 70)
-
-
-@pytest.mark.parametrize(
-    ("refusal", "reason", "notes"),
-    [
-        (None, None, []),
-        (replace(NOT_TAKEN, waiting=True), RejectReason.DRAFT_WAITING, []),
-        (NOT_TAKEN, RejectReason.NO_TEXT, [RejectReason.DRAFT_REFUSED]),
-    ],
-    ids=["written", "waiting", "refused"],
-)
-def test_a_model_writes_what_functions_without_a_docstring_are_to_do(
-    workshop: Workshop, traced: Output, tasks: Output, refusal: Refusal | None, reason: Any, notes: list[Any]
-) -> None:
-    short = replace(workshop, rules=workshop.rules.model_copy(update={"min_body_lines": 1, "tasks": 4}))
-    writer = Requirements(refusal)
-    output = make(short, traced, writer)
-    assert len(writer.asked) == 1, "as many as there are places"
-    made = by_name(output.tables["repository_tasks"])
-    before = by_name(tasks.tables["repository_tasks"])
-    assert {name: made[name] for name in before} == before, "the documented ones stay"
-    assert [note.reason for note in output.notes] == notes
-    (asked,) = (row["id"] for row in traced.tables["traced_functions"] if row["namespace"] == writer.asked[0])
-    refused = {reject.key: reject.reason for reject in output.rejects}
-    if refusal is None:
-        for name in set(made) - set(before):
-            assert made[name]["requirement_basis"] is RequirementBasis.MODEL
-            assert made[name]["functionality"] == "Round a value to whole cents."
-            table("repository_tasks").check(made[name])
-    else:
-        assert refused[asked] is reason
-
-
-def test_no_model_is_asked_where_documented_functions_take_all_places(workshop: Workshop, traced: Output) -> None:
-    few = replace(workshop, rules=workshop.rules.model_copy(update={"min_body_lines": 1, "tasks": 3}))
-    writer = Requirements()
-    make(few, traced, writer)
-    assert writer.asked == []
 
 
 def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:

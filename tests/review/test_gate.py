@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from pipeline.drafting import DraftingRules
 from pipeline.lake import Output, Row, content_id, table
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.quality import QualityRules
@@ -16,6 +17,7 @@ from tests.instances.rows import LIBRARY
 from tests.review.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 
 
 def gate(world: World, flags: list[Row] | None = None, environments: list[Row] | None = None) -> Output:
@@ -33,6 +35,7 @@ def gate(world: World, flags: list[Row] | None = None, environments: list[Row] |
         world.changes,
         QUALITY,
         RUN_ALONE,
+        DRAFTING,
     )
     for name, rows in output.tables.items():
         for row in rows:
@@ -128,7 +131,7 @@ def test_a_block_of_another_language_carries_its_post() -> None:
     expected: dict[str, Any] = {
         "masked_code": "import org.lib.[token-mask];\n\n[block-mask]\n",
         "core_token": "Page",
-        "description": "Show a page",
+        "description": "Show a [API]",
         "source": "stack_overflow",
         "version_evidence": "text",
         "stated": "title: lib 2.0",
@@ -138,6 +141,19 @@ def test_a_block_of_another_language_carries_its_post() -> None:
         "flags": [],
     }
     assert {column: row[column] for column in expected} == expected
+
+
+def test_the_title_of_a_post_does_not_name_what_its_block_hides() -> None:
+    made = world()
+    titled = [row | {"title": "Why is lib.Page empty? pages of lib"} for row in made.snippets]
+    row = published(gate(made.but(snippets=titled)), "published_block_completions", "2.0")
+    assert row["description"] == "Why is lib.[API] empty? [API] of lib"
+
+
+def test_a_post_without_a_title_has_no_description() -> None:
+    made = world()
+    untitled = [row | {"title": None} for row in made.snippets]
+    assert published(gate(made.but(snippets=untitled)), "published_block_completions", "2.0")["description"] is None
 
 
 def part(world: World) -> World:

@@ -42,6 +42,8 @@ def test_exact_match(prediction: str, granularity: Granularity, expected: bool) 
         ("", "core_token valid arguments with_statement keywords"),
         ("open_url()\nwith open_url(url, timeout=3): pass", ""),
         ("# open_url\nwith x: pass", "arguments keywords"),
+        # two calls do not keep one rule each: the first of them has two arguments, the second the keyword
+        ("with open_url(a, b) as page, open_url(timeout=3): pass", "keywords"),
     ],
 )
 def test_rules(prediction: str, broken: str) -> None:

@@ -19,6 +19,7 @@ from pipeline.scores.reading import read
 from pipeline.terms import Family, Metric
 from tests.scores.snapshots import BLOCK, CONTEXT, LINE, MIGRATION, PROBLEM, REPOSITORY_TASK, TOKEN
 
+CALLING = PROBLEM | {"starting_code": "import demo\ndemo.load(1)\n"}
 WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
 
 
@@ -41,6 +42,8 @@ WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
         (Family.CONTEXT, CONTEXT, "load(2)\ny = other()", {"api_f1": 2 / 3}),
         (Family.PROBLEM, PROBLEM, "result = demo.load(1)", {"api_hit": 1}),
         (Family.PROBLEM, PROBLEM, "result = demo.save(1)", {"api_hit": 0}),
+        (Family.PROBLEM, CALLING, "import demo\ndemo.load(1)\n", {"api_hit": 0}),  # the starting code once more
+        (Family.PROBLEM, CALLING, "import demo\ndemo.load(1)\ndemo.load(2)\n", {"api_hit": 1}),
         (Family.REPOSITORY_TASK, REPOSITORY_TASK, "    return self.show()", {"recall": 0.5}),
         (Family.REPOSITORY_TASK, REPOSITORY_TASK, "    # show\n    return 'load'", {"recall": 0}),
         (Family.SCENE, {}, "x", {}),

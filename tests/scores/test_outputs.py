@@ -9,7 +9,7 @@ import pytest
 from pipeline.environments import bare_environment, find_sandbox
 from pipeline.rules import RULES, load
 from pipeline.scores.controls import control, fails_for_certain
-from pipeline.scores.filling import body_in, filled
+from pipeline.scores.filling import beyond, body_in, filled, solved
 from pipeline.scores.outputs import stated_outputs
 from pipeline.scores.tasks import Task
 from pipeline.terms import Family, Outcome
@@ -55,6 +55,48 @@ def test_a_body_takes_the_place_of_lines() -> None:
     text = "def f():\n    a = 1\n    return a\n\n\nx\x0c = 2\n"
     assert body_in(text, "    return 2\n", (2, 3)) == "def f():\n    return 2\n\n\nx\x0c = 2\n"
     assert body_in(text, "    a = 1\n    return a", (2, 3)) == text
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "        if x:\n            y()\n        return x\n",
+        "if x:\n    y()\nreturn x",
+        "if x:\n            y()\n        return x\n",
+        "    if x:\n        y()\n    return x\n",
+        "\n# why\n        if x:\n            y()\n        return x\n",
+    ],
+)
+def test_a_body_stands_where_the_old_one_stood(body: str) -> None:
+    text = "class A:\n    def f():\n# why\n        return 1\n\nB = 1\n"
+    program = body_in(text, body, (3, 4))
+    ran = [line for line in program.split("\n") if line.strip() and "#" not in line]
+    kept = ["        if x:", "            y()", "        return x"]
+    assert ran == ["class A:", "    def f():", *kept, "B = 1"]
+
+
+STARTING = "import textwrap\n\n\ndef solve(text):\n"
+BODY = "    return textwrap.wrap(text)\n"
+
+
+@pytest.mark.parametrize(
+    ("sample", "program"),
+    [
+        (BODY, STARTING + BODY),
+        (STARTING + BODY, STARTING + BODY),
+        (f"\n{STARTING}    # wraps\n{BODY}", f"\n{STARTING}    # wraps\n{BODY}"),
+        ("from textwrap import wrap\ndef solve(text): return wrap(text)", None),
+        ("    return (", STARTING + "    return ("),
+        ("", ""),
+    ],
+)
+def test_a_solution_goes_on_or_is_the_whole_program(sample: str, program: str | None) -> None:
+    assert solved(STARTING, sample) == (sample if program is None else program)
+
+
+def test_what_lies_beyond_the_starting_code() -> None:
+    assert beyond(STARTING, BODY) == BODY.strip("\n")
+    assert beyond(STARTING, STARTING + BODY).strip("\n") == BODY.strip("\n")
 
 
 PREAMBLE = "from textwrap import dedent, wrap\n"

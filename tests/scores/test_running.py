@@ -33,6 +33,7 @@ CHECKS = [
     {"statement": "lines = wrap('a b', 1)\n", "expected": None, "options": []},
     {"statement": "lines\n", "expected": "['a', 'b']\n", "options": []},
 ]
+UNFINISHED = "import textwrap\ndef solve(text):\n"
 OF_WRAP = {"code": CODE, "core_token": "wrap"}
 TABLES_OF_WRAP: dict[str, list[dict[str, Any]]] = {
     "completions": [
@@ -43,7 +44,10 @@ TABLES_OF_WRAP: dict[str, list[dict[str, Any]]] = {
         LINE | OF_WRAP | {"id": "lost", "lock_id": "gone", "masked_code": CODE.replace("lines = wrap('a b', 1)", "[line-mask]")},
     ],
     "migrations": [MIGRATION | {"target_code": CODE, "target_name": "wrap"}],
-    "problems": [PROBLEM | {"starting_code": "import textwrap\n", "hidden_tests": "from sample import result\ndef test_it():\n    assert result == ['a', 'b']\n", "test": "assert len(result) == 2"}],
+    "problems": [
+        PROBLEM | {"starting_code": "import textwrap\n", "hidden_tests": "from sample import result\ndef test_it():\n    assert result == ['a', 'b']\n", "test": "assert len(result) == 2"},
+        PROBLEM | {"id": "unfinished", "starting_code": UNFINISHED, "hidden_tests": "from sample import solve\ndef test_it():\n    assert solve('a b') == ['a', 'b']\n", "test": "assert solve('')== []"},
+    ],
     "snippets": [
         {"id": "s1", "preamble": "", "code": CODE, "checks": CHECKS},
         {"id": "s2", "preamble": "", "code": "x = 1\nwrap('')\n", "checks": CHECKS[:0]},
@@ -115,6 +119,18 @@ def test_a_problem_has_hidden_tests_and_a_visible_one(folder: Path, runners: Run
     found = scored(folder, runners, {"id": "problem", "completions": texts})
     assert passes(found)["problem", 1][0] == 0.5
     assert passes(found, Metric.PASS_VISIBLE)["problem", 1][0] == 1.0
+
+
+def test_a_problem_may_be_answered_as_its_prompt_asks_the_whole_program_in_a_code_block(
+    folder: Path, runners: Runners
+) -> None:
+    body = "    return textwrap.wrap(text, 1)\n"
+    found = scored(
+        folder,
+        runners,
+        {"id": "unfinished", "completions": [body, f"I wrap it.\n```python\n{UNFINISHED}{body}```\n", body.lstrip()]},
+    )
+    assert passes(found)["problem", 1][0] == 0.6667
 
 
 @pytest.mark.parametrize(

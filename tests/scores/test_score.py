@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 
 from pipeline.lake import read_parquet
-from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
+from pipeline.scores import Scored, ScoreRules, SnapshotError, read_tasks, score_predictions, write
 from pipeline.terms import Exclusion, Facet, Family, Metric
 from tests.scores.snapshots import (
     MIGRATION,
@@ -130,6 +131,21 @@ def test_groups_are_those_of_the_rows(folder: Path) -> None:
     assert figure(found, Family.CONTEXT, Metric.API_F1, facet=Facet.TAG)["value"] == "introduced"
     assert figure(found, Family.MIGRATION, Metric.CDC, facet=Facet.DISCRIMINATING)["value"] == "true"
     assert figure(found, Family.PROBLEM, Metric.API_HIT, facet=Facet.CATEGORY)["value"] == "function_name"
+
+
+def test_the_year_of_a_migration_is_that_of_its_target(tmp_path: Path) -> None:
+    times = {"release_time": datetime(2019, 1, 1, tzinfo=UTC), "target_release_time": datetime(2023, 1, 1, tzinfo=UTC)}
+    found = scored(snapshot(tmp_path / "snapshot", {"migrations": [MIGRATION | times]}), answers())
+    assert figure(found, Family.MIGRATION, Metric.CDC, facet=Facet.YEAR)["value"] == "2023"
+
+
+def test_the_year_of_a_scene_is_that_of_its_project(tmp_path: Path) -> None:
+    tables: dict[str, list[dict[str, Any]]] = {
+        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1"}],
+        "projects": [{"id": "shop 1.0", "release_time": datetime(2024, 1, 1, tzinfo=UTC)}],
+    }
+    tasks = read_tasks(snapshot(tmp_path / "snapshot", tables), RULES_OF_SCORES.facets)
+    assert {(Facet.YEAR, "2024"), (Facet.SCENE, "1.1")} <= set(tasks["scene"][Family.SCENE].groups)
 
 
 @pytest.mark.parametrize(

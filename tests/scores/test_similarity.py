@@ -26,6 +26,7 @@ REFERENCE = "frame = pd.concat([frame, row], ignore_index=True)"
         ("", "", 1.0, 1.0),
         ("x", "", 0.0, 0.0),
         ("3", "4", 0.0, 0.0),
+        ("3", "3", 1.0, 1.0),
         ("if x in y:", "for x in y:", 1.0, 0.0),
     ],
 )

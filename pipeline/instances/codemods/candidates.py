@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import libcst as cst
 
 from pipeline.instances.codemods.program import Program
+from pipeline.instances.codemods.reading import Reading
 from pipeline.instances.codemods.rewrite import Rewritten, rewrite
 from pipeline.instances.codemods.rules import CodemodRules
 from pipeline.instances.codemods.signatures import Unfit
@@ -93,17 +94,27 @@ def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> 
     return last if history.is_public(path, last) else None
 
 
-class _Programs(dict[str, Program | Unfit]):
-    """Parsed snippets by id: one is rewritten for several releases."""
+class _Programs:
+    """Snippets read and parsed, by id: one is rewritten for several releases."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Reading] = {}
+        self._parsed: dict[str, Program | Unfit] = {}
+
+    def read(self, snippet: Row) -> Reading:
+        """Return what a snippet calls."""
+        if snippet["id"] not in self._read:
+            self._read[snippet["id"]] = Reading(snippet)
+        return self._read[snippet["id"]]
 
     def of(self, snippet: Row) -> Program:
-        """Return a snippet parsed. Errors: Unfit."""
-        if snippet["id"] not in self:
+        """Return a snippet parsed by libcst. Errors: Unfit."""
+        if snippet["id"] not in self._parsed:
             try:
-                self[snippet["id"]] = Program(snippet)
+                self._parsed[snippet["id"]] = Program(snippet)
             except Unfit as error:
-                self[snippet["id"]] = error
-        program = self[snippet["id"]]
+                self._parsed[snippet["id"]] = error
+        program = self._parsed[snippet["id"]]
         if isinstance(program, Unfit):
             raise program
         return program
@@ -115,17 +126,21 @@ def _pair(
     key = f"{snippet['id']} {transition.source} {transition.target}"
     steps = [step for usage in usages if (step := transition.step(usage)) is not None]
     steps = [step for step in steps if step.basis in rules.follow]
-    lines = source_of(snippet).count("\n") + 1
-    if not steps:
+    tasks = [step.task for step in steps]
+    if programs.read(snippet).stays(tasks):
         return None
+    lines = source_of(snippet).count("\n") + 1
     if lines > rules.max_lines:
         return Reject(key, RejectReason.TOO_LONG, f"{lines} lines, the rule for codemods takes {rules.max_lines}")
     try:
-        written = rewrite(programs.of(snippet), [step.task for step in steps])
+        written = rewrite(programs.of(snippet), tasks)
     except (Unfit, cst.CSTValidationError) as error:
         return Reject(key, RejectReason.NO_CODEMOD, f"{steps[0].task.usage['path']}: {error}")
     if written is None:
         return None
+    if line := programs.read(snippet).unproven(written.edits):
+        detail = f"{steps[0].task.usage['path']}: line {line} stands in a function that nothing calls"
+        return Reject(key, RejectReason.NO_CODEMOD, detail)
     pair = _as_pair(snippet, steps, written, transition)
     if pair.basis in rules.only_with_outputs and not _may_be_trusted(pair, snippet):
         detail = f"{pair.old.path}: no stated output tells whether {pair.new.path} does the same"

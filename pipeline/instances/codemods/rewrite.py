@@ -12,7 +12,7 @@ from pipeline.instances.codemods.calls import ArgumentEdit, edits_of, given_by, 
 from pipeline.instances.codemods.imports import ImportEditor
 from pipeline.instances.codemods.moves import Move, Mover
 from pipeline.instances.codemods.program import Pieces, Program, Span, Statement, names_of
-from pipeline.instances.codemods.signatures import Parameter, Unfit, adapt, bind
+from pipeline.instances.codemods.signatures import Parameter, Unfit, adapt, bind, is_as_given
 from pipeline.lake import Row
 from pipeline.terms import Codemod
 
@@ -155,9 +155,10 @@ class _UseEditor(cst.CSTTransformer):
             if recall.may_keep and not any(argument.keyword or argument.star for argument in given):
                 return updated_node
             raise
-        edits = edits_of(original_node, bound, passed)
-        self._note_arguments(original_node, task, edits)
-        return written(updated_node, passed) if edits else updated_node
+        if is_as_given(given, passed):
+            return updated_node
+        self._note_arguments(original_node, task, edits_of(original_node, bound, passed))
+        return written(updated_node, passed)
 
     def _use(self, original: cst.Name | cst.Attribute, updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
         text = self.mover.texts.get(self.program.span(original))

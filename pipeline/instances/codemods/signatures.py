@@ -132,6 +132,11 @@ def adapt(
     return [*first, *(Passed("*", None, at) for at in rest), *named]
 
 
+def is_as_given(given: Sequence[Given], passed: Iterable[Passed]) -> bool:
+    """Say whether every argument is passed on as it was given, and no other."""
+    return {(each.source, each.keyword) for each in passed} == {(at, each.keyword) for at, each in enumerate(given)}
+
+
 class _Target:
     """The signature that a call is written for, looked up."""
 

@@ -6,13 +6,16 @@ import signal
 import sys
 import time
 
+import _pytest.reports
+import _pytest.runner
+import _pytest.unittest
 import pytest
 
 from .tracing import Tracer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from typing import Any
 
 _ARGUMENTS = ("-q", "--tb=line", "--color=no", "--continue-on-collection-errors", "--rootdir=.")
@@ -22,6 +25,15 @@ _OVERRIDDEN = ("addopts=", "required_plugins=", "xfail_strict=false", "log_cli=f
 _RANK = ("passed", "skipped", "failed", "error", "timed_out")
 _LONGEST = 300
 _AGAIN_S = 0.1
+
+
+# What decides how a test comes out. Code under test that puts something else in its place passes nothing.
+_DECIDES = (
+    (pytest.Function, "runtest"),
+    (_pytest.unittest.TestCaseFunction, "runtest"),
+    (_pytest.runner.CallInfo, "from_call"),
+    (_pytest.reports.TestReport, "from_item_and_call"),
+)
 
 
 class OutOfTime(BaseException):
@@ -39,6 +51,8 @@ class Seen:
         self.outcomes: dict[str, str] = {}
         self.broken: list[str] = []
         self.running: str | None = None
+        self.raised = False
+        self.deciding = deciding()
         self.said: dict[str, str] = {}
 
     def pytest_collectreport(self, report: "Any") -> None:
@@ -76,11 +90,12 @@ class Seen:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_setup(self, item: "Any") -> "Iterator[None]":
+    def pytest_runtest_setup(self, item: "Any") -> "Generator[None, Any, None]":
         """A phase of a test, which may be ended; pytest itself may not."""
         self.running = item.nodeid
-        yield
+        outcome = yield
         self.running = None
+        self.raised = outcome.excinfo is not None
 
     pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
 
@@ -102,12 +117,19 @@ class Seen:
             self.said.setdefault(report.nodeid, last_line(report.longrepr))
             self.note(report.nodeid, "failed" if report.when == "call" else "error")
         elif report.when == "call":
-            self.note(report.nodeid, "passed")
+            # A hook may have made a pass of what raised.
+            is_honest = not self.raised and deciding() == self.deciding
+            self.note(report.nodeid, "passed" if is_honest else "failed")
 
     def note(self, nodeid: str, outcome: str) -> None:
         """Keep the worst outcome of a test's phases."""
         before = self.outcomes.get(nodeid, "passed")
         self.outcomes[nodeid] = max(before, outcome, key=_RANK.index)
+
+
+def deciding() -> "list[Any]":
+    """Return what stands now where pytest decides how a test comes out."""
+    return [vars(owner).get(name) for owner, name in _DECIDES]
 
 
 def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":

@@ -29,6 +29,11 @@ def module(source: str) -> dict[str, str]:
     return {"lib.py": source}
 
 
+def package(**modules: str) -> dict[str, str]:
+    """A library that is a package, by its modules; `init` is what the package itself binds."""
+    return {f"lib/{'__init__' if name == 'init' else name}.py": source for name, source in modules.items()}
+
+
 def example(code: str, first: str, last: str | None = None, path: str = "lib", outputs: tuple[str, ...] = ()) -> Row:
     """An example whose imports are its preamble; `outputs` are those that it states for its last statements."""
     lines = code.splitlines(keepends=True)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.drafting import DraftingRules
 from pipeline.environments import EnvironmentStore, Sandbox, environment_rules, environments_stage, find_sandbox
 from pipeline.lake import Row, table
 from pipeline.publish import QualityRules, gate_stage
@@ -17,6 +18,7 @@ from tests.instances.codemods.library import Files, Tables, example, module, sta
 from tests.instances.rows import RUN_ALONE, verdict
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 BODY = '    """Fetch a page, slowly and surely."""\n    page = [name, how]\n    page = page[:2]\n    return "".join(page)\n'
 OLD = module(f"def fetch(name, how='slow'):\n{BODY}")
 NEW = module(f"def load(name, how='slow'):\n{BODY}")
@@ -50,6 +52,7 @@ def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple
         tables["changes"],
         QUALITY,
         RUN_ALONE,
+        DRAFTING,
     )
     rows = list(output.tables["published_migrations"])
     for row in rows:

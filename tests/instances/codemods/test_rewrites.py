@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from pipeline.lake import Row
-from tests.instances.codemods.library import Files, example, instances, module, over, rewritten, run
+from tests.instances.codemods.library import Files, example, instances, module, over, package, rewritten, run
 from tests.instances.rows import CODEMODS
 
 BODY = '    """Fetch a page, slowly and surely."""\n    page = [name, size]\n    page.reverse()\n    return page\n'
@@ -21,10 +21,6 @@ class Case:
     new: Files
     code: str
     expected: str
-
-
-def package(**modules: str) -> dict[str, str]:
-    return {f"lib/{'__init__' if name == 'init' else name}.py": source for name, source in modules.items()}
 
 
 FETCH = f"def fetch(name, size=1):\n{BODY}"
