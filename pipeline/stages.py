@@ -108,7 +108,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         writes="api_documents",
         depends=lambda: rules.directives,
         run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
-        version=3,
+        version=2,
     )
     yield _stage(
         "snippets",
@@ -161,7 +161,7 @@ def _analysis(house: House) -> Iterator[Stage]:
         run=lambda **tables: drafting_stage(
             **tables, rules=rules.drafting, writer=house.writer(rules.drafts.description)
         ),
-        version=2,
+        version=3,
     )
     yield _stage(
         "controlled",
