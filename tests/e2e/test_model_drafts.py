@@ -179,22 +179,28 @@ def test_a_batch_of_a_refresh_that_was_killed_is_collected_and_not_sent_again(
 def test_where_money_ends_the_refresh_is_whole_and_later_ones_go_on(
     demo: Index, server: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = rules(tmp_path / "rules", run_usd=0.0015, batch_from=1000)
-    set_up(monkeypatch, environment(demo, tmp_path / "data", folder, server.url))
+    folder = rules(tmp_path / "rules", run_usd=0.001, batch_from=1000)
+    variables = environment(demo, tmp_path / "data", folder, server.url)
+    set_up(monkeypatch, variables)
     published = refresh("run 0")
     assert verify(published.path) == []
     first = drafts_of(Refresh(run="run 0"))
     assert first.asked is not None
     assert first.asked.waiting > 0
     assert "run_usd" in (first.asked.stopped or "")
-    assert 0 < first.nano_usd <= 1_500_000
+    assert 0 < first.nano_usd <= 1_000_000
     assert {row["drafter"] for row in rows(published, "completions")} == {"model", "offline"}
     assert all(count.seen == count.made + sum(count.rejected.values()) + count.unchanged
                for count in counts_of(Refresh(run="run 0")))  # fmt: skip
+    process = command(variables)
+    told, errors = process.communicate(timeout=400)
+    model = json.loads(told)["drafts"]["model"]
+    assert (process.returncode, errors) == (0, ""), "waiting is no failure"
+    assert 0 < model["waiting"] < first.asked.waiting
     for number in range(1, 30):
         published = refresh(f"run {number}")
         later = drafts_of(Refresh(run=f"run {number}"))
-        assert later.nano_usd <= 1_500_000
+        assert later.nano_usd <= 1_000_000
         if later.asked is None or not later.asked.waiting:
             break
     assert set(sent(server).values()) == {1}
