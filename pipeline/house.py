@@ -132,7 +132,9 @@ class House:
 
     def trace_projects(self, **tables: list[Row]) -> Output:
         """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
-        return projects_stage(**tables, workshop=self.workshop, licences=self.rules.licences)
+        return projects_stage(
+            **tables, workshop=self.workshop, licences=self.rules.licences, allowed=self.rules.quality.licences
+        )
 
     def make_scenes(self, **tables: list[Row]) -> Output:
         """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""

@@ -315,7 +315,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=5,
+        version=6,
     )
     yield _stage(
         "problems_gate",

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pipeline.export.evocodebench import path_of
+from pipeline.export.codevbench import below_sources
 from pipeline.export.programs import SCENE, TASK
 from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
 from pipeline.export.results import Record
 from pipeline.terms import ExportFormat
 
-_ANSWER_OF_TASK: Fields = {"completion": (str, list)}
+_ANSWER_OF_TASK: Fields = {"completion": (str, list), "indent": int}
 _ANSWER_OF_SCENE: Fields = {"response": (str, list)}
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A file of a project with what a model wrote in it, or as it is; `folder` is DOMAIN/PROJECT."""
+    """A file of a project with what a model wrote in it, or as it is; `folder` is the project's."""
 
     name: str
     folder: str
@@ -39,7 +40,8 @@ def changes_of(wanted: ExportFormat, record: Record) -> list[Change]:
         rewrites = [_with_body(record, answer) for answer in answers_in(record, "completion") or (None,)]
     else:
         checked(record, SCENE, _ANSWER_OF_SCENE)
-        name, path, tests = record["block_key"], record["block_key"].rpartition("#")[0], record["unit_test_ids"]
+        name, tests = record["block_key"], record["unit_test_ids"]
+        path = below_sources(name).rpartition("#")[0]
         rewrites = [
             _with_middle(record, answer) for answer in answers_in(record, "response") or [record["test_middle"]]
         ]
@@ -48,14 +50,12 @@ def changes_of(wanted: ExportFormat, record: Record) -> list[Change]:
 
 
 def _change(name: str, path: str, tests: list[object], rewrite: Callable[[str], str]) -> Change:
-    parts = path.split("/")
-    if len(parts) < 3:
-        raise RecordError(
-            f"{path!r:.80}: not below the folder of a project; give DOMAIN/PROJECT/… as the benchmark does"
-        )
+    folder, _, inside = path.partition("/")
+    if not folder or not inside:
+        raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")
     if not tests or not all(isinstance(test, str) for test in tests):
         raise RecordError(f"{name:.80}: no tests, or some that are no texts; give pytest node ids")
-    return Change(name, "/".join(parts[:2]), path_of(path), tuple(map(str, tests)), rewrite)
+    return Change(name, folder, inside, tuple(map(str, tests)), rewrite)
 
 
 def _with_middle(record: Record, middle: str) -> Callable[[str], str]:
@@ -64,7 +64,10 @@ def _with_middle(record: Record, middle: str) -> Callable[[str], str]:
 
 
 def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
-    """Return what puts a completion in the place of the body, whose lines count from 1."""
+    """Return what puts a completion in the place of the body, whose lines count from 1.
+
+    One that is not indented as the record says is moved there, as the benchmark's scorer moves all.
+    """
     position = record["body_position"]
     if len(position) != 2 or not all(type(line) is int for line in position) or not 0 < position[0] <= position[1]:
         raise RecordError(f"body_position: {position!r:.60} does not fit; give the first and the last line, from 1")
@@ -75,6 +78,15 @@ def _with_body(record: Record, completion: str | None) -> Callable[[str], str]:
             return text
         # Lines as Python counts them: str.splitlines would end one at a form feed too.
         lines = text.split("\n")
-        return "\n".join([*lines[: first - 1], completion.removesuffix("\n"), *lines[last:]])
+        body = _indented(completion, record.get("indent")).removesuffix("\n")
+        return "\n".join([*lines[: first - 1], body, *lines[last:]])
 
     return rewrite
+
+
+def _indented(body: str, indent: int | None) -> str:
+    """Return a body whose first line of code is indented by some blanks."""
+    line = next((line for line in body.split("\n") if line.strip()), "")
+    if indent is None or len(line) - len(line.lstrip()) == indent:
+        return body
+    return textwrap.indent(textwrap.dedent(body), " " * indent)

@@ -9,7 +9,7 @@ from pipeline.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_
 from pipeline.export.results import Layout, Placed, Record, Result
 from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
-from pipeline.terms import Scene
+from pipeline.terms import BlockType, Scene
 
 _FILES: dict[str, str] = {
     Scene.WHOLE_BLOCK: "prefix_suffix_full_complete_current_block_no_evidence",
@@ -22,13 +22,33 @@ _FILES: dict[str, str] = {
 }
 """Names of the files of the scenes; those of the scenes 3 and 4, which the benchmark announces, are ours."""
 
+_EXACT = {
+    "METHOD": BlockType.FUNCTION,
+    "IF": BlockType.IF,
+    "FOR": BlockType.FOR,
+    "WHILE": BlockType.WHILE,
+    "TRY": BlockType.TRY,
+    "CATCH": BlockType.EXCEPT,
+    "STATEMENT": BlockType.STATEMENT,
+}
+_TYPES: dict[str, str] = {str(block): name for name, block in _EXACT.items()} | {
+    **dict.fromkeys((BlockType.ELIF, BlockType.ELSE, BlockType.MATCH, BlockType.CASE), "IF"),
+    **dict.fromkeys((BlockType.PARAMETERS, BlockType.CLASS), "METHOD"),
+    **dict.fromkeys((BlockType.WITH, BlockType.COMMENT), "STATEMENT"),
+    BlockType.FINALLY: "TRY",
+}
+"""Types as the benchmark's scorer counts them; it knows these seven and stops at any other."""
+
 LAYOUT = Layout(
     families=("scenes",),
     configs=("scenes", "projects"),
     notes=(
-        f"paths are below {SOURCES}, whose projects are as their source distributions have them; unit tests are"
-        f" pytest node ids in the project's own folder; {PROJECTS} has the lock of the environment they were run in",
-        "what is run is test_prefix + response + test_suffix in the place of the file",
+        f"the projects below {SOURCES} are as their source distributions have them; unit tests are pytest node ids in"
+        f" the project's own folder; {PROJECTS} has the lock of the environment they were run in",
+        "what is run is test_prefix + response + test_suffix in the place of the file; evaluate.py runs prefix +"
+        " response + suffix, which in scenes 1.2 and 1.3 is not the whole file",
+        "block_type is one of the seven that evaluate.py counts, the nearest where there is no such one",
+        "metadatas/, from which evaluate.py takes the commands of unit tests, is not written: unit_test_ids say them",
         "item_dids are the unit_test_ids; the benchmark's files _with_evidence are not made",
     ),
 )
@@ -61,15 +81,20 @@ def scene_of(file: str) -> str | None:
     return next((scene for scene, name in _FILES.items() if name == stem), None)
 
 
+def below_sources(path: str) -> str:
+    """Return a path below the folder of the sources, wherever that stands: the benchmark has absolute ones."""
+    return path.rpartition(f"{SOURCES}/")[2] if path.startswith(("/", f"{SOURCES}/")) else path
+
+
 def scene_record(row: Row, project: Row) -> Record:
     """Return a scene as Codev-Bench has it."""
     folder = folder_of(project)
     return {
-        "func_name": f"{folder}/{row['func_name']}",
+        "func_name": f"{SOURCES}/{folder}/{row['func_name']}",
         "item_dids": row["unit_test_ids"],
         "unit_test_ids": row["unit_test_ids"],
-        "block_key": f"{folder}/{row['block_key']}",
-        "block_type": str(row["block_type"]),
+        "block_key": f"{SOURCES}/{folder}/{row['block_key']}",
+        "block_type": _TYPES[row["block_type"]],
         "prompt": prompt_of(row),
         "prefix": row["prefix"],
         "suffix": row["suffix"],
@@ -88,14 +113,14 @@ def prompt_of(row: Row) -> str:
 
 def scene_row(record: Record, scene: str | None) -> Row:
     """Return the columns of `published_scenes` that a record tells."""
-    block_key = path_of(record["block_key"])
+    block_key = path_of(below_sources(record["block_key"]))
     prefix = record["prefix"]
     return {
         "scene": scene,
-        "func_name": path_of(record["func_name"]),
+        "func_name": path_of(below_sources(record["func_name"])),
         "unit_test_ids": record["unit_test_ids"],
         "block_key": block_key,
-        "block_type": record["block_type"],
+        "block_type": _EXACT.get(record["block_type"]),
         "path": block_key.rpartition("#L")[0],
         "prefix": prefix,
         "suffix": record["suffix"],

@@ -20,6 +20,7 @@ LAYOUT = Layout(
         f"completion_path is below {SOURCES}, whose projects are as their source distributions have them;"
         f" {PROJECTS} has the lock of the environment in which the tests of each were run",
         "positions are lines from 1, both ends included; a completion takes the place of the lines of body_position",
+        "the benchmark's README counts body_position from 0; its scorer, and so these files, from 1",
         "a namespace stands once: of several releases of a project that have it, the newest is taken",
         "Dependency_Data, a cache that the benchmark's own parser fills, is not written",
     ),
@@ -113,4 +114,4 @@ def task_row(record: Record) -> Row:
 
 def path_of(completion_path: str) -> str:
     """Return the path of a file in its project, of a path below the sources."""
-    return completion_path.split("/", 2)[-1]
+    return completion_path.split("/", 1)[-1]

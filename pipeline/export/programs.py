@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.export import gitchameleon, libevolutioneval, versicode
+from pipeline.export.codevbench import below_sources
 from pipeline.export.masks import MASK, filled
 from pipeline.export.records import Fields, RecordError, answers_in, checked, numbered
 from pipeline.export.results import Record
@@ -76,7 +77,7 @@ def read_record(wanted: ExportFormat, record: Record, number: int, path: Path) -
             return Read(RecordKind.REPOSITORY_TASK, (_in_project(record["namespace"], record["completion_path"]),))
         case ExportFormat.CODEVBENCH:
             checked(record, SCENE, {})
-            return Read(RecordKind.SCENE, (_in_project(record["block_key"], record["block_key"]),))
+            return Read(RecordKind.SCENE, (_in_project(record["block_key"], below_sources(record["block_key"])),))
 
 
 def _completion(record: Record, number: int, path: Path) -> Read:
@@ -149,14 +150,26 @@ def _in_line(record: Record, number: int, path: Path) -> Read:
     version = record.get("version") or libevolutioneval.version_of(path.name)
     if version is None:
         raise RecordError("version: missing, and the name of the file is not like v_2_0_0.jsonl; give one of them")
-    name = re.match(r"\w*", record["reference_call"].removeprefix(record["code_str"]))
     views = (
         record.get("imports") or "",
         record["prompt"] + record["reference_call"] + (record.get("right_context") or ""),
     )
-    code = "\n".join(view for view in views if view).replace("[token-mask]", name[0] if name else "")
+    code = "\n".join(view for view in views if view).replace("[token-mask]", _last_name(record))
     library = record.get("library") or path.parent.name
     return Read(RecordKind.API_COMPLETION, (Program(_name(record, number), library, version, code),))
+
+
+def _last_name(record: Record) -> str:
+    """Return the name that masks in the context hide: the last of the reference, before its arguments."""
+    reference = record["reference_call"]
+    try:
+        node: ast.AST = ast.parse(reference.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        name = re.match(r"\w*", reference.removeprefix(record["code_str"]))
+        return name[0] if name else ""
+    while isinstance(node, ast.Call | ast.Subscript):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _problem(record: Record, path: Path) -> Read:
@@ -196,14 +209,12 @@ def _hidden_tests(path: Path, module: str) -> str | None:
 
 
 def _in_project(name: str, path: str) -> Program:
-    """Return what is known of a record that runs in a project: the project, by the second folder of its path."""
-    parts = path.split("/")
-    if len(parts) < 3:
-        raise RecordError(
-            f"{path!r:.80}: not below the folder of a project; give DOMAIN/PROJECT/… as the benchmark does"
-        )
-    release = _PROJECT.fullmatch(parts[1])
-    return Program(name, release[1], release[2]) if release else Program(name, parts[1])
+    """Return what is known of a record that runs in a project: the project, by the first folder of its path."""
+    folder, _, inside = path.partition("/")
+    if not folder or not inside:
+        raise RecordError(f"{path!r:.80}: not below the folder of a project; give PROJECT/… as the benchmark does")
+    release = _PROJECT.fullmatch(folder)
+    return Program(name, release[1], release[2]) if release else Program(name, folder)
 
 
 def _name(record: Record, number: int) -> str:

@@ -27,9 +27,8 @@ Unpack = Callable[[Row], Mapping[str, bytes]]
 
 
 def folder_of(project: Row) -> str:
-    """Return the folder of a project below the sources: its domain, then name and release, as EvoCodeBench has two."""
-    topic = (project["domain"] or "").removeprefix("Topic ::").split("::")[0]
-    return f"{_plain(topic) or 'Other'}/{_plain(project['project'])}-{_plain(project['version'])}"
+    """Return the folder of a project below the sources: one, since both scorers run tests in the first of a path."""
+    return f"{_plain(project['project'])}-{_plain(project['version'])}"
 
 
 def _plain(text: str) -> str:

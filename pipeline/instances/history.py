@@ -38,10 +38,13 @@ class History:
         self._roots = {root.partition(".")[0] for row in ordered for root in row["import_names"]}
         self._states: dict[str, list[Row]] = defaultdict(list)
         self._definitions: dict[str, list[Row]] = defaultdict(list)
+        self._aliases: dict[str, list[Row]] = defaultdict(list)
         for row in sorted(symbols, key=lambda row: str(row["path"])):
             self._states[row["path"]].append(row)
             if row["kind"] != SymbolKind.ALIAS:
                 self._definitions[row["canonical_path"]].append(row)
+            else:
+                self._aliases[row["canonical_path"]].append(row)
         self._arriving: dict[tuple[str, str], list[Row]] = defaultdict(list)
         self._departing: dict[tuple[str, str], list[Row]] = defaultdict(list)
         self._changing: dict[tuple[str, str], list[Row]] = defaultdict(list)
@@ -110,6 +113,22 @@ class History:
         if state["kind"] == SymbolKind.ALIAS:
             return self._holding(self._definitions.get(state["canonical_path"], ()), version) or state
         return state
+
+    def old_name(self, path: str, version: str, other: str) -> tuple[str, str] | None:
+        """Return the name in a path that another release lacks, and the one it has there, which is still an alias here.
+
+        `semver.Version.parse` was `semver.VersionInfo.parse`: ("Version", "VersionInfo"). None where there is no such.
+        """
+        names = path.split(".") if self.definition(path, other) is None else []
+        for depth in range(len(names), 1, -1):
+            parent, name, rest = names[: depth - 1], names[depth - 1], names[depth:]
+            state = self._state(".".join(names[:depth]), version)
+            for alias in self._aliases.get(state["canonical_path"], ()) if state else ():
+                beside, _, second = alias["path"].rpartition(".")
+                same_place = beside == ".".join(parent) and second != name and self.is_public(alias["path"], version)
+                if same_place and self.definition(".".join([alias["path"], *rest]), other) is not None:
+                    return name, second
+        return None
 
     def module_of(self, path: str, version: str) -> str:
         """Return the public module in which a path stands; its first name, or all but the last, where none is known."""

@@ -13,7 +13,7 @@ from pipeline.lake import Reject, Row
 from pipeline.problems.library import Library
 from pipeline.problems.program import write
 from pipeline.problems.rules import ProblemRules
-from pipeline.problems.tasks import CaseOf, Task, tasks_of
+from pipeline.problems.tasks import CaseOf, Task, renamed, tasks_of
 from pipeline.terms import (
     ChangeKind,
     GitChameleonCategory,
@@ -182,6 +182,8 @@ class Candidates:
         gone = tags[1] == LibEvolutionEvalTag.DEPRECATED
         neighbour = history.next(version) if gone else history.previous(version)
         category = (change or {}).get("gitchameleon_category") or _CATEGORIES[tags[1]]
+        if neighbour is not None and history.old_name(path, version, neighbour):
+            category = GitChameleonCategory.NAME
         return self._candidate(shown, version, _Target(path, tags, change, category), neighbour, uses)
 
     def _by_runs(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
@@ -218,7 +220,11 @@ class Candidates:
         paths = {shown.snippet["path"], target.path, *_counterparts(target.change)}
         other = None
         if neighbour is not None:
-            other = self._example(shown, version, neighbour, paths) or self._rewritten(shown, neighbour)
+            other = (
+                self._example(shown, version, neighbour, paths)
+                or self._rewritten(shown, neighbour)
+                or self._under_old_name(shown, target.path, version, neighbour)
+            )
         outcome = self.library.runs.outcome(shown.snippet["id"], neighbour)
         apart = outcome not in (None, Outcome.PASSED)
         return Candidate(shown, version, *target, neighbour, other, uses, apart)
@@ -230,6 +236,11 @@ class Candidates:
                 if task.code != shown.task.code and set(task.cases) & set(shown.task.cases):
                     return Other(task, ProblemRun.OTHER_CODEMOD)
         return None
+
+    def _under_old_name(self, shown: Shown, path: str, version: str, neighbour: str) -> Other | None:
+        """Return the task under the name that the neighbour has, if the new one is but another for the same."""
+        names = self.library.history.old_name(path, version, neighbour)
+        return Other(renamed(shown.task, *names), ProblemRun.OTHER_CODEMOD) if names else None
 
     def _example(self, shown: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Other | None:
         """Return what an example of the neighbour writes for one of the same inputs and results, and no example here.

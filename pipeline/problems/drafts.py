@@ -93,14 +93,14 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
 
 
 def additional_dependencies(
-    texts: Iterable[str], roots: Collection[str], lock: str, environment: Environment
+    texts: Iterable[str], own: Collection[str], lock: str, environment: Environment
 ) -> list[str]:
-    """Return the pins of what program and tests import beside the library and the standard library, by the lock.
+    """Return the pins of what program and tests import beside the standard library and their `own`, by the lock.
 
     Which distribution brings a module is read from what is installed: `dateutil` comes with `python-dateutil`.
     """
     imported = {name for text in texts for name in _imported(text)}
-    others = imported - set(sys.stdlib_module_names) - set(roots) - {"pytest"}
+    others = imported - set(sys.stdlib_module_names) - set(own) - {"pytest"}
     if not others:
         return []
     return sorted(pin for pin in _pins(lock) if others & set(installed_names(environment, _distribution(pin))))

@@ -84,7 +84,8 @@ def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, 
     made = trial.draft
     statement = state(made.candidate.task, made.written, trial.shown, made.source, rules.statement, drafting)
     texts = [made.written.program, trial.visible, trial.hidden]
-    pins = additional_dependencies(texts, library.roots(trial.version), place.row["lock"], place.environment)
+    own = library.roots(trial.version) | {trial.module}
+    pins = additional_dependencies(texts, own, place.row["lock"], place.environment)
     tested: Row = {
         "problem": statement.text,
         "written_from": statement.written_from,

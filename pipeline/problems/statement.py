@@ -47,7 +47,7 @@ def state(
     form = rules.functional if written.functional else rules.full
     asked = form.format(signature=written.signature, library=source.library)
     told = list(_parameters(task, written, source, rules, drafting))
-    about = _result(written, shown, source, rules, drafting)
+    about = list(_result(written, shown, source, rules, drafting))
     blocks = [described.text, asked, "\n".join(told), " ".join(about)]
     facts = sha256_json([described.prompt_sha256, source.document, asked, told, about])
     return Statement("\n\n".join(block for block in blocks if block), facts)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.lake import Row
 from pipeline.problems.lifting import Lifted, lift
@@ -72,6 +73,18 @@ def tasks_of(snippet: Row, roots: Collection[str]) -> Told:
         key = (lifted.shape, tuple(sorted(needed.own)), len(lifted.arguments))
         groups.setdefault(key, []).append((needed, lifted, stated.outcome))
     return Told(tuple(_task(program, group) for group in groups.values()), tuple(unfit))
+
+
+def renamed(task: Task, name: str, other: str) -> Task:
+    """Return a task with another name in place of one, in all that has to do with the library."""
+
+    def written(lines: Iterable[str]) -> tuple[str, ...]:
+        return tuple(re.sub(rf"\b{re.escape(name)}\b", other, line) for line in lines)
+
+    (returned,) = written([task.returned])
+    return replace(
+        task, imports=written(task.imports), own=written(task.own), body=written(task.body), returned=returned
+    )
 
 
 def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> Task:

@@ -58,14 +58,20 @@ class Templates:
 
     def names_in(self, name: str) -> frozenset[str]:
         """Return the names that a template, and what it includes, takes from outside."""
+        return self._names_in(name, ())
+
+    def _names_in(self, name: str, within: tuple[str, ...]) -> frozenset[str]:
+        if name in within:
+            raise ValueError(f"template {name} includes itself: {' -> '.join((*within, name))}")
         try:
             tree = self._environment.parse(self._texts[name])
+            names = meta.find_undeclared_variables(tree)
         except TemplateError as error:
             raise ValueError(f"template {name}: {error}") from None
         included = [other for other in meta.find_referenced_templates(tree) if other]
         if unknown := sorted(set(included) - self._texts.keys()):
             raise ValueError(f"template {name} includes {', '.join(unknown)}, which is no part of the file")
-        return frozenset(meta.find_undeclared_variables(tree)).union(*map(self.names_in, included))
+        return frozenset(names).union(*(self._names_in(other, (*within, name)) for other in included))
 
     def render(self, name: str, values: Mapping[str, Any]) -> str:
         """Fill a template.

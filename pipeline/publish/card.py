@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.lake import Row, table
 from pipeline.lake.schema import Column, Table, enum_of
-from pipeline.terms import SnippetSource, Term
+from pipeline.terms import ProjectOutcome, SnippetSource, Term
 
 _templates = Environment(
     loader=PackageLoader("pipeline.publish", "."),
@@ -77,7 +77,7 @@ def attribution_text(releases: Sequence[Row], snippets: Sequence[Row], projects:
     others |= {
         (row["purl"], row["project_url"], row["licence"], row["attribution"])
         for row in projects
-        if row["purl"] not in named
+        if row["purl"] not in named and row["outcome"] == ProjectOutcome.TRACED
     }
     return _templates.get_template("attribution.md.jinja").render(
         releases=sorted(releases, key=lambda row: (row["library"], row["release_time"])),

@@ -50,7 +50,9 @@ def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
 
 def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
     lines = [*_parameters(node, content), *_results(node, content)]
-    return Requirement(content.description.strip(), "\n".join(lines))
+    # Of an example that was cut out its prompt may be left.
+    said = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
+    return Requirement("\n".join(said).strip(), "\n".join(lines))
 
 
 def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:

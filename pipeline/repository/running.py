@@ -49,6 +49,12 @@ class TestRun:
     duration_s: float
 
     @property
+    def judged(self) -> Mapping[str, TestOutcome]:
+        """How tests came out; one that was not there, in a run that came to its end, is an ERROR: it did not import."""
+        lost = TestOutcome.ERROR if self.outcome is Outcome.PASSED else TestOutcome.NOT_RUN
+        return {test: lost if outcome is TestOutcome.NOT_RUN else outcome for test, outcome in self.outcomes.items()}
+
+    @property
     def worst(self) -> TestOutcome:
         """The worst outcome of its tests, which is that of the variant: PASSED means that all passed."""
         return worst(self.outcomes.values())
@@ -77,7 +83,7 @@ def run_variants(project: Project, variants: Sequence[Variant], workers: int = 1
     """Run the tests of many variants of a project, `workers` at a time; results in the order of the variants.
 
     Each has a tree and a process of its own, forked from one that has imported pytest where the sandbox has a user for
-    the cases; a variant that breaks the process is run again in another sandbox. Only what the program under test
+    the cases; after one that breaks that process the next has another sandbox. Only what the program under test
     itself cannot write is believed (see `pipeline.validation.inside.guard`).
     """
     shares = [variants[start::workers] for start in range(max(1, min(workers, len(variants))))]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from hashlib import sha256
 
+from pipeline.crawl import is_allowed
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
 from pipeline.crawl.downstream.about import read_about
 from pipeline.crawl.http import BadAnswer, NotFound, Unreachable, WrongHash
@@ -53,17 +54,23 @@ class Traced:
     """Whether the reason may pass by itself: the index did not answer."""
 
 
-def projects_stage(releases: Sequence[Row], found: Sequence[Row], workshop: Workshop, licences: LicenceRules) -> Output:
+def projects_stage(
+    releases: Sequence[Row],
+    found: Sequence[Row],
+    workshop: Workshop,
+    licences: LicenceRules,
+    allowed: Collection[str],
+) -> Output:
     """Trace the tests of a library's projects; the unit is a project.
 
-    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE
-    or BAD_ARCHIVE; one for which the index did not answer is INDEX_UNREACHABLE and has none. Functions that are refused
-    (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
-    notes.
+    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE,
+    BAD_ARCHIVE or LICENCE (none of those `allowed`: nothing of its code could be published); one for which the index
+    did not answer is INDEX_UNREACHABLE and has none. Functions that are refused (their body has no lines of its own, or
+    they were not seen alike on every repeat) and files that do not parse are notes.
     """
     chosen = choose(releases, found, workshop.rules)
     with ThreadPoolExecutor(workshop.workers) as pool:
-        results = list(pool.map(lambda one: trace_project(one, workshop, licences), chosen))
+        results = list(pool.map(lambda one: trace_project(one, workshop, licences, allowed), chosen))
     rejects = [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
     tables: dict[str, list[Row]] = {"projects": [one.row for one in results if not one.passing]}
     for name in ("project_files", "traced_functions", "reaches"):
@@ -72,11 +79,11 @@ def projects_stage(releases: Sequence[Row], found: Sequence[Row], workshop: Work
     return Output(tables, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
-def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules) -> Traced:
+def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
     """Fetch a project, install what its tests ask for, run them under the tracer as often as the rules say."""
     row = _empty_row(chosen)
     try:
-        return _trace(chosen, row, workshop, licences)
+        return _trace(chosen, row, workshop, licences, allowed)
     except tuple(_REFUSED) as error:
         return Traced(row | {"outcome": _REFUSED[type(error)], "detail": str(error)[:500]})
     except (Unreachable, IndexUnreachable) as error:
@@ -85,13 +92,16 @@ def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules) ->
         return Traced(row | {"outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": f"{error.outcome}: {error.detail}"})
 
 
-def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules) -> Traced:
+def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
     file = workshop.sources.find(chosen.project, chosen.version)
     if file is None:
         return Traced(row | {"outcome": ProjectOutcome.NO_SDIST, "detail": "the index lists none"})
     row |= {"sdist": file.filename, "sha256": file.sha256, "size": file.size, "url": file.url}
     tree = workshop.sources.tree(chosen.project, chosen.version, file.sha256, file.size)
     row |= {"root": tree.root, "import_root": tree.import_root, **_about(chosen, tree, licences)}
+    if row["licence"] is None or not is_allowed(row["licence"], allowed):
+        detail = row["licence"] or "no licence that can be read"
+        return Traced(row | {"outcome": ProjectOutcome.LICENCE, "detail": detail})
     if not tree.test_files:
         return Traced(row | {"outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
     asked = asked_by_tests(tree, chosen.project, workshop.rules)
@@ -274,6 +284,7 @@ def _reject(row: Row, passing_by: bool) -> Reject:
         ProjectOutcome.NO_TESTS: RejectReason.NO_FILES,
         ProjectOutcome.TOO_LARGE: RejectReason.TOO_LARGE,
         ProjectOutcome.BAD_ARCHIVE: RejectReason.BAD_ARCHIVE,
+        ProjectOutcome.LICENCE: RejectReason.LICENCE,
         ProjectOutcome.NO_ENVIRONMENT: RejectReason.NO_ENVIRONMENT,
     }
     reason = RejectReason.INDEX_UNREACHABLE if passing_by else reasons.get(row["outcome"], RejectReason.NOT_PROVEN)

@@ -187,12 +187,8 @@ def prove(project: Row, candidates: Sequence[Candidate], workshop: Workshop) -> 
 
 
 def _failing(run: TestRun) -> tuple[str, ...]:
-    """Return the tests that notice that a body is missing, of a run that came to its end."""
-    if run.outcome is not Outcome.PASSED:
-        return ()
-    return tuple(
-        test for test, outcome in run.outcomes.items() if outcome not in (TestOutcome.PASSED, TestOutcome.SKIPPED)
-    )
+    """Return the tests that notice that a body is missing; to run out of time is no failure."""
+    return tuple(test for test, outcome in run.judged.items() if outcome in (TestOutcome.FAILED, TestOutcome.ERROR))
 
 
 def _judged(project: Row, one: Candidate, emptied: TestRun, filled: TestRun | None) -> Row | Reject:
@@ -204,7 +200,7 @@ def _judged(project: Row, one: Candidate, emptied: TestRun, filled: TestRun | No
     if filled.outcome is not Outcome.PASSED or filled.worst is not TestOutcome.PASSED:
         told = f"{_told(one.function)}: its tests come out as {filled.worst} with its own body: {filled.detail or ''}"
         return Reject(one.id, RejectReason.NOT_PROVEN, told[:500])
-    return _task(project, one, tuple(sorted(tests)), worst(emptied.outcomes[test] for test in tests))
+    return _task(project, one, tuple(sorted(tests)), worst(emptied.judged[test] for test in tests))
 
 
 def _task(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome) -> Row:

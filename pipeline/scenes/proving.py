@@ -12,7 +12,7 @@ from pipeline.scenes.choosing import Planned
 from pipeline.scenes.rules import SceneRules
 from pipeline.scenes.source import Span
 from pipeline.scenes.views import emptied
-from pipeline.terms import BlockType, Outcome, RejectReason, Scene, TestOutcome
+from pipeline.terms import BlockType, RejectReason, Scene, TestOutcome
 
 _AS_IT_IS = "as it is"
 
@@ -60,7 +60,7 @@ def prove(
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
     runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
-    outcomes = {each.id: _outcomes(each) for each in runs}
+    outcomes = {each.id: each.judged for each in runs}
     return [each if isinstance(each, Reject) else _judge(each, outcomes, rules) for each in prepared]
 
 
@@ -73,13 +73,6 @@ def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Se
     hurried = replace(opened, rules=opened.rules.model_copy(update={"test_time_s": rules.test_time_s}))
     whole, changed = ([each for each in variants if bool(each.replacements) == has] for has in (False, True))
     return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
-
-
-def _outcomes(run: TestRun) -> Mapping[str, TestOutcome]:
-    """Return how tests came out; where pytest came to its end without a test, its file could not be imported."""
-    ended = run.outcome == Outcome.PASSED
-    lost = TestOutcome.ERROR if ended else TestOutcome.NOT_RUN
-    return {test: lost if outcome == TestOutcome.NOT_RUN else outcome for test, outcome in run.outcomes.items()}
 
 
 def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules) -> _Subject | Reject:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -24,10 +26,14 @@ class Definitions:
         """Return the definitions of other files that a block uses, most used first: rows of `related`.
 
         The function was seen to use them as it ran; the block is taken to use those that it names in a line that tests
-        execute.
+        execute, by the name under which the file imports them.
         """
+        imported = imported_as(candidate.file["text"])
         named = Counter(
-            name for node in candidate.block.nodes for name, line in identifiers(node) if line in candidate.executed
+            imported.get(name, name)
+            for node in candidate.block.nodes
+            for name, line in identifiers(node)
+            if line in candidate.executed
         )
         used = [name for name in candidate.function["cross_file"] if named[_last(name)]]
         found = [self._find(name) for name in sorted(used, key=lambda name: (-named[_last(name)], name))]
@@ -77,6 +83,13 @@ class Alike:
             return None
         like = self._candidates[best]
         return _row(like.function["namespace"], like.file, *like.block.lines, round(scores[best], 4))
+
+
+@functools.lru_cache(maxsize=64)
+def imported_as(text: str) -> Mapping[str, str]:
+    """Return the names that a file imports under another one, by that: `from x import y as z`, anywhere in it."""
+    imports = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom))
+    return {each.asname: each.name for node in imports for each in node.names if each.asname}
 
 
 def _last(namespace: str) -> str:

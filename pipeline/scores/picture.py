@@ -29,7 +29,7 @@ _STYLE: dict[Any, Any] = {
     "axes.spines.right": False,
 }
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = "osD^vPX"
+_MARKERS = "osD^vPX*<"
 _DRAWN = (
     Metric.EM,
     Metric.ISM,
@@ -145,8 +145,8 @@ def _draw_panel(axes: Axes, panel: _Panel, room: int) -> None:
 
 
 def _look(metric: Metric) -> dict[str, Any]:
-    at = _DRAWN.index(metric) % len(_COLOURS)
-    return {"marker": _MARKERS[at], "color": _COLOURS[at], "markersize": 4}
+    at = _DRAWN.index(metric)
+    return {"marker": _MARKERS[at], "color": _COLOURS[at % len(_COLOURS)], "markersize": 4}
 
 
 def _name(metric: Metric) -> str:

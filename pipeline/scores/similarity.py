@@ -10,8 +10,12 @@ from itertools import zip_longest
 
 from pipeline.scores.reading import REMEMBERED
 
-# Good for text that does not parse, which predictions often are: strings, numbers, names, and any other sign alone.
-_TOKEN = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|\w+(?:\.\d+)?|[^\w\s]""")
+# Good for text that does not parse, which predictions often are: strings, comments, numbers, names, signs.
+_TOKEN = re.compile(
+    r"""(?:\b[bfruBFRU]{1,2})?(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*") | \#.* | \w+(?:\.\d+)?
+    | (?:\*\*|//|<<|>>|[-+*/%@&|^=!<>:])= | \*\* | // | << | >> | -> | \.{3} | [^\w\s]""",
+    re.VERBOSE,
+)
 _KEYWORDS = frozenset(keyword.kwlist)
 
 Parts = tuple[str, ...]
@@ -21,8 +25,8 @@ _NO_LINE: tuple[Parts, Parts] = ((), ())
 def identifier_sequence_match(prediction: str, reference: str) -> float:
     """Return ISM: how much of the reference's sequence of identifiers the prediction begins with, 0 to 1.
 
-    Identifiers are names that are no keywords, outside of strings (Agrawal et al. 2023, 2306.10763, section 4). Of a
-    block it is the mean over the reference's lines (VersiCode, 2406.07411, section 4.1).
+    Identifiers are names that are no keywords, outside of strings and comments (Agrawal et al. 2023, 2306.10763,
+    section 4). Of a block it is the mean over the reference's lines (VersiCode, 2406.07411, section 4.1).
     """
     return _by_line(prediction, reference, 1)
 
@@ -37,9 +41,10 @@ def prefix_match(prediction: str, reference: str) -> float:
 
 @functools.lru_cache(REMEMBERED)
 def _lines(code: str) -> tuple[tuple[Parts, Parts], ...]:
-    """Return the tokens and the identifiers of each line that is not blank."""
+    """Return the tokens and the identifiers of each line that has more than blanks and comments."""
     lines = [_TOKEN.findall(line) for line in code.splitlines() if line and not line.isspace()]
-    return tuple((tuple(tokens), tuple(filter(_is_identifier, tokens))) for tokens in lines)
+    told = [[token for token in tokens if token[0] != "#"] for tokens in lines]
+    return tuple((tuple(tokens), tuple(filter(_is_identifier, tokens))) for tokens in told if tokens)
 
 
 def _is_identifier(token: str) -> bool:

@@ -8,6 +8,7 @@ class ProjectOutcome(Term):
     NO_SDIST = "no_sdist", "the index lists no source distribution of the release"
     TOO_LARGE = "too_large", "the source distribution is larger than the rule allows"
     BAD_ARCHIVE = "bad_archive", "the source distribution is damaged, not the one that the index states, or unsafe"
+    LICENCE = "licence", "its licence does not allow to pass its code on, or none can be read: its tests are not run"
     NO_TESTS = "no_tests", "the source distribution holds no tests"
     NO_ENVIRONMENT = "no_environment", "the release cannot be installed with what its tests ask for"
     NOT_COLLECTED = "not_collected", "pytest does not come to its tests: they do not import, or are none for pytest"
@@ -21,7 +22,7 @@ class TestOutcome(Term):
 
     PASSED = "passed", "passed"
     FAILED = "failed", "failed, or raised what it should not"
-    ERROR = "error", "what is made for the test, or is cleared up after it, raised"
+    ERROR = "error", "what is made for the test, or cleared up after it, raised; or its file could not be imported"
     SKIPPED = "skipped", "skipped, or expected to fail and did"
     TIMED_OUT = "timed_out", "took longer than allowed"
     NOT_RUN = "not_run", "not found, or the run ended before it"

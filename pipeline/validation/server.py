@@ -18,6 +18,7 @@ _START_S = 120.0  # to import what is imported beforehand
 _ANSWER_S = 40.0  # more than a case has: to end what it left behind, and to empty its folders
 _END_S = 0.5
 _CHUNK = 1 << 16
+_LONGEST = 1 << 26  # bytes of an answer; a report of the longest is a fraction of it
 
 
 @dataclass
@@ -84,8 +85,10 @@ class Server:
             left = left[os.write(descriptor, left[:_CHUNK]) :]
 
     def _answer(self, deadline: float) -> bytes:
-        head = self._take(4, deadline)
-        return self._take(int.from_bytes(head, "big"), deadline)
+        size = int.from_bytes(self._take(4, deadline), "big")
+        if size > _LONGEST:
+            raise harness.NoAnswer(f"an answer of {size} bytes, more than any has")
+        return self._take(size, deadline)
 
     def _take(self, size: int, deadline: float) -> bytes:
         assert self._session is not None

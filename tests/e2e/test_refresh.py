@@ -118,6 +118,10 @@ def test_migrations_stand_in_both_directions_and_the_old_code_fails(refreshed: t
         # Code without the new keyword goes on working, so only the way back breaks.
         ("example_changed", "demo.greet", "1.2", "demo.greet", "2.0", "minor_to_major", False),
         ("example_changed", "demo.greet", "2.0", "demo.greet", "1.2", "major_to_minor", True),
+        # A codemod wrote one side of these.
+        ("parameters", "demo.greet", "1.2", "demo.greet", "2.0", "minor_to_major", True),
+        ("parameters", "demo.greet", "2.0", "demo.greet", "1.2", "major_to_minor", True),
+        ("renamed", "demo.make_louder", "2.0", "demo.make_loud", "1.0", "major_to_major", True),
     }
 
 

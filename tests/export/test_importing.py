@@ -11,6 +11,7 @@ from pipeline.lake import Lake, sha256_file, table
 from pipeline.terms import ExportFormat, RecordKind
 from tests.export.test_folder import FILES
 from tests.export.test_records import MIGRATION, PROBLEM, TOKEN, write
+from tests.publish.lakes import fill, publish_lake, tables
 
 KINDS = {
     "token_completion.json": RecordKind.COMPLETION,
@@ -64,3 +65,13 @@ def test_a_file_of_which_nothing_can_be_read(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"no record of gitchameleon can be read; the first problem is record 1"):
         import_file(write(tmp_path / "x.jsonl", {}), ExportFormat.GITCHAMELEON, Lake(tmp_path / "lake"))
     assert not (tmp_path / "lake").exists()
+
+
+def test_what_was_imported_is_never_published(tmp_path: Path) -> None:
+    """Its licence is not known."""
+    lake = fill(tmp_path / "lake", tables())
+    before = publish_lake(lake, tmp_path / "snapshots")
+    import_file(write(tmp_path / "x.json", TOKEN, whole=True), ExportFormat.VERSICODE, lake)
+    after = publish_lake(lake, tmp_path / "snapshots")
+    assert lake.read(IMPORTED, "lib")
+    assert (after.path, after.written, after.manifest_sha256) == (before.path, False, before.manifest_sha256)

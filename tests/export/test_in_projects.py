@@ -81,6 +81,7 @@ def answered(path: Path, field: str, *answers: str | None) -> Path:
 TASKS = [
     (None, Outcome.PASSED),
     ("        self.count = min(self.count + number, 3)\n        return self.count", Outcome.PASSED),
+    ("self.count = min(self.count + number, 3)\nreturn self.count\n", Outcome.PASSED),
     ("        raise NotImplementedError\n", Outcome.FAILED_ASSERTION),
     ("        return (\n", Outcome.WRONG_EXCEPTION),
 ]
@@ -126,7 +127,9 @@ def test_answers_are_judged_by_the_tests_of_the_project(
 def test_answers_in_a_file_of_their_own(validate: Validate, snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
     name, path = "demo.counting.Counter.add", tmp_path / "out" / "data.jsonl"
-    answers = write(tmp_path / "a.jsonl", *({"namespace": name, "completion": code} for code, _ in TASKS[1:3]))
+    answers = write(
+        tmp_path / "a.jsonl", *({"namespace": name, "completion": code} for code, _ in (TASKS[1], TASKS[3]))
+    )
     _, verdicts = validate(path, ExportFormat.EVOCODEBENCH, answers)
     found = [(verdict.id, verdict.outcome) for verdict in verdicts]
     assert found == [(f"{name}#1", Outcome.PASSED), (f"{name}#2", Outcome.FAILED_ASSERTION)]
@@ -141,7 +144,7 @@ def test_what_cannot_be_run_gets_a_verdict_too(
         {"namespace": "a"},
         good | {"body_position": [3]},
         good | {"tests": []},
-        good | {"completion_path": "Other/demo-1.0/demo/counting.py"},
+        good | {"completion_path": "demo-9.0/demo/counting.py"},
         good | {"completion_path": good["completion_path"].replace("counting", "nothing")},
         good | {"tests": ["tests/test_counting.py::test_nothing"]},
     ]
@@ -150,7 +153,7 @@ def test_what_cannot_be_run_gets_a_verdict_too(
         (Outcome.BAD_SAMPLE, "record 1: completion_path, body_position, tests: missing; co"),
         (Outcome.BAD_SAMPLE, "record 2: body_position: [3] does not fit; give the first an"),
         (Outcome.BAD_SAMPLE, "record 3: demo.counting.Counter.add: no tests, or some that "),
-        (Outcome.NO_ENVIRONMENT, "record 4: projects.jsonl has no project in Other/demo-1.0; a"),
+        (Outcome.NO_ENVIRONMENT, "record 4: projects.jsonl has no project in demo-9.0; add its"),
         (Outcome.BAD_SAMPLE, "record 5: demo has no Python file demo/nothing.py; correct i"),
         (Outcome.WRONG_EXCEPTION, "tests/test_counting.py::test_nothing: not_run"),
     ]

@@ -134,11 +134,17 @@ RECORDS = [
     (ExportFormat.GITCHAMELEON, PROBLEM),
     (
         ExportFormat.EVOCODEBENCH,
-        {"namespace": "a.b", "completion_path": "T/a-1.0/a.py", "body_position": [1, 2], "tests": []},
+        {"namespace": "a.b", "completion_path": "a-1.0/a.py", "body_position": [1, 2], "tests": []},
     ),
     (
         ExportFormat.CODEVBENCH,
-        {"block_key": "T/a/a.py#L1-L2", "test_prefix": "", "test_suffix": "", "test_middle": "", "unit_test_ids": []},
+        {
+            "block_key": "Source_Code/a/a.py#L1-L2",
+            "test_prefix": "",
+            "test_suffix": "",
+            "test_middle": "",
+            "unit_test_ids": [],
+        },
     ),
 ]
 
@@ -242,6 +248,23 @@ def test_an_in_line_completion_is_a_program_again(tmp_path: Path) -> None:
     (made,) = samples(write(tmp_path / "torch" / "v_2_0_0.jsonl", known), ExportFormat.LIBEVOLUTIONEVAL)
     assert (made["library"], made["version"]) == ("torch", "2.0.0")
     assert made["code"] == "import lib\nx = 1\ny = lib.fetch(x)\nz = fetch\n"
+
+
+@pytest.mark.parametrize(
+    ("reference", "name"),
+    [
+        ('lib.Version.parse("1")', "parse"),
+        ("lib.Version(\n    1,\n).bump(lib.x())", "bump"),
+        ("lib.LIMIT", "LIMIT"),
+        ("lib.table[0]", "table"),
+        ("lib.fetch(", "fetch"),
+    ],
+)
+def test_the_name_that_masks_hide_is_the_last_of_the_reference(reference: str, name: str, tmp_path: Path) -> None:
+    """semver.VersionInfo.parse(…): what stands masked elsewhere is parse, and not VersionInfo."""
+    record = IN_LINE | {"reference_call": reference}
+    (made,) = samples(write(tmp_path / "v_1_1.jsonl", record), ExportFormat.LIBEVOLUTIONEVAL)
+    assert made["code"].endswith(f"\nz = {name}\n")
 
 
 def test_a_bad_record_is_counted_and_gets_a_line_of_its_own(tmp_path: Path) -> None:

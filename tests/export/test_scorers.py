@@ -152,7 +152,7 @@ def test_the_fields_of_gitchameleon(exported: Path) -> None:
 def test_evocodebench(completion: str | None, passes: bool, exported: Path) -> None:
     (record,) = records(exported, "data.jsonl")
     path = exported / "Source_Code" / record["completion_path"]
-    project = exported / "Source_Code" / Path(*Path(record["completion_path"]).parts[:2])
+    project = exported / "Source_Code" / record["completion_path"].split("/")[0]
     first, last = record["body_position"]
     lines = path.read_text().splitlines(keepends=True)
     signature = "".join(lines[record["signature_position"][0] - 1 : record["signature_position"][1]])
@@ -185,8 +185,9 @@ def test_the_prompt_elements_of_evocodebench(exported: Path) -> None:
 def test_codevbench(response: str | None, passes: bool, exported: Path) -> None:
     file = "prompts/prefix_suffix_full_complete_current_block_no_evidence.jsonl"
     (record,) = records(exported, file)
-    path = exported / "Source_Code" / record["block_key"].partition("#")[0]
-    project = exported / "Source_Code" / Path(*Path(record["block_key"]).parts[:2])
+    path = exported / record["block_key"].partition("#")[0]
+    project = exported / "Source_Code" / record["func_name"].removeprefix("Source_Code/").split("/")[0]
+    assert record["block_type"] in {"METHOD", "IF", "FOR", "WHILE", "TRY", "CATCH", "STATEMENT"}
     middle = record["test_middle"] if response is None else response
     path.write_text(record["test_prefix"] + middle + record["test_suffix"])
     assert pytest_in(project, record["unit_test_ids"]) is passes
@@ -203,5 +204,5 @@ def test_the_prompts_of_codevbench(exported: Path) -> None:
         assert list(record) == fields.split()
         shown = f"<fim_prefix>{record['prefix']}<fim_suffix>{record['suffix']}<fim_middle>"
         assert record["prompt"] == f"<filename>demo/counting.py{shown}"
-        source = (exported / "Source_Code" / record["block_key"].partition("#")[0]).read_text()
+        source = (exported / record["block_key"].partition("#")[0]).read_text()
         assert record["test_prefix"] + record["test_middle"] + record["test_suffix"] == source

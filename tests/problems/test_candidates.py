@@ -91,6 +91,33 @@ def test_a_codemod_writes_what_no_example_shows() -> None:
     )
 
 
+def test_what_has_a_new_name_and_keeps_the_old_one_is_no_new_feature() -> None:
+    """As `semver.Version` of 3.0.0, which `semver.VersionInfo` still names: the old code does the same there."""
+    snippet = example(">>> from lib import New\n>>> New.make('1')\n[1]\n", "lib.New.make")
+    changed: dict[str, list[Row]] = {
+        "symbols": [
+            symbol("lib.Old", "1.0", "1.0", kind="class"),
+            symbol("lib.Old.make", "1.0", "1.0", kind="method"),
+            symbol("lib.New", "1.1", kind="class"),
+            symbol("lib.New.make", "1.1", kind="method"),
+            symbol("lib.Old", "1.1", canonical="lib.New", kind="alias"),
+        ],
+        "lifecycles": [life(path, "1.1", "1.1", introduced=True) for path in ("lib.New", "lib.New.make")],
+        "changes": [change(ChangeKind.INTRODUCED, "lib.New", "1.0", "1.1")],
+    }
+    (candidate,) = found([snippet], **changed)
+    assert (candidate.version, candidate.category) == ("1.1", GitChameleonCategory.NAME)
+    assert candidate.other is not None
+    assert (candidate.other.role, candidate.other.task.imports, candidate.other.task.returned) == (
+        ProblemRun.OTHER_CODEMOD,
+        ("from lib import Old",),
+        "Old.make(parameter_0)",
+    )
+    without = [row for row in changed["symbols"] if row["kind"] != "alias"]
+    (new,) = found([snippet], **changed | {"symbols": without})
+    assert (new.category, new.other) == (GitChameleonCategory.NEW_FEATURE, None)
+
+
 def drafted(candidate: Candidate, **changed: list[Row]) -> Draft | Reject:
     return draft(candidate, known(**changed), RULES_OF_PROBLEMS, DRAFTING)
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from pipeline.drafting import DraftingRules
-from pipeline.lake import Row
+from pipeline.lake import Row, sha256_json
 from pipeline.problems.program import write
-from pipeline.problems.statement import Source, describe, names_given_away, state
+from pipeline.problems.statement import Source, Statement, describe, names_given_away, state
 from pipeline.problems.tasks import tasks_of
 from pipeline.rules import RULES, load
 from tests.problems.examples import RULES_OF_PROBLEMS, example
@@ -22,7 +22,7 @@ def parameter(name: str, description: str | None) -> Row:
     return {"name": name, "type": None, "mandatory": True, "default": None, "description": description}
 
 
-def told(docstring: str, name: str = "metric", **columns: Any) -> str:
+def stated(docstring: str, name: str = "metric", **columns: Any) -> Statement:
     task = tasks_of(example(docstring), {"lib"}).tasks[0]
     written = write(task, (name,), RULES_OF_PROBLEMS)
     source = Source(
@@ -30,7 +30,11 @@ def told(docstring: str, name: str = "metric", **columns: Any) -> str:
     )
     statement = state(task, written, task.cases[0], source, RULES_OF_PROBLEMS.statement, DRAFTING)
     assert names_given_away([statement.text], (name,), DRAFTING) == []
-    return statement.text
+    return statement
+
+
+def told(docstring: str, name: str = "metric", **columns: Any) -> str:
+    return stated(docstring, name, **columns).text
 
 
 def test_a_statement_says_what_to_write_and_shows_a_case() -> None:
@@ -45,6 +49,18 @@ def test_a_statement_says_what_to_write_and_shows_a_case() -> None:
         "\n"
         "It returns a value of type `str`. For example, `solve(1500, 'V')` gives `'1.50 kV'`."
     )
+
+
+def test_the_hash_of_what_a_statement_is_written_from_is_that_of_its_words() -> None:
+    """Once it was that of an iterator, by its address, and another in each run."""
+    document = {"parameters": [parameter("value", "How many.")]}
+    statement = stated(">>> from lib import metric\n>>> metric(1500)\n'1.50 kV'\n", document=document)
+    described = describe(Source("lib", "metric", ("metric",), (DOCSTRING,), None), DRAFTING)
+    assert described is not None
+    asked, words = "Write the body of `solve(number)` with lib.", ["- `number`: How many."]
+    about = ["It returns a value of type `str`.", "For example, `solve(1500)` gives `'1.50 kV'`."]
+    assert statement.text.split("\n\n")[1:] == [asked, words[0], " ".join(about)]
+    assert statement.written_from == sha256_json([described.prompt_sha256, document, asked, words, about])
 
 
 def test_a_result_that_names_the_api_is_not_shown() -> None:

@@ -74,6 +74,11 @@ WRONG: dict[str, tuple[dict[str, object], str]] = {
         {"templates": {"one": {**ONE, "prompt": "{{ masked_code | tail('x') }}"}, "two": TWO}},
         "template one: ",
     ),
+    "a filter that is none": ({"templates": {"one": {**ONE, "prompt": "{{ masked_code | shout }}"}, "two": TWO}}, "No filter named"),
+    "a part in itself": (
+        {"parts": {"end": "{% include 'more' %}", "more": "{% include 'end' %}"}},
+        "template end includes itself: one -> end -> more -> end",
+    ),
     "an unknown key": ({"setting": {}}, "unknown key"),
     "what nothing gives": (
         {"settings": {"first": {"meaning": "one", "template": "one", "given": ["luck"]}}},

@@ -17,7 +17,7 @@ from pipeline.lake import Row, table
 from pipeline.lake.schema import enum_of
 from pipeline.publish import FAMILIES, TABLES
 from pipeline.publish.card import attribution_text, card_text, cell
-from pipeline.terms import SnippetSource
+from pipeline.terms import ProjectOutcome, SnippetSource
 from tests.instances.rows import snippet
 from tests.publish.lakes import fill, publish_lake, tables
 
@@ -177,7 +177,8 @@ def test_code_of_others_is_named_once_for_each_place(text: str) -> None:
 def test_projects_are_named_unless_they_are_releases_of_the_library() -> None:
     """Scenes and repository tasks quote dependents too, which are in no row of `releases`."""
     (project,) = tables()["projects"]
-    lines = attribution_text([release()], [], [project, project | {"purl": release()["purl"]}]).splitlines()
+    refused = project | {"purl": "pkg:pypi/closed@1.0", "outcome": ProjectOutcome.LICENCE}
+    lines = attribution_text([release()], [], [project, project | {"purl": release()["purl"]}, refused]).splitlines()
     (line,) = lines[lines.index("## Code of others") + 4 :]
     assert [part.strip() for part in cells(line)[:3]] == ["pkg:pypi/shop@1.0", "", "MIT"]
 

@@ -17,6 +17,7 @@ from pipeline.crawl.http import Unreachable
 from pipeline.crawl.index import IndexFile
 from pipeline.environments import Environment, Sandbox, Wanted, find_sandbox
 from pipeline.lake import Output, Row
+from pipeline.publish import QualityRules
 from pipeline.repository import Project, RepositoryRules, Workshop, projects_stage
 from pipeline.repository.tree import Tree
 from pipeline.rules import RULES, load
@@ -232,7 +233,8 @@ def with_files(workshop: Workshop, changed: Mapping[str, str], **updated: Any) -
 
 
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
+QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
 def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
-    return projects_stage([RELEASE], found or [], workshop, LICENCES)
+    return projects_stage([RELEASE], found or [], workshop, LICENCES, QUALITY.licences)

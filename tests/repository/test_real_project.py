@@ -41,7 +41,7 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     sources = ProjectSources(data / "projects", Fetcher(timeout_s=60), index_url(), few)
     store = EnvironmentStore(data / "environments", index_url=index_url(), rules=environment_rules())
     workshop = Workshop(sources, store, sandbox, few, workers=2)
-    traced = projects_stage([RELEASE], [], workshop, load(RULES / "licences.yaml", LicenceRules))
+    traced = projects_stage([RELEASE], [], workshop, load(RULES / "licences.yaml", LicenceRules), ["MIT"])
     [project] = traced.tables["projects"]
     assert (project["outcome"], project["tests_flaky"]) == (ProjectOutcome.TRACED, 0)
     assert project["requirements"] == ["freezegun", "pytest"]

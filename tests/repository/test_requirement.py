@@ -27,6 +27,12 @@ SAID = {
         "Say it.",
         ":param a: int. Default 1.\n:return: str.",
     ),
+    "example whose last prompt is empty": (
+        "def f(text): pass",
+        "Remove comments.\n\n>>> f('a <!-- b -->')\n'a '\n>>>\n",
+        "Remove comments.",
+        ":param text:",
+    ),
     "nothing taken": ("def f(self) -> None: pass", "Say it.", "Say it.", ""),
     "no docstring": ("def f(x): pass", "", "", ":param x:"),
 }

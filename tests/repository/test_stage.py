@@ -10,17 +10,28 @@ import pytest
 from pipeline.crawl.archives import UnsafeArchive
 from pipeline.crawl.http import Unreachable, WrongHash
 from pipeline.lake import Output, Row, table
-from pipeline.publish import QualityRules, repository_gate_stage
+from pipeline.publish import repository_gate_stage
 from pipeline.repository import Workshop, open_project, projects_stage, repository_tasks_stage
 from pipeline.repository.sdists import TooLarge
-from pipeline.rules import RULES, load
 from pipeline.terms import (
     EnvironmentOutcome,
     ProjectOutcome,
     RejectReason,
     TestOutcome,
 )
-from tests.repository.conftest import DEPENDENT, FILES, LICENCES, RELEASE, Sources, Store, trace, tree, with_files
+from tests.repository.conftest import (
+    DEPENDENT,
+    FILES,
+    LICENCES,
+    METADATA,
+    QUALITY,
+    RELEASE,
+    Sources,
+    Store,
+    trace,
+    tree,
+    with_files,
+)
 
 
 @pytest.fixture(scope="module")
@@ -121,13 +132,36 @@ def test_what_is_refused_is_told(tasks: Output, traced: Output) -> None:
 
 
 def test_what_tests_do_not_miss_is_no_task(workshop: Workshop) -> None:
-    unused = '\n\ndef aside():\n    """Do something that nobody asks for."""\n    a = 1\n    return a\n'
-    called = FILES["tests/test_prices.py"] + (
-        "from shop.prices import aside\ndef test_aside():\n    try: aside()\n    except NotImplementedError: pass\n"
+    test = "def test_aside():\n    try: aside()\n    except NotImplementedError: pass\n"
+    output = with_function(workshop, ASIDE, test)
+    [reject] = [reject for reject in output.rejects if "aside" in reject.detail]
+    assert (reject.reason, reject.detail) == (
+        RejectReason.NOT_PROVEN,
+        "shop.prices.aside: 0 tests of 1 fail without its body",
     )
-    changed = {"src/shop/prices.py": FILES["src/shop/prices.py"] + unused, "tests/test_prices.py": called}
-    here = with_files(workshop, changed)
-    output = make(here, trace(here))
+
+
+def with_function(workshop: Workshop, code: str, test: str, **rules: float) -> Output:
+    changed = {
+        "src/shop/prices.py": FILES["src/shop/prices.py"] + code,
+        "tests/test_prices.py": FILES["tests/test_prices.py"] + "\nfrom shop.prices import aside\n" + test,
+    }
+    here = with_files(workshop, changed, **rules)
+    return make(here, trace(here))
+
+
+ASIDE = '\n\ndef aside():\n    """Do something that nobody asks for."""\n    a = 1\n    return a\n'
+
+
+def test_a_body_without_which_nothing_imports_is_missed_with_an_error(workshop: Workshop) -> None:
+    output = with_function(workshop, ASIDE + "\nREADY = aside()\n", "def test_aside(): assert aside()\n")
+    task = by_name(output.tables["repository_tasks"])["shop.prices.aside"]
+    assert (task["tests"], task["emptied_outcome"]) == (["tests/test_prices.py::test_aside"], TestOutcome.ERROR)
+
+
+def test_to_run_out_of_time_is_no_failure(workshop: Workshop) -> None:
+    test = "def test_aside():\n    try: aside()\n    except NotImplementedError: time.sleep(30)\n"
+    output = with_function(workshop, ASIDE, test, test_time_s=1.0)
     [reject] = [reject for reject in output.rejects if "aside" in reject.detail]
     assert (reject.reason, reject.detail) == (
         RejectReason.NOT_PROVEN,
@@ -218,28 +252,47 @@ def test_what_tests_ask_for_is_given_up_step_by_step(workshop: Workshop) -> None
         open_project(project, workshop)
 
 
-def test_dependents_are_taken_as_the_rule_says_and_held_back_by_their_licence(workshop: Workshop) -> None:
+def with_dependent(workshop: Workshop, licence: str | None, in_metadata: str = "MIT") -> tuple[Workshop, Output]:
     rules = workshop.rules.model_copy(update={"dependents": 1, "tasks": 2})
-    sources: Any = Sources({"mall": tree(rules)})
+    metadata = METADATA.replace("License: MIT", f"License: {in_metadata}")
+    sources: Any = Sources({"mall": tree(rules, FILES | {"PKG-INFO": metadata})})
     here = replace(workshop, rules=rules, sources=sources)
-    older = DEPENDENT | {"place": "pkg:pypi/mall@1.9"}
-    output = projects_stage([RELEASE], [older, DEPENDENT], here, LICENCES)
-    of_dependent = {row["project"]: row for row in output.tables["projects"]}["mall"]
-    assert (of_dependent["version"], of_dependent["library"], of_dependent["licence"]) == (
-        "2.0",
-        "shop",
-        "GPL-3.0-only",
-    )
-    made = make(here, output)
-    quality = load(RULES / "quality.yaml", QualityRules)
-    gated = repository_gate_stage(made.tables["repository_tasks"], output.tables["projects"], quality)
-    assert gated.seen == 2
+    newest = DEPENDENT | {"licence": licence}
+    found = [newest | {"place": "pkg:pypi/mall@1.9"}, newest]
+    return here, projects_stage([RELEASE], found, here, LICENCES, QUALITY.licences)
+
+
+def test_dependents_are_taken_as_the_rule_says(workshop: Workshop) -> None:
+    _, output = with_dependent(workshop, "MIT")
+    mall = {row["project"]: row for row in output.tables["projects"]}["mall"]
+    assert (mall["version"], mall["library"], mall["outcome"]) == ("2.0", "shop", ProjectOutcome.TRACED)
+
+
+@pytest.mark.parametrize(
+    ("licence", "in_metadata", "said"),
+    [("GPL-3.0-only", "MIT", "GPL-3.0-only"), (None, "GPL-3.0-only", "GPL-3.0-only"), (None, "see file", "no licence")],
+)
+def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
+    workshop: Workshop, licence: str | None, in_metadata: str, said: str
+) -> None:
+    _, output = with_dependent(workshop, licence, in_metadata)
+    mall = {row["project"]: row for row in output.tables["projects"]}["mall"]
+    table("projects").check(mall)
+    assert mall["outcome"] == ProjectOutcome.LICENCE
+    assert mall["detail"].startswith(said)
+    assert {reject.key: reject.reason for reject in output.rejects}["pkg:pypi/mall@2.0"] is RejectReason.LICENCE
+    assert not any(output.tables[name] for name in ("project_files", "traced_functions", "reaches"))
+
+
+def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, tasks: Output) -> None:
+    projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
+    gated = repository_gate_stage(tasks.tables["repository_tasks"], projects, QUALITY)
+    assert gated.seen == len(gated.rejects) > 0
     assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
 
 
 def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
-    quality = load(RULES / "quality.yaml", QualityRules)
-    gated = repository_gate_stage(tasks.tables["repository_tasks"], traced.tables["projects"], quality)
+    gated = repository_gate_stage(tasks.tables["repository_tasks"], traced.tables["projects"], QUALITY)
     for row in gated.tables["published_repository_tasks"]:
         table("published_repository_tasks").check(row)
         assert (row["purl"], row["licence"], row["origin"]) == ("pkg:pypi/shop@1.0", "MIT", "pypi:shop")

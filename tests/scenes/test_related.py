@@ -87,6 +87,19 @@ def test_definitions_are_shown_that_the_block_names_where_it_was_run() -> None:
     assert used(function, without) == []
 
 
+def test_a_definition_is_found_under_the_name_that_it_is_imported_by() -> None:
+    texts = {
+        "shop/prices.py": made.FILES["shop/prices.py"],
+        "shop/use.py": "from .prices import total as _sum\n\n\ndef use(prices):\n    numbers = list(prices)\n    return _sum(numbers)\n",
+    }
+    files = {row["path"]: row for row in made.files(texts)}
+    known = made.functions(texts)
+    function = next(row for row in known if row["name"] == "use") | {"cross_file": ["shop.prices.total"]}
+    blocks = {each.block.type: each for each in candidates(texts, [function])}
+    definitions = Definitions(known, files, RELATED)
+    assert [row["namespace"] for row in definitions.used_by(blocks[BlockType.FUNCTION])] == ["shop.prices.total"]
+
+
 @pytest.mark.parametrize(
     ("namespace", "lines"),
     [

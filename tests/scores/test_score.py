@@ -14,6 +14,7 @@ import pytest
 
 from pipeline.lake import read_parquet
 from pipeline.scores import Scored, ScoreRules, SnapshotError, read_tasks, score_predictions, write
+from pipeline.scores.picture import _DRAWN, _look
 from pipeline.terms import Exclusion, Facet, Family, Metric
 from tests.scores.snapshots import (
     MIGRATION,
@@ -220,6 +221,11 @@ def test_files_of_a_scoring(tmp_path: Path, folder: Path) -> None:
     said = "".join(picture.itertext())
     assert "completion, granularity line, cdc@1: 1.0 (1.0 to 1.0), 1 tasks" in said
     assert "mine & yours" in said
+
+
+def test_no_two_metrics_look_the_same() -> None:
+    markers = [_look(metric)["marker"] for metric in _DRAWN]
+    assert len(set(markers)) == len(_DRAWN)
 
 
 def test_nothing_counted_has_a_table_and_no_picture(tmp_path: Path, folder: Path) -> None:

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import io
+import textwrap
+import tokenize
+from types import ModuleType
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.scores import identifier_sequence_match, prefix_match
+from pipeline.scores.fragments import parse_program
+from pipeline.scores.similarity import _lines
 
 REFERENCE = "frame = pd.concat([frame, row], ignore_index=True)"
 
@@ -27,6 +36,9 @@ REFERENCE = "frame = pd.concat([frame, row], ignore_index=True)"
         ("x", "", 0.0, 0.0),
         ("3", "4", 0.0, 0.0),
         ("3", "3", 1.0, 1.0),
+        ("f(b'a b')", "f(rb'a b', c)", 1 / 2, 2 / 6),  # what stands before a quote is no identifier
+        ("x == y ** 2", "x != y ** 2", 1.0, 1 / 5),
+        ("a  # why\n# so\nb", "a\nb  # that is why", 1.0, 1.0),
         ("if x in y:", "for x in y:", 1.0, 0.0),
     ],
 )
@@ -40,3 +52,14 @@ def test_whatever_the_text_it_is_a_share(prediction: str, reference: str) -> Non
     for score in (identifier_sequence_match, prefix_match):
         assert 0 <= score(prediction, reference) <= 1
     assert prefix_match(reference, reference) == 1
+
+
+@pytest.mark.parametrize("module", [textwrap, difflib, inspect])
+def test_tokens_of_a_line_are_those_of_python(module: ModuleType) -> None:
+    source = [line.strip() for line in inspect.getsource(module).splitlines()]
+    whole = [line for line in source if line and line[0] != "#" and '"""' not in line and parse_program(line)]
+    for line in whole:
+        read = tokenize.generate_tokens(io.StringIO(line).readline)
+        wanted = [token.string for token in read if token.string.strip() and token.type != tokenize.COMMENT]
+        assert list(_lines(line)[0][0]) == wanted
+    assert len(whole) > 100

@@ -16,7 +16,7 @@ from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.found import Found
 from pipeline.crawl.http import Fetcher
 from pipeline.crawl.releases import Period
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, content_id
 from pipeline.surface import DirectiveRules
 from pipeline.terms import DocumentSource, Language, RejectReason, SnippetSource, VersionEvidence
 
@@ -154,9 +154,10 @@ def _out_of_scope(entry: Entry, release: Row, known: set[str], written: set[str]
 
 
 def _row(taken: Taken, document: Row) -> Row:
-    version = taken.release["version"]
+    library, version = taken.release["library"], taken.release["version"]
     return {
-        "library": taken.release["library"],
+        "id": content_id(library, document["path"], version),
+        "library": library,
         "first_version": version,
         "last_version": version,
         "canonical_path": None,

@@ -17,6 +17,8 @@ from pipeline.surface import UNSEEN_SIGNATURE, DirectiveRules
 from pipeline.terms import DocumentSource, RejectReason, SymbolKind
 
 _PLACE = frozenset({"first_version", "last_version", "url"})
+# An id is that of a run of releases, which may be longer than the one that a site is of.
+_OF_SITE = frozenset({"id", "stated"})
 
 
 class _Span(NamedTuple):
@@ -190,7 +192,7 @@ def _placed(found: Iterable[_Span], states: _States) -> dict[str, dict[int, _Spa
     placed: dict[str, dict[int, _Span]] = defaultdict(dict)
     named: list[tuple[bool, _Span]] = []
     for span in found:
-        row = {name: value for name, value in span.row.items() if name != "stated"}
+        row = {name: value for name, value in span.row.items() if name not in _OF_SITE}
         meant = states.named(row["path"], span.first)
         for path, state in meant.items():
             known = {"path": path, "canonical_path": state["canonical_path"], "kind": state["kind"]}
