@@ -66,7 +66,7 @@ def draft_lines(drafts: Drafts) -> Iterator[str]:
     if asked := drafts.asked:
         each = f", {usd(asked.nano_usd_per_accepted)} each" if asked.nano_usd_per_accepted is not None else ""
         yield (
-            f"Model: {asked.requests} requests ({asked.retries} tries again), {usd(drafts.nano_usd)}; {asked.accepted}"
+            f"Model: {asked.requests} requests ({asked.retries} tried again), {usd(drafts.nano_usd)}; {asked.accepted}"
             f" drafts accepted{each}, {asked.refused} refused, {asked.waiting} waiting"
         )
     if asked and asked.waiting:

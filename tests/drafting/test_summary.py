@@ -18,7 +18,7 @@ from pipeline.terms import Improves, RejectReason
     ("nano_usd", "said"),
     [
         (0, "0 US dollars"),
-        (12_345, "1.2e-05 US dollars"),
+        (12_345, "0.000012 US dollars"),
         (1_234_567, "0.0012 US dollars"),
         (2_500_000_000, "2.50 US dollars"),
     ],
@@ -69,7 +69,7 @@ def test_what_a_model_would_improve_is_counted(tmp_path: Path) -> None:
         (
             Drafts(Tally(7, 1, 4, 2, 1, 1_200_000, "this month has cost 20"), 900_000, {}),
             [
-                "7 requests (1 tries again), 0.0009 US dollars; 4 drafts accepted, 0.0003 US dollars",
+                "7 requests (1 tried again), 0.0009 US dollars; 4 drafts accepted, 0.0003 US dollars",
                 "month has cost 20",
             ],
         ),

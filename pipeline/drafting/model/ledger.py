@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from pipeline.drafting.model.rules import NANO, ModelRules
 from pipeline.drafting.model.store import Store
+from pipeline.drafting.model.tally import usd
 
 
 class BudgetReached(RuntimeError):
@@ -35,7 +36,7 @@ class Ledger:
         """
         month = f"{self.now():%Y-%m}"
         with self.store.open() as database:
-            for column, value, usd, name in (
+            for column, value, limit, name in (
                 ("run", self.run, self.rules.run_usd, "run_usd"),
                 ("month", month, self.rules.month_usd, "month_usd"),
             ):
@@ -43,10 +44,10 @@ class Ledger:
                     f"SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE {column} = ?",  # noqa: S608 - one of two names
                     (value,),
                 ).fetchone()
-                if spent + nano_usd > usd * NANO:
+                if spent + nano_usd > limit * NANO:
                     raise BudgetReached(
-                        f"this {column} has cost {dollars(spent)} (with what is reserved), the next request may cost"
-                        f" {dollars(nano_usd)}, and {name} in curation_rules/models.yaml is {usd} US dollars: raise it,"
+                        f"this {column} has cost {usd(spent)} (with what is reserved), the next request may cost"
+                        f" {usd(nano_usd)}, and {name} in curation_rules/models.yaml is {limit} US dollars: raise it,"
                         " or let a later run draft the rest"
                     )
             reservation = uuid.uuid4().hex
@@ -75,8 +76,3 @@ class Ledger:
             found = database.execute("SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE run = ?", (self.run,))
             (spent,) = found.fetchone()
         return int(spent)
-
-
-def dollars(nano_usd: int) -> str:
-    """Return an amount for people, in US dollars to the tenth of a cent."""
-    return f"{nano_usd / NANO:.3f} US dollars"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Any
 
 from pipeline.drafting.model.rules import NANO
@@ -45,6 +46,7 @@ def added(tallies: Iterable[Tally]) -> Tally:
 
 
 def usd(nano_usd: int) -> str:
-    """Return an amount for people, in US dollars: small ones with as many digits as say something."""
-    amount = nano_usd / NANO
-    return f"{amount:.2f} US dollars" if amount >= 1 else f"{amount:.2g} US dollars"
+    """Return an amount for people, in US dollars: to the cent, and small ones to two digits that say something."""
+    amount = Decimal(nano_usd) / NANO
+    shown = f"{amount:.2f}" if amount >= 1 else f"{Decimal(f'{amount:.2g}'):f}"
+    return f"{shown} US dollars"
