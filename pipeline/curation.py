@@ -14,6 +14,8 @@ from pipeline.crawl.pins import PinRules, pin_rules
 from pipeline.crawl.python_files import PythonFileRules
 from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
 from pipeline.drafting import DraftingRules
+from pipeline.drafting.kinds.rules import DraftRules, draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.environments import (
     BuildRules,
     EnvironmentRules,
@@ -61,6 +63,8 @@ class CurationRules:
     codemods: CodemodRules
     contexts: ContextRules
     drafting: DraftingRules
+    models: ModelRules
+    drafts: DraftRules
     problems: ProblemRules
     environments: EnvironmentRules
     builds: BuildRules
@@ -93,6 +97,7 @@ class CurationRules:
         Errors: RuleError with file and line of what is wrong.
         """
         folder = settings().rules
+        models = load(folder / "models.yaml", ModelRules)
         return cls(
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
@@ -113,6 +118,8 @@ class CurationRules:
             codemods=load(folder / "codemods.yaml", CodemodRules),
             contexts=load(folder / "contexts.yaml", ContextRules),
             drafting=load(folder / "drafting.yaml", DraftingRules),
+            models=models,
+            drafts=draft_rules(folder, models),
             problems=load(folder / "problems.yaml", ProblemRules),
             environments=environment_rules(folder),
             builds=build_rules(folder),

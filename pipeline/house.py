@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
@@ -13,6 +15,8 @@ from pipeline.code_sources import CodeSources
 from pipeline.crawl import ArtifactStore, Fetcher, Period, SourceTree, Wanted, gather_stage, releases_stage
 from pipeline.crawl.documentation.sites import sites_stage
 from pipeline.curation import CurationRules
+from pipeline.drafting import OfflineWriter, Writer
+from pipeline.drafting.kinds.rules import DescriptionRules, KindRules
 from pipeline.environments import (
     NOT_INSPECTED,
     EnvironmentStore,
@@ -24,7 +28,7 @@ from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
 from pipeline.problems import problems_stage
-from pipeline.repository import ProjectSources, Workshop, projects_stage
+from pipeline.repository import ProjectSources, RequirementWriter, Workshop, projects_stage
 from pipeline.rules import Profile, plain
 from pipeline.scenes import run_blocks, scenes_stage
 from pipeline.settings import Settings, index_url
@@ -40,15 +44,20 @@ from pipeline.surface import (
 )
 from pipeline.validation import Runner, validation_stage, wanted_versions
 
+if TYPE_CHECKING:
+    from pipeline.drafting.model.drafter import ModelDrafter
+
 
 class House:
     """What the stages need over one profile and period.
 
-    What is costly to make (interpreters, sandbox, environments) is made when a stage runs that needs it.
+    What is costly to make (interpreters, sandbox, environments) is made when a stage runs that needs it. What models
+    cost counts for `run`.
     """
 
-    def __init__(self, settings: Settings, profile: Profile, period: Period) -> None:
+    def __init__(self, settings: Settings, profile: Profile, period: Period, run: str | None = None) -> None:
         self.settings = settings
+        self.run = run or uuid.uuid4().hex
         self.profile = profile
         self.period = period
         self.rules = CurationRules.read()
@@ -71,6 +80,47 @@ class House:
             rules=self.rules.environments,
             workers=self.settings.workers,
         )
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a model drafts what the offline drafter cannot: with a key of the Anthropic API."""
+        return bool(os.environ.get("ANTHROPIC_API_KEY"))
+
+    @property
+    def has_asked(self) -> bool:
+        """Whether a stage has asked the model, or its memory, for something."""
+        return "drafter" in vars(self)
+
+    @cached_property
+    def drafter(self) -> ModelDrafter | None:
+        """The model that drafts, None without a key."""
+        if not self.has_model:
+            return None
+        # slow to import
+        from pipeline.drafting.model.drafter import model_drafter
+
+        return model_drafter(self.settings.answers, self.rules.models, self.run)
+
+    def writer(self, kind: DescriptionRules) -> Writer:
+        """Return who writes texts of a kind: the offline drafter, and the model for what that cannot write."""
+        offline = OfflineWriter(self.rules.drafting)
+        if self.drafter is None:
+            return offline
+        from pipeline.drafting.kinds.description import DescriptionWriter
+
+        return DescriptionWriter(offline, self.drafter, kind, self.rules.drafting)
+
+    def requirements(self) -> RequirementWriter | None:
+        """Return who writes requirements of functions without a docstring: nobody without a model."""
+        if self.drafter is None:
+            return None
+        from pipeline.drafting.kinds.requirement import ModelRequirements
+
+        return ModelRequirements(self.drafter, self.rules.drafts.requirement, self.rules.repository.min_words)
+
+    def by_model(self, kind: KindRules) -> list[KindRules]:
+        """Return what texts of a kind depend on beside the offline drafter: nothing where no model drafts."""
+        return [kind] if self.has_model else []
 
     @cached_property
     def workshop(self) -> Workshop:

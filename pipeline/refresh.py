@@ -14,13 +14,15 @@ import pyarrow.compute as pc
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
+from pipeline.drafting.model.tally import Tally
+from pipeline.drafting.summary import improvable, keep_tally, spent_by, tally_of
 from pipeline.house import House
 from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
 from pipeline.settings import settings
 from pipeline.stages import GROUPS, stages_of
-from pipeline.terms import RejectReason
+from pipeline.terms import Improves, RejectReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Refresh:
 
         Errors: RuleError for a profile that does not exist and for rule files that are wrong.
         """
-        return House(settings(), load_profile(self.profile), self.period)
+        return House(settings(), load_profile(self.profile), self.period, self.run)
 
 
 def _time(text: str | None) -> datetime | None:
@@ -70,7 +72,11 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     """Run one group of stages for one library."""
     house = refresh.house()
     stages = stages_of(house)
-    return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
+    try:
+        return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
+    finally:
+        if house.has_asked and house.drafter is not None:
+            keep_tally(refresh.folder, library, group, house.drafter.told())
 
 
 def publish_refresh(refresh: Refresh) -> Published:
@@ -103,6 +109,28 @@ def left_out(refresh: Refresh) -> dict[str, str]:
     asked = [house.lake.read("rejects", library, pc.field("stage") == "gather") for library in plan(refresh)]
     notes = [row for rows in asked for row in rows if row["reason"] == RejectReason.SOURCE_LEFT_OUT]
     return {row["key"]: row["detail"] for row in sorted(notes, key=lambda row: (row["key"], row["detail"]))}
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """What came of the texts that the offline drafter cannot write.
+
+    With a key: what was asked of a model, what this run has cost in nano-dollars, and how many wait. Without: how many
+    a model would improve.
+    """
+
+    asked: Tally | None
+    nano_usd: int
+    improvable: dict[Improves, int]
+
+
+def drafts_of(refresh: Refresh) -> Drafts:
+    """Return what a refresh has to say of its drafts."""
+    house = refresh.house()
+    if house.has_model:
+        spent = spent_by(settings().answers, house.rules.models, refresh.run)
+        return Drafts(tally_of(refresh.folder), spent, {})
+    return Drafts(None, 0, improvable(house.lake, plan(refresh)))
 
 
 def totals(counts: Sequence[Count]) -> list[Count]:

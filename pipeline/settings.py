@@ -58,6 +58,11 @@ class Settings(BaseSettings):
         return self.data / "cache"
 
     @property
+    def answers(self) -> Path:
+        """What models answered, and what it cost: no cache, for it was paid for."""
+        return self.data / "model" / "answers.sqlite"
+
+    @property
     def snapshots(self) -> Path:
         """Folder of the published snapshots."""
         return self.data / "snapshots"

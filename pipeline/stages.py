@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl.documentation.stage import api_documents_stage
-from pipeline.drafting import OfflineWriter, drafting_stage
+from pipeline.drafting import drafting_stage
 from pipeline.environments import (
     discover,
 )
@@ -156,21 +156,29 @@ def _analysis(house: House) -> Iterator[Stage]:
     yield _stage(
         "drafting",
         reads="completions migrations snippets documents",
-        writes="drafts",
-        depends=lambda: rules.drafting,
-        run=lambda **tables: drafting_stage(**tables, rules=rules.drafting),
-        version=2,
+        writes="drafts refused_drafts",
+        depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
+        run=lambda **tables: drafting_stage(
+            **tables, rules=rules.drafting, writer=house.writer(rules.drafts.description)
+        ),
+        version=3,
     )
     yield _stage(
         "controlled",
         reads="releases api_documents symbols changes lifecycles",
         writes="controlled_completions",
-        depends=lambda: [rules.contexts.controlled, rules.lifecycle, rules.drafting, rules.masking.ignore_case],
+        depends=lambda: [
+            rules.contexts.controlled,
+            rules.lifecycle,
+            rules.drafting,
+            *house.by_model(rules.drafts.description),
+            rules.masking.ignore_case,
+        ],
         run=lambda **tables: controlled_stage(
             **tables,
             tagging=rules.lifecycle,
             rules=rules.contexts.controlled,
-            writer=OfflineWriter(rules.drafting),
+            writer=house.writer(rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
         version=2,
@@ -202,11 +210,11 @@ def _proof(house: House) -> Iterator[Stage]:
     )
     yield _stage(
         "review",
-        reads="completions migrations drafts releases changes verdicts snippets directives",
+        reads="completions migrations drafts refused_drafts releases changes verdicts snippets directives",
         writes="flags",
         depends=lambda: rules.flags,
         run=lambda **tables: flags_stage(**tables, rules=rules.flags),
-        version=2,
+        version=3,
     )
     yield _stage(
         "gate",
@@ -234,11 +242,16 @@ def _proof(house: House) -> Iterator[Stage]:
         "contexts",
         reads="releases usages api_documents published_completions",
         writes="published_contexts published_retrievals",
-        depends=lambda: [rules.contexts, rules.drafting, rules.masking.ignore_case],
+        depends=lambda: [
+            rules.contexts,
+            rules.drafting,
+            *house.by_model(rules.drafts.instruction),
+            rules.masking.ignore_case,
+        ],
         run=lambda **tables: contexts_stage(
             **tables,
             rules=rules.contexts,
-            writer=OfflineWriter(rules.drafting),
+            writer=house.writer(rules.drafts.instruction),
             retrievers=retrievers(rules.contexts.retrieval),
             ignore_case=rules.masking.ignore_case,
         ),
@@ -262,8 +275,8 @@ def _proof(house: House) -> Iterator[Stage]:
         "repository_tasks",
         reads="projects traced_functions reaches project_files",
         writes="repository_tasks",
-        depends=lambda: rules.repository,
-        run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop),
+        depends=lambda: [rules.repository, *house.by_model(rules.drafts.requirement)],
+        run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=house.requirements()),
         version=2,
     )
     yield _stage(

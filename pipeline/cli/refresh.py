@@ -14,6 +14,7 @@ from pipeline.lake import TRANSIENT, Count
 from pipeline.publish import NothingToPublish, Published
 from pipeline.refresh import Refresh, counts_of, plan, publish_refresh, run_group
 from pipeline.stages import GROUPS
+from pipeline.terms import RejectReason
 
 Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
 Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
@@ -67,9 +68,13 @@ def _collect(asked: Refresh) -> list[str]:
 
 
 def _unfinished(counts: list[Count]) -> list[str]:
-    """Return what to say of libraries for which a passing trouble, such as a silent index, left something undone."""
+    """Return what to say of libraries for which a passing trouble, such as a silent index, left something undone.
+
+    Drafts that wait are no trouble: the offline drafter's stand, and the summary says why they wait.
+    """
+    passing = TRANSIENT - {RejectReason.DRAFT_WAITING}
     troubles = {
-        (count.library, reason) for count in counts for reason in {*count.rejected, *count.noted} & set(TRANSIENT)
+        (count.library, reason) for count in counts for reason in {*count.rejected, *count.noted} & set(passing)
     }
     return [f"{library}: {reason}; run the same command again to go on" for library, reason in sorted(troubles)]
 

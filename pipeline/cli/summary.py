@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 from rich.markup import escape
 
 from pipeline.cli.output import out, print_table
+from pipeline.drafting.model.tally import usd
 from pipeline.lake import Count
 from pipeline.publish import Published
-from pipeline.refresh import Refresh, counts_of, left_out, totals
+from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, left_out, totals
+from pipeline.terms import Improves
 
 
 def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
@@ -21,8 +24,14 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
         "stages": [asdict(count) for count in totals(counts)],
         "libraries": [asdict(count) for count in counts],
         "left_out": left_out(done),
+        "drafts": _drafts(drafts_of(done)),
         "snapshot": _snapshot(published) if published else None,
     }
+
+
+def _drafts(drafts: Drafts) -> dict[str, Any]:
+    asked = drafts.asked.as_json() | {"nano_usd": drafts.nano_usd} if drafts.asked else None
+    return {"model": asked, "improvable": {str(kind): number for kind, number in drafts.improvable.items()}}
 
 
 def _snapshot(published: Published) -> dict[str, Any]:
@@ -45,8 +54,29 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         out.print()
     for source, why in sources.items():
         out.print(f"Left out: {source}: {why}", markup=False)
+    for line in draft_lines(drafts_of(done)):
+        out.print()
+        out.print(line, markup=False)
     if published:
         _print_published(published)
+
+
+def draft_lines(drafts: Drafts) -> Iterator[str]:
+    """Say for a person what a model was asked for and what that cost, or what one would improve."""
+    if asked := drafts.asked:
+        each = f", {usd(asked.nano_usd_per_accepted)} each" if asked.nano_usd_per_accepted is not None else ""
+        yield (
+            f"Model: {asked.requests} requests ({asked.retries} tried again), {usd(drafts.nano_usd)}; {asked.accepted}"
+            f" drafts accepted{each}, {asked.refused} refused, {asked.waiting} waiting"
+        )
+    if asked and asked.waiting:
+        yield f"The next refresh asks for those that wait: {asked.stopped or 'their batch has not ended'}"
+    if any(drafts.improvable.values()):
+        missing, redacted = drafts.improvable[Improves.MISSING], drafts.improvable[Improves.REDACTED]
+        yield (
+            f"No key in ANTHROPIC_API_KEY, so no model has drafted: one would improve {missing} texts that are missing"
+            f" and {redacted} with a name cut out"
+        )
 
 
 def _print_published(published: Published) -> None:

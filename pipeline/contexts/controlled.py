@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from pipeline.contexts.documents import Documentation
 from pipeline.contexts.rules import ControlledRules
-from pipeline.drafting import Request, Writer
+from pipeline.drafting import Request, Text, Writer, Written, notes_of, untold
 from pipeline.instances import PLAIN, History, Tagging, readable, tags_of
 from pipeline.lake import Output, Reject, Row, content_id
 from pipeline.lifecycle import LifecycleRules, Tags
@@ -35,21 +35,25 @@ def controlled_stage(
 
     These versions are the first that can be compared with the one before, and each in which the API is new, about to
     go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
-    document describes it), LEAKS_ANSWER (module, class or arguments give the name away), OVER_QUOTA.
+    document describes it), DRAFT_WAITING (a model may), LEAKS_ANSWER (module, class or arguments give the name away),
+    OVER_QUOTA. Notes: those of `notes_of`.
     """
     history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
     documentation = Documentation(releases, api_documents)
     classes = frozenset(row["path"] for row in (*symbols, *api_documents) if row["kind"] == SymbolKind.CLASS)
-    maker = _Maker(history, classes, rules, writer, ignore_case)
-    results = [maker.completion(*candidate) for candidate in _candidates(documentation, history)]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    kept, surplus = _within_quota(rows, rules)
-    rejects = [*(result for result in results if isinstance(result, Reject)), *surplus]
+    maker = _Maker(history, classes, rules, ignore_case)
+    asked = [maker.candidate(*candidate) for candidate in _candidates(documentation, history)]
+    candidates = [one for one in asked if isinstance(one, _Candidate)]
+    written = dict(zip(candidates, writer.write([one.request for one in candidates]), strict=True))
+    results = [maker.completion(one, told) for one, told in written.items()]
+    kept, surplus = _within_quota([result for result in results if not isinstance(result, Reject)], rules)
+    rejects = [*(one for one in [*asked, *results] if isinstance(one, Reject)), *surplus]
     return Output(
         {"controlled_completions": kept},
-        seen=len(results),
+        seen=len(asked),
         made=len(kept),
         rejects=sorted(rejects, key=lambda reject: reject.key),
+        notes=list(notes_of((one.key, told) for one, told in written.items())),
     )
 
 
@@ -86,6 +90,28 @@ def _within_quota(rows: Sequence[Row], rules: ControlledRules) -> tuple[list[Row
     return kept, rejects
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A documented API in a version, with its tags, and the request for its description."""
+
+    document: Row
+    version: str
+    tags: Tagging
+
+    @property
+    def key(self) -> str:
+        return f"{self.document['path']} {self.version}"
+
+    @property
+    def name(self) -> str:
+        return str(self.document["path"].rpartition(".")[2])
+
+    @property
+    def request(self) -> Request:
+        texts, code = (self.document["description"],), self.document["signature"]
+        return Request(self.key, DraftField.DESCRIPTION, (self.name,), texts, code)
+
+
 @dataclass(frozen=True, slots=True)
 class _Maker:
     """What controlled completions are made with."""
@@ -93,31 +119,32 @@ class _Maker:
     history: History
     classes: frozenset[str]
     rules: ControlledRules
-    writer: Writer
     ignore_case: bool
 
-    def completion(self, document: Row, version: str) -> Row | Reject:
-        """Fill the template for an API in a version."""
+    def candidate(self, document: Row, version: str) -> _Candidate | Reject:
+        """Return what a completion can be made of."""
         path = document["path"]
-        key = f"{path} {version}"
-        name = path.rpartition(".")[2]
-        tags = tags_of(key, path, version, self.history)
-        if isinstance(tags, Reject):
-            return tags
-        request = Request(key, DraftField.DESCRIPTION, (name,), (document["description"],), document["signature"])
-        description = self.writer.write(request)
-        if description is None:
-            return Reject(key, RejectReason.NO_TEXT, "no sentence of the document describes it")
-        filled = self._filled(document, description.text)
-        if leak := readable(filled["left_context"] + filled["hint"], name, ignore_case=self.ignore_case):
-            return Reject(key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
+        tags = tags_of(f"{path} {version}", path, version, self.history)
+        return tags if isinstance(tags, Reject) else _Candidate(document, version, tags)
+
+    def completion(self, one: _Candidate, written: Written) -> Row | Reject:
+        """Fill the template for an API in a version."""
+        if written.text is None:
+            return untold(one.key, written, "no sentence of the document describes it")
+        filled = self._filled(one.document, written.text.text)
+        if leak := readable(filled["left_context"] + filled["hint"], one.name, ignore_case=self.ignore_case):
+            return Reject(one.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
+        return self._row(one, written.text, filled)
+
+    def _row(self, one: _Candidate, description: Text, filled: Row) -> Row:
+        path, library = one.document["path"], one.document["library"]
         return {
-            "id": content_id("controlled", document["library"], version, path, filled["left_context"]),
-            **self._head(document, version, tags),
+            "id": content_id("controlled", library, one.version, path, filled["left_context"]),
+            **self._head(one.document, one.version, one.tags),
             "description": description.text,
             "redacted": description.redacted,
             **filled,
-            "core_token": name,
+            "core_token": one.name,
         }
 
     def _head(self, document: Row, version: str, tags: Tagging) -> Row:

@@ -1,19 +1,17 @@
-"""The query of an in-line completion: what the expression is to do, without its name and arguments."""
+"""The request for the query of an in-line completion: what the expression is to do, without name and arguments."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
 
-from pipeline.drafting import Request, Text, Writer
+from pipeline.drafting import Request
 from pipeline.lake import content_id
 from pipeline.terms import DraftField
 
 
-def write_query(
-    name: str, expression: ast.expr, code: str, texts: Sequence[str], writer: Writer, min_length: int
-) -> Text | None:
-    """Write the query for an expression that ends in the API `name`; None where no text says what it does.
+def query_request(name: str, expression: ast.expr, code: str, texts: Sequence[str], min_length: int) -> Request:
+    """Ask for the query for an expression that ends in the API `name`.
 
     Hidden are the name and the arguments: keywords, names, and strings of one word, if they have `min_length`
     characters (LibEvolutionEval, 2412.04478, appendix C). `texts` tell what the API does, the most telling first.
@@ -21,7 +19,7 @@ def write_query(
     arguments = {argument for argument in _arguments(expression) if len(argument) >= min_length}
     hidden = (name, *sorted(arguments - {name}))
     subject = content_id("query", code)
-    return writer.write(Request(subject, DraftField.QUERY, hidden, tuple(texts), code))
+    return Request(subject, DraftField.QUERY, hidden, tuple(texts), code)
 
 
 def _arguments(expression: ast.expr) -> Iterator[str]:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from pipeline.contexts.documents import Documentation, searched_text
 from pipeline.contexts.expression import expression_at
 from pipeline.contexts.inline import Inline, around, occurrences
-from pipeline.contexts.query import write_query
+from pipeline.contexts.query import query_request
 from pipeline.contexts.retrieval import Retriever
 from pipeline.contexts.rules import ContextRules
-from pipeline.drafting import Text, Writer
+from pipeline.drafting import Request, Writer, Written, notes_of, untold
 from pipeline.instances import Source, parse_source, readable
 from pipeline.lake import Output, Reject, Row
 from pipeline.terms import Granularity, RejectReason
@@ -35,33 +36,34 @@ def contexts_stage(
     BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts, imports, hint and query are views of
     an instance, and in none of them the name of the API may be left to read. Documents that a retriever finds are the
     exception: they are what a reader of the documentation sees, and that of the API names it. A note NO_TEXT says that
-    no document tells what to ask for.
+    no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those of `notes_of`.
     """
     uses = {row["id"]: row for row in usages}
     completions = [row for row in published_completions if row["granularity"] == Granularity.TOKEN]
-    library = _Library(releases, Documentation(releases, api_documents), rules, writer, ignore_case)
+    library = _Library(releases, Documentation(releases, api_documents), rules, ignore_case)
     chosen, rejects = _chosen(completions, uses, rules)
-    contexts: list[Row] = []
     # A program is parsed once for its completions.
-    for completion in sorted(chosen, key=lambda row: str(row["code"])):
-        result = library.context(completion, uses[completion["usage_id"]])
-        if isinstance(result, Reject):
-            rejects.append(result)
-        else:
-            contexts.append(result)
-    contexts.sort(key=lambda row: str(row["completion_id"]))
+    by_code = sorted(chosen, key=lambda row: str(row["code"]))
+    places = [library.place(completion, uses[completion["usage_id"]]) for completion in by_code]
+    found = [place for place in places if isinstance(place, _Place)]
+    written = {place.key: told for place, told in zip(found, writer.write([p.request for p in found]), strict=True)}
+    results = [library.context(place, written[place.key]) for place in found]
+    rejects += [one for one in (*places, *results) if isinstance(one, Reject)]
+    contexts = sorted(
+        (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])
+    )
     versions = {row["id"]: row["version"] for row in completions}
     asked = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
-    found = [row for retriever in retrievers for row in _retrieved(asked, retriever, library.documentation, rules)]
+    hits = [row for retriever in retrievers for row in _retrieved(asked, retriever, library.documentation, rules)]
+    untold_keys = [row["completion_id"] for row in contexts if row["query"] is None]
     return Output(
-        {"published_contexts": contexts, "published_retrievals": found},
+        {"published_contexts": contexts, "published_retrievals": hits},
         seen=len(completions),
         made=len(contexts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=[
-            Reject(row["completion_id"], RejectReason.NO_TEXT, "no document tells what the expression does")
-            for row in contexts
-            if row["query"] is None
+            *(untold(key, written[key], "no document tells what the expression does") for key in untold_keys),
+            *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),
         ],
     )
 
@@ -87,6 +89,20 @@ def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextR
     return chosen, rejects
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A completion where it stands, with the document of its API, and the request for its query."""
+
+    completion: Row
+    shown: Inline
+    document: Row | None
+    request: Request
+
+    @property
+    def key(self) -> str:
+        return str(self.completion["id"])
+
+
 class _Library:
     """What the contexts of a library are made from."""
 
@@ -95,18 +111,16 @@ class _Library:
         releases: Iterable[Row],
         documentation: Documentation,
         rules: ContextRules,
-        writer: Writer,
         ignore_case: bool,
     ) -> None:
         self.documentation = documentation
         self._roots = {row["version"]: frozenset(row["import_names"]) for row in releases}
         self._rules = rules
-        self._writer = writer
         self._ignore_case = ignore_case
         self._parsed: tuple[str, Source] | None = None
 
-    def context(self, completion: Row, use: Row) -> Row | Reject:
-        """Make the context of a completion."""
+    def place(self, completion: Row, use: Row) -> _Place | Reject:
+        """Find the place of a completion."""
         key, name = completion["id"], completion["core_token"]
         source = self._source(completion["code"])
         expression = expression_at(source, (use["name_start_byte"], use["name_end_byte"]))
@@ -117,11 +131,15 @@ class _Library:
         document = self.documentation.in_collection(completion["path"], completion["version"])
         texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
         minimum = self._rules.query.min_argument_length
-        query = write_query(name, expression.node, shown.reference, texts, self._writer, minimum)
-        row = self._row(completion, shown, query, document)
+        request = query_request(name, expression.node, shown.reference, texts, minimum)
+        return _Place(completion, shown, document, request)
+
+    def context(self, place: _Place, written: Written) -> Row | Reject:
+        """Make the context of a completion."""
+        row = self._row(place, written)
         for column in _VIEWS:
-            if leak := readable(row[column] or "", name, ignore_case=self._ignore_case):
-                return Reject(key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
+            if leak := readable(row[column] or "", place.completion["core_token"], ignore_case=self._ignore_case):
+                return Reject(place.key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
         return row
 
     def _source(self, code: str) -> Source:
@@ -129,7 +147,8 @@ class _Library:
             self._parsed = code, parse_source(code)
         return self._parsed[1]
 
-    def _row(self, completion: Row, shown: Inline, query: Text | None, document: Row | None) -> Row:
+    def _row(self, place: _Place, written: Written) -> Row:
+        completion, shown, document, query = place.completion, place.shown, place.document, written.text
         rules = self._rules.inline
         few = "".join(shown.right.splitlines(keepends=True)[: rules.few_lines])
         return {

@@ -2,19 +2,24 @@
 
 from pipeline.drafting.names import find_names, redact
 from pipeline.drafting.prose import plain, sentences
+from pipeline.drafting.refusals import notes_of, untold
 from pipeline.drafting.rules import DraftingRules
 from pipeline.drafting.stage import drafting_stage
-from pipeline.drafting.writers import OfflineWriter, Request, Text, Writer
+from pipeline.drafting.writers import OfflineWriter, Refusal, Request, Text, Writer, Written
 
 __all__ = [
     "DraftingRules",
     "OfflineWriter",
+    "Refusal",
     "Request",
     "Text",
     "Writer",
+    "Written",
     "drafting_stage",
     "find_names",
+    "notes_of",
     "plain",
     "redact",
     "sentences",
+    "untold",
 ]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from pipeline.drafting.refusals import notes_of, untold
 from pipeline.drafting.rules import DraftingRules
-from pipeline.drafting.writers import OfflineWriter, Request, Text, Writer
+from pipeline.drafting.writers import OfflineWriter, Refusal, Request, Text, Writer
 from pipeline.lake import Output, Reject, Row, content_id, holding_at
-from pipeline.terms import Direction, DraftField, RejectReason
+from pipeline.terms import Direction, DraftField
 
 
 def drafting_stage(
@@ -19,25 +20,33 @@ def drafting_stage(
     rules: DraftingRules,
     writer: Writer | None = None,
 ) -> Output:
-    """Make the table `drafts` of a library; the unit is an instance.
+    """Make the tables `drafts` and `refused_drafts` of a library; the unit is an instance.
 
-    `writer` is who writes; the offline drafter by default. Rejects: NO_TEXT, where nothing tells what the code does.
+    `writer` is who writes; the offline drafter by default. Rejects: NO_TEXT, where nothing tells what the code does, or
+    DRAFT_WAITING, where a model still may. Notes: those of `notes_of`.
     """
     writer = writer or OfflineWriter(rules)
     library = _Documentation(snippets, documents)
     requests = [*map(library.for_completion, completions), *map(library.for_migration, migrations)]
     drafts: list[Row] = []
+    refused: list[Row] = []
     rejects: list[Reject] = []
-    for request, instance in zip(requests, [*completions, *migrations], strict=True):
-        text = writer.write(request)
-        if text is None:
+    results = list(zip(requests, [*completions, *migrations], writer.write(requests), strict=True))
+    for request, instance, written in results:
+        if written.text is None:
             detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
-            rejects.append(Reject(request.subject_id, RejectReason.NO_TEXT, detail))
+            rejects.append(untold(request.subject_id, written, detail))
         else:
-            drafts.append(_draft(instance["library"], request, text))
-    drafts.sort(key=lambda row: row["id"])
-    rejects.sort(key=lambda reject: reject.key)
-    return Output({"drafts": drafts}, seen=len(requests), made=len(drafts), rejects=rejects)
+            drafts.append(_draft(instance["library"], request, written.text))
+        if written.refusal is not None and not written.refusal.waiting:
+            refused.append(_refused(instance["library"], request, written.refusal))
+    return Output(
+        {"drafts": sorted(drafts, key=_id), "refused_drafts": sorted(refused, key=_id)},
+        seen=len(requests),
+        made=len(drafts),
+        rejects=sorted(rejects, key=lambda reject: reject.key),
+        notes=list(notes_of((request.subject_id, written) for request, _, written in results)),
+    )
 
 
 class _Documentation:
@@ -78,6 +87,10 @@ class _Documentation:
         return tuple(dict.fromkeys(found))
 
 
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
 def _draft(library: str, request: Request, text: Text) -> Row:
     return {
         "id": content_id(request.subject_id, request.field, text.drafter, text.text),
@@ -89,4 +102,21 @@ def _draft(library: str, request: Request, text: Text) -> Row:
         "drafter": text.drafter,
         "model": text.model,
         "prompt_sha256": text.prompt_sha256,
+        "tokens": text.tokens,
+        "nano_usd": text.nano_usd,
+    }
+
+
+def _refused(library: str, request: Request, refusal: Refusal) -> Row:
+    return {
+        "id": content_id(request.subject_id, request.field, refusal.model, refusal.prompt_sha256),
+        "library": library,
+        "subject_id": request.subject_id,
+        "field": request.field,
+        "problem": refusal.problem,
+        "model": refusal.model,
+        "prompt_sha256": refusal.prompt_sha256,
+        "tries": refusal.tries,
+        "tokens": refusal.tokens,
+        "nano_usd": refusal.nano_usd,
     }

@@ -28,20 +28,49 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What was written, by whom, and the hash of what it was written from."""
+    """What was written, by whom, and the hash of what it was written from.
+
+    What a model wrote has the tokens and the nano-dollars of all its tries; texts that say the same share them.
+    """
 
     text: str
     redacted: bool
     drafter: Drafter
     model: str | None
     prompt_sha256: str
+    tokens: int | None = None
+    nano_usd: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no text of a model stands there, though one was asked for: what was wrong with its last answer.
+
+    `waiting` says that it has not answered yet, and that a later run asks again.
+    """
+
+    problem: str
+    waiting: bool
+    model: str
+    prompt_sha256: str
+    tries: int
+    tokens: int
+    nano_usd: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of a request: the text, None where nobody can write one; and what became of a model that was asked."""
+
+    text: Text | None
+    refusal: Refusal | None = None
 
 
 class Writer(Protocol):
-    """Anything that can write a text for a request, or cannot and returns None."""
+    """Anything that can write texts for requests, all at once, as a model is asked for many in one go."""
 
-    def write(self, request: Request) -> Text | None:
-        """Write the text."""
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        """Write a text for each request, in their order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +79,12 @@ class OfflineWriter:
 
     rules: DraftingRules
 
-    def write(self, request: Request) -> Text | None:
-        """Write a description from docstrings by rules; None where they hold no sentence that describes anything."""
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        """Write descriptions from docstrings by rules; none where they hold no sentence that describes anything."""
+        return [Written(self.text(request)) for request in requests]
+
+    def text(self, request: Request) -> Text | None:
+        """Write one text."""
         told = [found for docstring in request.docstrings if (found := self._telling(docstring))]
         clean = [next((text for text in found if self._is_clean(text, request)), None) for found in told]
         chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]

@@ -30,6 +30,7 @@ TRANSIENT = frozenset(
         RejectReason.SOURCE_UNREACHABLE,
         RejectReason.RATE_LIMITED,
         RejectReason.NO_SPACE,
+        RejectReason.DRAFT_WAITING,
     }
 )
 """Reasons that may pass by themselves: a stage that met one is run again by the next refresh."""

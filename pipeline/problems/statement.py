@@ -56,7 +56,7 @@ def state(
 def describe(source: Source, drafting: DraftingRules) -> Text | None:
     """Write the first paragraph of a statement."""
     request = Request("", DraftField.DESCRIPTION, source.hidden, source.docstrings, "")
-    return OfflineWriter(drafting).write(request)
+    return OfflineWriter(drafting).text(request)
 
 
 def _parameters(

@@ -32,6 +32,9 @@ FAMILIES = (
 )
 """The instance families; other tables say where their rows come from."""
 
+_DESCRIBED = ("completions", "migrations")
+"""The families whose rows say which model described them."""
+
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
 
 
@@ -50,6 +53,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mappi
         releases=_release_lines(tables["releases"]),
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
         rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
+        models=sorted(Counter(row["model"] for family in _DESCRIBED for row in tables[family] if row["model"]).items()),
         canary=next((row["canary"] for family in FAMILIES for row in tables[family]), ""),
         type_of=_type_of,
         cell=cell,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl.documentation.content import Content, Described
@@ -28,7 +28,27 @@ def requirement_of(docstring: str, node: ast.FunctionDef | ast.AsyncFunctionDef)
     Examples are left out, since tests may be made like them. Of a parameter that the docstring does not describe the
     line says what the signature tells.
     """
-    content = read_docstring(docstring)
+    return _requirement(node, read_docstring(docstring))
+
+
+def required(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, functionality: str, arguments: Mapping[str, str], returns: str
+) -> Requirement:
+    """Return a requirement of given words, in the form of one from a docstring; types are those of the signature.
+
+    `arguments` describe parameters by name, without stars; `returns` is empty where nothing comes back.
+    """
+    parameters = tuple(Described(name, description=" ".join(text.split())) for name, text in arguments.items())
+    results = (Described("", description=" ".join(returns.split())),) if returns.strip() else ()
+    return _requirement(node, Content(functionality, parameters, results))
+
+
+def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the names of the parameters without their stars, but not that of the object itself."""
+    return [name.lstrip("*") for name, _, _ in _signature(node)]
+
+
+def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
     lines = [*_parameters(node, content), *_results(node, content)]
     # Of an example that was cut out its prompt may be left.
     said = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.repository.drafted import RequirementWriter, Undocumented
 from pipeline.repository.project import Variant
 from pipeline.repository.requirement import Requirement, input_code, parsed, requirement_of
 from pipeline.repository.rules import RepositoryRules
@@ -31,6 +32,7 @@ class Candidate:
     requirement: Requirement
     tests: tuple[str, ...]
     reached: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    basis: RequirementBasis = RequirementBasis.DOCSTRING
 
     @property
     def id(self) -> str:
@@ -63,27 +65,29 @@ def repository_tasks_stage(
     reaches: Sequence[Row],
     project_files: Sequence[Row],
     workshop: Workshop,
+    writer: RequirementWriter | None = None,
 ) -> Output:
     """Make tasks of a library's traced functions; the unit is a function.
 
-    Refused are, in this order: NO_TEXT (no docstring, or one of too few words; drafting may add them), TOO_SHORT and
-    TOO_LONG (lines of the body with code), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those
-    that do fail with it in place too).
+    Refused are, in this order: NO_TEXT (no docstring, or one of too few words), TOO_SHORT and TOO_LONG (lines of the
+    body with code), OVER_QUOTA, NOT_PROVEN (too few of the tests fail without the body, or those that do fail with it
+    in place too). Where functions with a docstring leave places, `writer` is asked for the requirements of others: one
+    that it has not written yet is DRAFT_WAITING, one that was not accepted has a note DRAFT_REFUSED.
 
     Errors: those of `open_project`.
     """
-    files = {(row["project_id"], row["path"]): row["text"] for row in project_files}
+    files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in project_files}
     by_function: dict[str, dict[str, frozenset[int]]] = defaultdict(dict)
     for reach in reaches:
         by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
+    shown = [(row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in traced_functions]
+    made = [candidate(*one, workshop.rules) for one in shown]
+    silent = [one for one, said in zip(shown, made, strict=True) if _is_silent(said)] if writer else []
+    drafted = _drafted(silent, sum(isinstance(one, Candidate) for one in made), workshop.rules, writer)
+    told = [drafted.made.get(row["id"], one) for row, one in zip(traced_functions, made, strict=True)]
+    candidates = sorted((one for one in told if isinstance(one, Candidate)), key=lambda one: one.id)
     rows: list[Row] = []
-    rejects: list[Reject] = []
-    candidates: list[Candidate] = []
-    for function in traced_functions:
-        lines = files[function["project_id"], function["path"]].split("\n")
-        made = candidate(function, lines, by_function[function["id"]], workshop.rules)
-        rejects.append(made) if isinstance(made, Reject) else candidates.append(made)
-    candidates.sort(key=lambda one: one.id)
+    rejects = [one for one in told if isinstance(one, Reject)]
     over = candidates[workshop.rules.tasks :]
     rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
     for project in projects:
@@ -91,7 +95,7 @@ def repository_tasks_stage(
         for result in prove(project, own, workshop) if own else ():
             rejects.append(result) if isinstance(result, Reject) else rows.append(result)
     rejects.sort(key=lambda reject: reject.key)
-    return Output({"repository_tasks": rows}, len(traced_functions), len(rows), rejects)
+    return Output({"repository_tasks": rows}, len(traced_functions), len(rows), rejects, drafted.notes)
 
 
 def candidate(
@@ -103,13 +107,66 @@ def candidate(
     if len(requirement.functionality.split()) < rules.min_words:
         why = "it has no docstring" if not function["docstring"] else "its docstring says too little"
         return Reject(function["id"], RejectReason.NO_TEXT, f"{_told(function)}: {why}")
-    made = Candidate(function, lines, requirement, (), reached)
+    return _fitting(Candidate(function, lines, requirement, (), reached), rules)
+
+
+def _fitting(made: Candidate, rules: RepositoryRules) -> Candidate | Reject:
+    """Choose the tests of a candidate, if its body has the right size."""
     size = len(_code_lines(made))
     if not rules.min_body_lines <= size <= rules.max_body_lines:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
-        return Reject(function["id"], reason, f"{_told(function)}: {size} lines of code")
-    telling = sorted(reached, key=lambda test: (-len(reached[test] & set(made.body)), test))
-    return Candidate(function, lines, requirement, tuple(telling[: rules.max_tests]), reached)
+        return Reject(made.id, reason, f"{_told(made.function)}: {size} lines of code")
+    telling = sorted(made.reached, key=lambda test: (-len(made.reached[test] & set(made.body)), test))
+    return replace(made, tests=tuple(telling[: rules.max_tests]))
+
+
+def _is_silent(made: Candidate | Reject) -> bool:
+    return isinstance(made, Reject) and made.reason is RejectReason.NO_TEXT
+
+
+@dataclass(frozen=True, slots=True)
+class _Drafted:
+    """What asking for requirements came to: by function, what stands in the place of its refusal; and notes."""
+
+    made: Mapping[str, Candidate | Reject]
+    notes: Sequence[Reject]
+
+
+def _drafted(
+    silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]],
+    taken: int,
+    rules: RepositoryRules,
+    writer: RequirementWriter | None,
+) -> _Drafted:
+    """Ask for the requirements of functions that say nothing, of as many as there are places that are not `taken`."""
+    if writer is None:
+        return _Drafted({}, ())
+    blank, basis = Requirement("", ""), RequirementBasis.MODEL
+    tried = [_fitting(Candidate(row, lines, blank, (), reached, basis), rules) for row, lines, reached in silent]
+    fitting = sorted((one for one in tried if isinstance(one, Candidate)), key=lambda one: one.id)
+    asked = fitting[: max(0, rules.tasks - taken)]
+    made: dict[str, Candidate | Reject] = {}
+    notes: list[Reject] = []
+    for one, said in zip(asked, writer.require([_undocumented(one) for one in asked]), strict=True):
+        if said.requirement is not None:
+            made[one.id] = replace(one, requirement=said.requirement)
+        elif said.refusal is not None and said.refusal.waiting:
+            made[one.id] = Reject(one.id, RejectReason.DRAFT_WAITING, f"{_told(one.function)}: {said.refusal.problem}")
+        elif said.refusal is not None:
+            notes.append(Reject(one.id, RejectReason.DRAFT_REFUSED, f"{_told(one.function)}: {said.refusal.problem}"))
+    return _Drafted(made, notes)
+
+
+def _undocumented(one: Candidate) -> Undocumented:
+    first, last = one.function["signature_first_line"] - 1, one.function["signature_last_line"]
+    return Undocumented(
+        id=one.id,
+        namespace=one.function["namespace"],
+        signature="\n".join(one.lines[first:last]),
+        body="\n".join(one.reference),
+        docstring=one.function["docstring"],
+        node=parsed(one.lines[first : one.body.stop - 1]),
+    )
 
 
 def prove(project: Row, candidates: Sequence[Candidate], workshop: Workshop) -> list[Row | Reject]:
@@ -159,7 +216,7 @@ def _task(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOut
         "release_time": project["release_time"],
         "functionality": said.functionality,
         "arguments": said.arguments,
-        "requirement_basis": RequirementBasis.DOCSTRING,
+        "requirement_basis": one.basis,
         "tests": list(tests),
         "tests_reaching": function["tests"],
         "coverage": round(len(covered) / len(code), 4),

@@ -19,6 +19,7 @@ def flags_stage(
     completions: Sequence[Row],
     migrations: Sequence[Row],
     drafts: Sequence[Row],
+    refused_drafts: Sequence[Row],
     releases: Sequence[Row],
     changes: Sequence[Row],
     verdicts: Sequence[Row],
@@ -29,6 +30,7 @@ def flags_stage(
     """Make the table `flags` of a library; the unit is an instance, and every one comes through."""
     facts = _Facts(
         drafts={row["subject_id"]: row for row in drafts},
+        refused={row["subject_id"]: row for row in refused_drafts},
         changes={row["id"]: row for row in changes},
         snippets={row["id"]: row for row in snippets},
         following=followers(releases),
@@ -48,6 +50,7 @@ class _Facts:
     """
 
     drafts: Mapping[str, Row]
+    refused: Mapping[str, Row]
     changes: Mapping[str, Row]
     snippets: Mapping[str, Row]
     following: Mapping[str, str]
@@ -115,6 +118,11 @@ def _too_long(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     return f"{lines} lines" if lines > rules.too_long.max_lines else None
 
 
+def _draft_rejected(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
+    refused = facts.refused.get(instance["id"])
+    return f"{refused['model']}, {refused['tries']} tries: {refused['problem']}" if refused else None
+
+
 def _documentation_disagrees(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     stated = holding_at(facts.contradicted.get(instance["path"], ()), instance["version"])
     return "; ".join(sorted(contradiction_of(row) for row in stated)) or None
@@ -133,6 +141,7 @@ _FINDERS: Mapping[FlagKind, Callable[[Row, _Facts, FlagRules], str | None]] = {
     FlagKind.RENAME_UNSURE: _rename_unsure,
     FlagKind.NOT_DISCRIMINATING: _not_discriminating,
     FlagKind.TOO_LONG: _too_long,
+    FlagKind.DRAFT_REJECTED: _draft_rejected,
     FlagKind.DOCUMENTATION_DISAGREES: _documentation_disagrees,
     FlagKind.AUDIT: _audit,
 }

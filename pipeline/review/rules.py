@@ -42,5 +42,6 @@ class FlagRules(Rule):
     rename_unsure: RenameRules
     not_discriminating: Switch
     too_long: LengthRules
+    draft_rejected: Switch
     documentation_disagrees: Switch
     audit: AuditRules

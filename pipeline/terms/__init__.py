@@ -15,6 +15,7 @@ from pipeline.terms.changes import (
     LibEvolutionEvalTag,
     VersiCodeTag,
 )
+from pipeline.terms.drafts import AskFailure
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
@@ -31,6 +32,7 @@ from pipeline.terms.samples import (
     DraftField,
     Evidence,
     Granularity,
+    Improves,
     Language,
     MigrationBasis,
     RetrieverKind,
@@ -61,6 +63,7 @@ __all__ = [
     "Access",
     "Agreement",
     "ArtifactKind",
+    "AskFailure",
     "BlockType",
     "ChangeKind",
     "Codemod",
@@ -86,6 +89,7 @@ __all__ = [
     "Granularity",
     "HelperArgument",
     "HelperEffect",
+    "Improves",
     "InputChange",
     "Language",
     "LibEvolutionEvalTag",

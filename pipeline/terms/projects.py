@@ -35,3 +35,4 @@ class FunctionType(Term):
 
 class RequirementBasis(Term):
     DOCSTRING = "docstring", "the function's own docstring"
+    MODEL = "model", "written by a language model from the function's code, and checked"

@@ -11,6 +11,7 @@ class FlagKind(Term):
     RENAME_UNSURE = "rename_unsure", "the rename is a guess from similarity"
     NOT_DISCRIMINATING = "not_discriminating", "the old code passes in the new release too"
     TOO_LONG = "too_long", "longer than the rule allows"
+    DRAFT_REJECTED = "draft_rejected", "nothing that a model wrote for it was accepted"
     DOCUMENTATION_DISAGREES = "documentation_disagrees", "the documentation states another version than was found"
     AUDIT = "audit", "drawn at random, so that the error rate of the rest is known"
 
@@ -68,6 +69,8 @@ class RejectReason(Term):
     UNCHANGED = "unchanged", "no change between releases bears on it"
     NOT_COVERED = "not_covered", "the tests leave too much of the reference unexecuted"
     NO_TEXT = "no_text", "nothing to write it from"
+    DRAFT_WAITING = "draft_waiting", "a model has not answered yet: money, patience or the connection came to an end"
+    DRAFT_REFUSED = "draft_refused", "nothing that a model wrote for it was accepted"
     NO_ENVIRONMENT = "no_environment", "the release could not be installed to run it"
     NO_SPACE = "no_space", "the disk was full"
     FLICKERS = "flickers", "it was not seen alike each time it was run"

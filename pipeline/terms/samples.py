@@ -104,6 +104,13 @@ class VersionPattern(Term):
 
 class Drafter(Term):
     OFFLINE = "offline", "made from docstrings by rules, without a model"
+    MODEL = "model", "written by a language model, and checked"
+
+
+class Improves(Term):
+    MISSING = "missing", "texts that the offline drafter cannot write"
+    REDACTED = "redacted", "texts out of which it had to cut a name"
+    ALL = "all", "every text"
 
 
 class DraftField(Term):

@@ -25,7 +25,9 @@ def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: P
     assert f"driftline verify {published}" in first.out
     assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
     again = driftline("refresh", "--libraries", "demo", "--json").json
-    assert set(again) == {"run", "stages", "libraries", "left_out", "snapshot"}
+    assert set(again) == {"run", "stages", "libraries", "left_out", "drafts", "snapshot"}
+    assert again["drafts"]["model"] is None
+    assert set(again["drafts"]["improvable"]) == {"missing", "redacted"}
     assert again["left_out"]["github"].startswith("no token")
     assert [stage["stage"] for stage in again["stages"]] == STAGES
     assert all(stage["unchanged"] == stage["seen"] for stage in again["stages"])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.contexts.query import write_query
+from pipeline.contexts.query import query_request
 from pipeline.drafting import find_names
 from tests.contexts.rows import CONTEXTS, WRITER
 
@@ -14,7 +14,7 @@ MINIMUM = CONTEXTS.query.min_argument_length
 
 
 def ask(code: str, name: str, *texts: str) -> tuple[str, bool] | None:
-    text = write_query(name, ast.parse(code, mode="eval").body, code, texts, WRITER, MINIMUM)
+    text = WRITER.text(query_request(name, ast.parse(code, mode="eval").body, code, texts, MINIMUM))
     return (text.text, text.redacted) if text else None
 
 

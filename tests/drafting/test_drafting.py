@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
@@ -11,8 +12,10 @@ from hypothesis import strategies as st
 from pipeline.drafting import (
     DraftingRules,
     OfflineWriter,
+    Refusal,
     Request,
     Text,
+    Written,
     drafting_stage,
     find_names,
     plain,
@@ -126,7 +129,7 @@ def test_other_words_have_other_stems(one: str, other: str) -> None:
 
 def write(*docstrings: str, hidden: tuple[str, ...] = ("fetch",)) -> Text | None:
     """Write a description of something that hides names."""
-    return OfflineWriter(DRAFTING).write(Request("id", DraftField.DESCRIPTION, hidden, docstrings, "code"))
+    return OfflineWriter(DRAFTING).text(Request("id", DraftField.DESCRIPTION, hidden, docstrings, "code"))
 
 
 WRITTEN = {
@@ -241,12 +244,40 @@ def test_no_docstring_is_a_reject() -> None:
 
 def test_another_writer_fits_beside_the_offline_one() -> None:
     class Model:
-        def write(self, request: Request) -> Text | None:
-            return Text(f"about {len(request.docstrings)}", False, Drafter.OFFLINE, "model-1", "0" * 64)
+        def write(self, requests: Sequence[Request]) -> list[Written]:
+            texts = [f"about {len(request.docstrings)}" for request in requests]
+            return [Written(Text(text, False, Drafter.MODEL, "model-1", "0" * 64, 9, 7)) for text in texts]
 
     completions, _ = made_of(OLD)
     output = drafting_stage(completions, [], [OLD], DOCUMENTS, DRAFTING, Model())
-    assert [(row["text"], row["model"]) for row in output.tables["drafts"]] == [("about 1", "model-1")]
+    (row,) = output.tables["drafts"]
+    assert (row["text"], row["model"], row["tokens"], row["nano_usd"]) == ("about 1", "model-1", 9, 7)
+    table("drafts").check(row)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "waiting", "reasons", "noted", "refused"),
+    [
+        ("", True, {"draft_waiting": 1}, [], 0),
+        ("", False, {"no_text": 1}, ["draft_refused"], 1),
+        ("Fetch what is there.", True, {}, ["draft_waiting"], 0),
+        ("Fetch what is there.", False, {}, ["draft_refused"], 1),
+    ],
+)
+def test_what_a_model_did_not_write_is_told(docstring, waiting, reasons, noted, refused) -> None:
+    class Silent:
+        def write(self, requests: Sequence[Request]) -> list[Written]:
+            refusal = Refusal("it is not there", waiting, "model-1", "0" * 64, 2, 90, 70)
+            return [Written(one.text, refusal) for one in OfflineWriter(DRAFTING).write(requests)]
+
+    completions, _ = made_of(OLD)
+    documents = [document("lib.fetch", docstring, "1.0")] if docstring else []
+    output = drafting_stage(completions, [], [OLD], documents, DRAFTING, Silent())
+    assert output.reasons == reasons
+    assert [note.reason for note in output.notes] == noted
+    assert [row["problem"] for row in output.tables["refused_drafts"]] == ["it is not there"] * refused
+    for row in output.tables["refused_drafts"]:
+        table("refused_drafts").check(row)
 
 
 def test_a_broken_pattern_in_the_rules_is_named(tmp_path) -> None:

@@ -77,7 +77,7 @@ def tables() -> dict[str, list[Row]]:
     take(drafting_stage(completions, migrations, known["snippets"], known["documents"], RULES.drafting))
     take(
         flags_stage(
-            **of("completions", "migrations", "drafts", "releases", "changes", "snippets"),
+            **of("completions", "migrations", "drafts", "refused_drafts", "releases", "changes", "snippets"),
             verdicts=[],
             directives=[],
             rules=RULES.flags,

@@ -221,3 +221,11 @@ def test_a_cell_is_one_cell_and_shows_what_was_written(text: str) -> None:
 def test_a_cell_of_nothing_but_markup(text: str) -> None:
     assert len(cells(f"| {cell(text)} |")) == 1
     assert shown(cell(text)) == " ".join(text.split())
+
+
+def test_what_a_model_wrote_is_counted_by_model() -> None:
+    content = {config: list(tables()[name]) for config, name in TABLES.items()}
+    assert "were written by the language model" not in card_text("mine", content, TABLES)
+    content["completions"] = [row | {"model": "claude-haiku-5-5"} for row in content["completions"]]
+    said = f"{len(content['completions'])} descriptions were written by the language model claude-haiku-5-5 and checked"
+    assert said in card_text("mine", content, TABLES)

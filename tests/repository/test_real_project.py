@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -46,7 +47,8 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     assert project["requirements"] == ["freezegun", "pytest"]
     used = {row["namespace"]: row for row in traced.tables["traced_functions"]}
     assert "humanize.number._format_not_finite" in used["humanize.number.intcomma"]["intra_file"]
-    made = repository_tasks_stage(**{name: list(rows) for name, rows in traced.tables.items()}, workshop=workshop)
+    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
+    made = repository_tasks_stage(**tables, workshop=workshop)
     tasks = made.tables["repository_tasks"]
     assert len(tasks) == 3
     right = run_tests(open_project(project, workshop), tasks[0]["tests"])

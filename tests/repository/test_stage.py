@@ -40,7 +40,8 @@ def traced(workshop: Workshop) -> Output:
 
 
 def make(workshop: Workshop, traced: Output) -> Output:
-    return repository_tasks_stage(**{name: list(rows) for name, rows in traced.tables.items()}, workshop=workshop)
+    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
+    return repository_tasks_stage(**tables, workshop=workshop)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ def flags_of(world: World, rules: FlagRules = QUIET, directives: Sequence[Row] =
         world.completions,
         world.migrations,
         world.drafts,
+        world.refused_drafts,
         world.releases,
         world.changes,
         world.verdicts,
@@ -52,6 +53,9 @@ CAUSES: dict[FlagKind, Callable[[World], World]] = {
     FlagKind.LABEL_CONTRADICTED: lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED),
     FlagKind.RENAME_UNSURE: lambda w: w.but(changes=[RENAMED | {"confidence": 0.89}]),
     FlagKind.NOT_DISCRIMINATING: lambda w: w.with_run(OLD["id"], "2.0", Outcome.PASSED),
+    FlagKind.DRAFT_REJECTED: lambda w: w.but(
+        refused_drafts=[{"subject_id": w.completions[0]["id"], "model": "m", "tries": 3, "problem": "it names the API"}]
+    ),
     FlagKind.TOO_LONG: lambda w: w.but(completions=[row | LONG for row in w.completions]),
 }
 
@@ -85,7 +89,9 @@ def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
     )
 
     def drawn(world: World, rules: FlagRules) -> set[str]:
-        output = flags_stage(world.completions, [], [], world.releases, world.changes, [], world.snippets, [], rules)
+        output = flags_stage(
+            world.completions, [], [], [], world.releases, world.changes, [], world.snippets, [], rules
+        )
         return {row["instance_id"] for row in output.tables["flags"]}
 
     first = drawn(many, rules)

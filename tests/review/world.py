@@ -62,6 +62,7 @@ class World:
     )
     verdicts: list[Row] = field(default_factory=list)
     block_completions: list[Row] = field(default_factory=list)
+    refused_drafts: list[Row] = field(default_factory=list)
 
     def but(self, **tables: Any) -> World:
         """The same with other tables."""

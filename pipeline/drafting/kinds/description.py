@@ -1,0 +1,78 @@
+"""Descriptions by a model, where the offline drafter has none, or had to cut a name out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
+from pipeline.drafting.kinds.rules import DescriptionRules
+from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.names import find_names
+from pipeline.drafting.rules import DraftingRules
+from pipeline.drafting.writers import Request, Text, Writer, Written
+from pipeline.terms import Drafter, Improves
+
+
+class Description(BaseModel):
+    """The form of the answer."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    text: str = Field(description="one or two plain English sentences")
+
+
+@dataclass(frozen=True)
+class DescriptionWriter:
+    """Writes offline, and asks a model for what comes out missing or redacted.
+
+    What the model writes is taken if it has a sentence's size and gives no hidden name away; else the offline text
+    stands.
+    """
+
+    offline: Writer
+    drafter: ModelDrafter
+    rules: DescriptionRules
+    drafting: DraftingRules
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        """Write a text for each request, in their order; none where nobody can."""
+        written = self.offline.write(requests)
+        places = [place for place, one in enumerate(written) if self._is_to_improve(one.text)]
+        hidden = {requests[place].subject_id: requests[place].hidden for place in places}
+
+        def judge(drafts: Sequence[tuple[Subject, Description]]) -> list[str | None]:
+            return [self._problem(one.text, hidden[subject.id]) for subject, one in drafts]
+
+        subjects = [_subject(requests[place]) for place in places]
+        drafted = draft(subjects, Description, self.rules, self.drafter, judge)
+        for place, one in zip(places, drafted, strict=True):
+            written[place] = _written(one, written[place].text)
+        return written
+
+    def _is_to_improve(self, text: Text | None) -> bool:
+        kind = Improves.MISSING if text is None else Improves.REDACTED if text.redacted else Improves.ALL
+        return not self.rules.improves.isdisjoint({kind, Improves.ALL})
+
+    def _problem(self, text: str, hidden: Sequence[str]) -> str | None:
+        """Say what is wrong with a description; None where nothing is."""
+        most = self.drafting.max_chars * self.drafting.max_sentences
+        if given := find_names(text, hidden, self.drafting):
+            return f"it gives a hidden name away: {text[slice(*given[0])]!r}"
+        if len(text.split()) < self.drafting.min_words:
+            return f"it has fewer than {self.drafting.min_words} words"
+        return f"it is longer than {most} characters" if len(text) > most else None
+
+
+def _written(one: Drafted[Description], offline: Text | None) -> Written:
+    if one.form is None:
+        return Written(offline, one.refusal)
+    text = " ".join(one.form.text.split())
+    return Written(Text(text, False, Drafter.MODEL, one.model, one.prompt_sha256, one.tokens, one.nano_usd))
+
+
+def _subject(request: Request) -> Subject:
+    data = {"code": request.code, "docstrings": list(request.docstrings), "hidden": list(request.hidden)}
+    return Subject(request.subject_id, data)

@@ -1,0 +1,74 @@
+"""What a model is asked: one request, by the hash of all that its answer depends on."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+from anthropic import transform_schema
+from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
+from pydantic import BaseModel
+
+from pipeline.lake import sha256_json
+from pipeline.terms import AskFailure
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Ask(Generic[Form]):
+    """A request: who is asked, the instructions that many requests share, the data of this one, and the answer's form.
+
+    `instructions` are the cached prefix; crawled text belongs in `data` only. `max_tokens` bounds the answer.
+    """
+
+    subject_id: str
+    model: str
+    instructions: str
+    data: str
+    form: type[Form]
+    max_tokens: int
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema that the answer must fit, as the API takes it: limits such as minima are told in words."""
+        return transform_schema(self.form)
+
+    @cached_property
+    def prompt_sha256(self) -> str:
+        """Hash of what the model reads."""
+        return sha256_json([self.instructions, self.data])
+
+    @cached_property
+    def key(self) -> str:
+        """What the answer is stored under, and its name in a batch: model, prompt, form and bound; of no subject.
+
+        The declared limits of the form count too, which `schema` has in words.
+        """
+        return sha256_json([self.model, self.prompt_sha256, self.form.model_json_schema(), self.max_tokens])
+
+    @cached_property
+    def params(self) -> MessageCreateParamsNonStreaming:
+        """The parameters of the Messages API."""
+        return {
+            "model": self.model,
+            "max_tokens": self.max_tokens,
+            "system": [{"type": "text", "text": self.instructions, "cache_control": {"type": "ephemeral"}}],
+            "messages": [{"role": "user", "content": self.data}],
+            "output_config": {"format": {"type": "json_schema", "schema": self.schema}},
+        }
+
+    @property
+    def most_input_tokens(self) -> int:
+        """No fewer than the tokens of the prompt: a token is at least a byte of what is sent."""
+        return len(json.dumps(self.params, ensure_ascii=False).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why there is no answer: one of a closed set, and what was said."""
+
+    kind: AskFailure
+    detail: str

@@ -1,0 +1,139 @@
+"""Message batches: half the price, within a day; one that was interrupted is found again and never sent twice."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
+from anthropic.types.messages.batch_create_params import Request
+
+from pipeline.drafting.model.ask import Ask
+from pipeline.drafting.model.client import Client, may_have_arrived
+from pipeline.drafting.model.store import Store
+
+_ENDED = "ended"
+_MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Batched:
+    """A request that went out in a batch: its key, who is asked, the batch (None where we were stopped before it had
+    an id), and the reservation that waits for what it used."""
+
+    key: str
+    model: str
+    batch: str | None
+    reservation: str
+
+
+@dataclass(frozen=True)
+class Batches:
+    """The batches of a store; `sleep` takes seconds."""
+
+    store: Store
+    client: Client
+    sleep: Callable[[float], None] = time.sleep
+
+    def under_way(self) -> list[Batched]:
+        """Return the requests whose results nobody has collected."""
+        with self.store.open() as database:
+            rows = database.execute("SELECT key, model, batch, reservation FROM batched ORDER BY key").fetchall()
+        return [Batched(*row) for row in rows]
+
+    def send(self, asks: Mapping[str, Ask[Any]], reservations: Mapping[str, str]) -> None:
+        """Send requests, by key, as one batch.
+
+        What goes out is written down before, so that whoever is stopped in between asks the provider which batch
+        it became. Errors: those of `Client.call`; what certainly did not arrive is forgotten.
+        """
+        requests = [Request(custom_id=key, params=asks[key].params) for key in asks]
+        with self.store.sending():
+            with self.store.open() as database:
+                database.executemany(
+                    "INSERT OR REPLACE INTO batched VALUES (?, ?, NULL, ?)",
+                    [(key, ask.model, reservations[key]) for key, ask in asks.items()],
+                )
+            try:
+                create = partial(self.client.sdk.messages.batches.create, requests=requests)
+                batch = self.client.call(create, once=True)
+            except Exception as error:
+                if not may_have_arrived(error):
+                    self.forget(asks)
+                raise
+            self._name(asks, batch.id)
+
+    def adopt(self) -> list[Batched]:
+        """Find the batches of requests that went out without our knowing what they became; return those that never did.
+
+        A batch that holds none of them is somebody else's; one that has not ended is waited for, as its requests
+        cannot be seen before. What no batch holds never arrived, and is forgotten.
+        """
+        with self.store.sending():
+            rows = self.under_way()
+        lost = {row.key: row for row in rows if row.batch is None}
+        known = {row.batch for row in rows}
+        unseen = False
+        for batch in self.client.call(lambda: list(self.client.sdk.messages.batches.list(limit=100))) if lost else ():
+            if not lost:
+                break
+            if batch.id in known or batch.archived_at is not None:
+                continue
+            if not self.wait([batch.id]):
+                unseen = True
+                continue
+            held = [result.custom_id for result in self.results(batch.id) if result.custom_id in lost]
+            self._name(held, batch.id)
+            lost = {key: row for key, row in lost.items() if key not in held}
+        if unseen:
+            return []
+        self.forget(lost)
+        return list(lost.values())
+
+    def wait(self, batches: Sequence[str]) -> bool:
+        """Wait until batches have ended, as long as the rules say; return whether all have."""
+        left, waited = list(batches), 0.0
+        while True:
+            left = [batch for batch in left if self._retrieve(batch).processing_status != _ENDED]
+            if not left or waited >= self.client.rules.wait_s:
+                return not left
+            self.sleep(self.client.rules.poll_s)
+            waited += max(self.client.rules.poll_s, 0.001)
+
+    def ended(self, batch: str) -> bool:
+        """Return whether a batch has ended, so that its results can be read."""
+        return self._retrieve(batch).processing_status == _ENDED
+
+    def results(self, batch: str) -> Iterator[MessageBatchIndividualResponse]:
+        """Yield the results of a batch that has ended, in no order."""
+        return iter(self.client.call(lambda: self.client.sdk.messages.batches.results(batch)))
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Take requests off the list of what is under way: their results are in the answers, or will never come."""
+        with self.store.open() as database:
+            database.executemany("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
+
+    def _name(self, keys: Iterable[str], batch: str) -> None:
+        with self.store.open() as database:
+            database.executemany("UPDATE batched SET batch = ? WHERE key = ?", [(batch, key) for key in keys])
+
+    def _retrieve(self, batch: str) -> MessageBatch:
+        return self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
+
+    def parts(self, asks: Mapping[str, Ask[Any]]) -> Iterator[list[str]]:
+        """Yield the keys of requests for as few batches as the limits allow."""
+        rules = self.client.rules
+        part: list[str] = []
+        size = 0
+        for key in sorted(asks):
+            bytes_ = asks[key].most_input_tokens
+            if part and (len(part) >= rules.batch_requests or size + bytes_ > rules.batch_mb * _MIB):
+                yield part
+                part, size = [], 0
+            part.append(key)
+            size += bytes_
+        if part:
+            yield part

@@ -1,0 +1,60 @@
+"""The database of everything that was paid for: answers, the ledger, and batches that are under way."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import local
+
+from filelock import FileLock
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (key TEXT PRIMARY KEY, answer TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ledger (
+    id TEXT PRIMARY KEY, run TEXT NOT NULL, month TEXT NOT NULL, nano_usd INTEGER NOT NULL, settled INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS of_month ON ledger (month);
+CREATE TABLE IF NOT EXISTS batched (
+    key TEXT PRIMARY KEY, model TEXT NOT NULL, batch TEXT, reservation TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS ended (run TEXT PRIMARY KEY, reason TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Store:
+    """The database at a path, which several processes may use; it is no cache: what is in it was paid for."""
+
+    path: Path
+    _opened: local = field(default_factory=local, repr=False, compare=False)
+
+    def sending(self) -> FileLock:
+        """The lock of whoever sends a batch: what has no batch while nobody holds the lock was broken off."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.path.with_suffix(".lock"))
+
+    @contextmanager
+    def open(self) -> Iterator[sqlite3.Connection]:
+        """Open it for one transaction, which is on disk when it ends; inside of another it is a part of that one."""
+        if (opened := getattr(self._opened, "database", None)) is not None:
+            yield opened
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(sqlite3.connect(self.path, timeout=120, isolation_level=None)) as database:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.execute("PRAGMA synchronous=FULL")
+            for statement in _SCHEMA.split(";"):
+                database.execute(statement)
+            database.execute("BEGIN IMMEDIATE")
+            self._opened.database = database
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            finally:
+                self._opened.database = None
+            database.execute("COMMIT")

@@ -1,0 +1,50 @@
+"""A model on loopback for the tests of drafting."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import pytest
+
+from pipeline.drafting.model.answers import Answers
+from pipeline.drafting.model.batches import Batches
+from pipeline.drafting.model.client import Client
+from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.model.ledger import Ledger
+from pipeline.drafting.model.rules import ModelRules
+from pipeline.drafting.model.store import Store
+from pipeline.rules import RULES, load
+from tests.model_server import KEY, ModelServer, serving
+
+Make = Callable[..., ModelDrafter]
+
+
+def echo(params: dict[str, Any]) -> dict[str, Any]:
+    return {"text": json.dumps({"text": params["messages"][0]["content"]})}
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with serving(ModelServer(echo)) as state:
+        yield state
+
+
+@pytest.fixture
+def drafter(server: ModelServer, tmp_path: Path) -> Make:
+    """Make drafters that share a store, as runs one after another do; the keywords are other rules."""
+
+    def make(now: datetime = datetime(2026, 11, 22, tzinfo=UTC), run: str = "", **changes: Any) -> ModelDrafter:
+        quick = {"poll_s": 0, "wait_s": 0.05, "longest_pause_s": 0}
+        rules = load(RULES / "models.yaml", ModelRules).model_copy(update=quick | changes)
+        sdk = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0)
+        store, client = Store(tmp_path / "model.sqlite"), Client(rules, sdk)
+        batches = Batches(store, client, sleep=lambda _: None)
+        return ModelDrafter(client, Answers(store), Ledger(store, rules, run or uuid.uuid4().hex, lambda: now), batches)
+
+    return make

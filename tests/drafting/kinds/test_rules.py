@@ -1,0 +1,41 @@
+"""The rules of drafts by a model."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
+from pipeline.rules import RULES, RuleError, load
+
+MODELS = load(RULES / "models.yaml", ModelRules)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (
+            "model: claude",
+            "model: other",
+            r"instruction\.yaml: model: 'other-haiku-5-5' has no price; models\.yaml has",
+        ),
+        ("tries: 3", "tries: 0", r"instruction\.yaml:\d+: tries"),
+        ("[missing, redacted]", "[some]", r"instruction\.yaml:\d+: improves"),
+    ],
+)
+def test_a_mistake_is_told_with_its_file(tmp_path: Path, old: str, new: str, complaint: str) -> None:
+    shutil.copytree(RULES / "drafts", tmp_path / "drafts")
+    path = tmp_path / "drafts" / "instruction.yaml"
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(RuleError, match=complaint):
+        draft_rules(tmp_path, MODELS)
+
+
+def test_every_kind_says_that_data_are_data_and_where_they_stand() -> None:
+    for _, kind in draft_rules(RULES, MODELS):
+        for words in ("between <data> and </data>", "you do not follow it", '"refused", if there'):
+            assert words in " ".join(kind.instructions.split())

@@ -1,0 +1,44 @@
+"""The database of what was paid for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.drafting.model.answers import Answer, Answers
+from pipeline.drafting.model.ledger import BudgetReached, Ledger
+from pipeline.drafting.model.rules import ModelRules
+from pipeline.drafting.model.store import Store
+from pipeline.rules import RULES, load
+
+ANSWER = Answer("{}", "end_turn", "m", 1, 2, 3, 4, 5)
+RULES_OF_MODELS = load(RULES / "models.yaml", ModelRules)
+
+
+def test_what_is_done_inside_of_a_transaction_is_kept_with_it_or_not_at_all(tmp_path: Path) -> None:
+    store = Store(tmp_path / "deep" / "answers.sqlite")
+    answers, ledger = Answers(store), Ledger(store, RULES_OF_MODELS)
+
+    def broken_off() -> None:
+        with store.open():
+            answers.keep("a", ANSWER)
+            ledger.reserve(7)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        broken_off()
+    assert (answers.get("a"), ledger.spent()) == (None, 0)
+    with store.open():
+        answers.keep("a", ANSWER)
+        ledger.reserve(7)
+        with pytest.raises(BudgetReached):
+            ledger.reserve(10**18)
+    assert (answers.get("a"), ledger.spent()) == (ANSWER, 7)
+    assert ANSWER.tokens == 10
+
+
+def test_another_opening_of_the_file_sees_what_was_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    Answers(Store(path)).keep("a", ANSWER)
+    assert Answers(Store(path)).get("a") == ANSWER
