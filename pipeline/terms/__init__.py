@@ -15,7 +15,7 @@ from pipeline.terms.changes import (
     LibEvolutionEvalTag,
     VersiCodeTag,
 )
-from pipeline.terms.drafts import AskFailure
+from pipeline.terms.drafts import AskFailure, DraftKind, DraftStanding
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
@@ -75,6 +75,8 @@ __all__ = [
     "DocumentPart",
     "DocumentSource",
     "DraftField",
+    "DraftKind",
+    "DraftStanding",
     "Drafter",
     "EnvironmentOutcome",
     "Evidence",
