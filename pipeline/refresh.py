@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,24 +143,25 @@ def totals(counts: Sequence[Count]) -> list[Count]:
 
 
 def _sum(stage: str, counts: Sequence[Count]) -> Count:
-    rejected: dict[str, int] = defaultdict(int)
-    noted: dict[str, int] = defaultdict(int)
-    for count in counts:
-        for reason, number in count.rejected.items():
-            rejected[reason] += number
-        for reason, number in count.noted.items():
-            noted[reason] += number
     return Count(
         stage=stage,
         library="",
         seen=sum(count.seen for count in counts),
         made=sum(count.made for count in counts),
-        rejected=dict(sorted(rejected.items())),
+        rejected=_added(count.rejected for count in counts),
         unchanged=sum(count.unchanged for count in counts),
-        noted=dict(sorted(noted.items())),
+        noted=_added(count.noted for count in counts),
+        made_before=sum(count.made_before for count in counts),
+        rejected_before=_added(count.rejected_before for count in counts),
+        noted_before=_added(count.noted_before for count in counts),
         seconds=round(sum(count.seconds for count in counts), 3),
         peak_memory_bytes=max(count.peak_memory_bytes for count in counts),
     )
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Add up numbers by reason."""
+    return dict(sorted(sum(map(Counter, counts), Counter[str]()).items()))
 
 
 def counts_of(refresh: Refresh) -> list[Count]:

@@ -55,7 +55,11 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What a stage did for a library in one run: seen = made + rejected + unchanged."""
+    """What a stage did for a library in one run: seen = made + rejected + unchanged.
+
+    Of the unchanged, `made_before` and `rejected_before` tell what came of them when they were looked at, if that was
+    kept.
+    """
 
     stage: str
     library: str
@@ -64,6 +68,9 @@ class Count:
     rejected: Mapping[str, int]
     unchanged: int
     noted: Mapping[str, int] = field(default_factory=dict)
+    made_before: int = 0
+    rejected_before: Mapping[str, int] = field(default_factory=dict)
+    noted_before: Mapping[str, int] = field(default_factory=dict)
     seconds: float = 0.0
     peak_memory_bytes: int = 0
 
@@ -112,8 +119,9 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
     # A stage that is run each time anyway loses nothing by remembering how far it came.
     if not passing or not stage.reads:
-        state = {"fingerprint": fingerprint, "outputs": outputs, "seen": output.seen}
-        write_json(state_path, {**state, "basis": basis, "progress": output.progress})
+        state = {"fingerprint": fingerprint, "outputs": outputs, "basis": basis, "progress": output.progress}
+        counted = {"seen": output.seen, "made": output.made, "rejected": output.reasons, "noted": noted}
+        write_json(state_path, state | counted)
     return count
 
 
@@ -128,7 +136,17 @@ def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
 
 
 def _unchanged(stage: Stage, library: str, state: Mapping[str, Any]) -> Count:
-    return Count(stage.name, library, state["seen"], 0, {}, state["seen"])
+    return Count(
+        stage=stage.name,
+        library=library,
+        seen=state["seen"],
+        made=0,
+        rejected={},
+        unchanged=state["seen"],
+        made_before=state.get("made", 0),
+        rejected_before=state.get("rejected", {}),
+        noted_before=state.get("noted", {}),
+    )
 
 
 def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:

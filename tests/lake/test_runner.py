@@ -52,6 +52,7 @@ def test_a_second_run_does_nothing_and_changes_nothing(tmp_path: Path) -> None:
     assert tree(tmp_path) == before
     assert (first.seen, first.made, first.rejected, first.unchanged) == (5, 3, {"yanked": 2}, 0)
     assert (second.seen, second.made, second.rejected, second.unchanged) == (5, 0, {}, 5)
+    assert (second.made_before, second.rejected_before) == (first.made, first.rejected)
     assert [count.unchanged for count in read_counts(tmp_path / "counts")] == [5]
 
 
