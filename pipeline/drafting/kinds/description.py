@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from pipeline.drafting.kinds.forms import Description
 from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
 from pipeline.drafting.kinds.rules import DescriptionRules
 from pipeline.drafting.model.drafter import ModelDrafter
@@ -14,14 +13,6 @@ from pipeline.drafting.names import find_names
 from pipeline.drafting.rules import DraftingRules
 from pipeline.drafting.writers import Request, Text, Writer, Written
 from pipeline.terms import Drafter, Improves
-
-
-class Description(BaseModel):
-    """The form of the answer."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    text: str = Field(description="one or two plain English sentences")
 
 
 @dataclass(frozen=True)

@@ -5,35 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field
-
+from pipeline.drafting.kinds.forms import FunctionRequirement
 from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
 from pipeline.drafting.kinds.rules import RequirementRules
 from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.repository import Required, Undocumented, parameter_names, required
-
-
-class Argument(BaseModel):
-    """A parameter, described."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    description: str
-
-
-class FunctionRequirement(BaseModel):
-    """The form of the answer."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    functionality: str = Field(description="what the function does, in plain English sentences")
-    arguments: list[Argument] = Field(description="each parameter once, in their order")
-    returns: str = Field(description="what comes back; empty where nothing does")
-
-    def texts(self) -> Iterator[str]:
-        """Yield all of its prose."""
-        yield from (self.functionality, self.returns, *(one.description for one in self.arguments))
 
 
 @dataclass(frozen=True)

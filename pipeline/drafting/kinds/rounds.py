@@ -92,7 +92,7 @@ def draft(
 
 def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[str, Any]) -> Ask[Form]:
     data = fenced({**subject.data, **refused})
-    return Ask(subject.id, rules.model, rules.instructions, data, form, rules.max_tokens)
+    return Ask(subject.id, rules.model, rules.instructions, data, form, rules.form, rules.max_tokens)
 
 
 def _drafted(

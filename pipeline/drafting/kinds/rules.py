@@ -2,26 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
+from pipeline.drafting.kinds.forms import Description, Form, FunctionRequirement, FunctionTests, MigratedCode, RenameJudgement, TaskFunction
+from pipeline.drafting.kinds.schema import difference
 from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import Rule, RuleError, load
-from pipeline.terms import Improves
+from pipeline.terms import Improves, TestKind
 
 
 class KindRules(Rule):
-    """How a model is asked for one kind of draft."""
+    """How a model is asked for one kind of draft; `form` is the JSON schema that is sent, `answer` reads what comes."""
+
+    answer: ClassVar[type[Form]]
 
     model: str
     max_tokens: int = Field(ge=1)
     tries: int = Field(ge=1)
     instructions: str = Field(min_length=1)
+    form: Mapping[str, Any]
+
+    @field_validator("form", mode="after")
+    @classmethod
+    def _is_read(cls, form: Mapping[str, Any]) -> Mapping[str, Any]:
+        if found := difference(form, cls.answer.model_json_schema()):
+            raise ValueError(f"{found}; correct it, or {cls.answer.__name__} in pipeline/drafting/kinds/forms.py too")
+        return form
 
 
 class DescriptionRules(KindRules):
     """How a model is asked for a sentence or two: `description.yaml` and `instruction.yaml`."""
+
+    answer = Description
 
     improves: frozenset[Improves]
 
@@ -29,8 +45,67 @@ class DescriptionRules(KindRules):
 class RequirementRules(KindRules):
     """How a model is asked for the requirement of a function without a docstring: `requirement.yaml`."""
 
+    answer = FunctionRequirement
+
     max_words: int = Field(ge=1)
     min_copied: int = Field(ge=1, description="characters")
+
+
+class MigratedCodeRules(KindRules):
+    """How a model is asked for the code of an example for another release: `migrated_code.yaml`."""
+
+    answer = MigratedCode
+
+    max_asked: int = Field(ge=0)
+    max_run: int = Field(ge=0)
+    max_per_path: int = Field(ge=1)
+    min_outputs: int = Field(ge=0)
+    max_lines: int = Field(ge=1)
+    max_shown: int = Field(ge=1, description="characters")
+    max_written: int = Field(ge=1, description="characters")
+    not_used: frozenset[str]
+
+
+class RenameJudgementRules(KindRules):
+    """How a model is asked whether two APIs are one: `rename_judgement.yaml`."""
+
+    answer = RenameJudgement
+
+    max_asked: int = Field(ge=0)
+    from_confidence: float = Field(ge=0, le=1)
+    below_confidence: float = Field(ge=0, le=1)
+    max_shown: int = Field(ge=1, description="characters")
+    body_lines: int = Field(ge=0)
+    max_reason: int = Field(ge=1, description="characters")
+
+
+class TaskFunctionRules(KindRules):
+    """How a model is asked for a function of an example: `task_function.yaml`."""
+
+    answer = TaskFunction
+
+    max_per_library: int = Field(ge=0)
+    max_per_path: int = Field(ge=1)
+    max_characters: int = Field(ge=1)
+
+
+class FunctionTestsRules(KindRules):
+    """How a model is asked for tests of a function, and what they must come to: `function_tests.yaml`."""
+
+    answer = FunctionTests
+
+    max_per_library: int = Field(ge=0)
+    max_characters: int = Field(ge=1)
+    max_of_kind: Mapping[TestKind, int]
+    min_coverage: float = Field(gt=0, le=1)
+    not_imported: frozenset[str]
+
+    @field_validator("max_of_kind", mode="after")
+    @classmethod
+    def _has_every_kind(cls, numbers: Mapping[TestKind, int]) -> Mapping[TestKind, int]:
+        if missing := [kind for kind in TestKind if numbers.get(kind, 0) < 1]:
+            raise ValueError(f"no number of 1 or more for {', '.join(missing)}")
+        return numbers
 
 
 class DraftRules(Rule):
@@ -39,6 +114,8 @@ class DraftRules(Rule):
     description: DescriptionRules
     instruction: DescriptionRules
     requirement: RequirementRules
+    migrated_code: MigratedCodeRules
+    rename_judgement: RenameJudgementRules
 
 
 def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
@@ -51,6 +128,10 @@ def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
         description=load(drafts / "description.yaml", DescriptionRules),
         instruction=load(drafts / "instruction.yaml", DescriptionRules),
         requirement=load(drafts / "requirement.yaml", RequirementRules),
+        task_function=load(drafts / "task_function.yaml", TaskFunctionRules),
+        function_tests=load(drafts / "function_tests.yaml", FunctionTestsRules),
+        migrated_code=load(drafts / "migrated_code.yaml", MigratedCodeRules),
+        rename_judgement=load(drafts / "rename_judgement.yaml", RenameJudgementRules),
     )
     for name, kind in rules:
         if kind.model not in models.models:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from anthropic import transform_schema
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from pydantic import BaseModel
 
@@ -21,7 +21,8 @@ Form = TypeVar("Form", bound=BaseModel)
 class Ask(Generic[Form]):
     """A request: who is asked, the instructions that many requests share, the data of this one, and the answer's form.
 
-    `instructions` are the cached prefix; crawled text belongs in `data` only. `max_tokens` bounds the answer.
+    `instructions` are the cached prefix; crawled text belongs in `data` only. `schema` is the form as it is sent, by
+    JSON schema, and `form` reads the answer. `max_tokens` bounds the answer.
     """
 
     subject_id: str
@@ -29,12 +30,8 @@ class Ask(Generic[Form]):
     instructions: str
     data: str
     form: type[Form]
+    schema: Mapping[str, Any]
     max_tokens: int
-
-    @cached_property
-    def schema(self) -> dict[str, Any]:
-        """The JSON schema that the answer must fit, as the API takes it: limits such as minima are told in words."""
-        return transform_schema(self.form)
 
     @cached_property
     def prompt_sha256(self) -> str:
@@ -43,11 +40,9 @@ class Ask(Generic[Form]):
 
     @cached_property
     def key(self) -> str:
-        """What the answer is stored under, and its name in a batch: model, prompt, form and bound; of no subject.
-
-        The declared limits of the form count too, which `schema` has in words.
-        """
-        return sha256_json([self.model, self.prompt_sha256, self.form.model_json_schema(), self.max_tokens])
+        """What the answer is stored under, and its name in a batch: model, prompt, schema and bound; of no subject."""
+        # As text: a model writes the properties in their order.
+        return sha256_json([self.model, self.prompt_sha256, json.dumps(self.schema), self.max_tokens])
 
     @cached_property
     def params(self) -> MessageCreateParamsNonStreaming:
@@ -57,7 +52,7 @@ class Ask(Generic[Form]):
             "max_tokens": self.max_tokens,
             "system": [{"type": "text", "text": self.instructions, "cache_control": {"type": "ephemeral"}}],
             "messages": [{"role": "user", "content": self.data}],
-            "output_config": {"format": {"type": "json_schema", "schema": self.schema}},
+            "output_config": {"format": {"type": "json_schema", "schema": dict(self.schema)}},
         }
 
     @property

@@ -23,6 +23,11 @@ MODELS = load(RULES / "models.yaml", ModelRules)
             r"instruction\.yaml: model: 'other-haiku-5-5' has no price; models\.yaml has",
         ),
         ("tries: 3", "tries: 0", r"instruction\.yaml:\d+: tries"),
+        (
+            "text: {type: string",
+            "text: {type: integer",
+            r"instruction\.yaml:\d+: form: .*answer\.text: type is 'integer'",
+        ),
         ("[missing, redacted]", "[some]", r"instruction\.yaml:\d+: improves"),
     ],
 )

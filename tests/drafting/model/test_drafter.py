@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -25,8 +26,17 @@ class Sentence(BaseModel):
     text: str = Field(max_length=40)
 
 
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {"text": {"type": "string"}},
+    "required": ["text"],
+    "additionalProperties": False,
+}
+
+
 def ask(data: str, **changes: Any) -> Ask[Sentence]:
-    return Ask(f"subject {data}", HAIKU, "Describe the code.", data, Sentence, **{"max_tokens": 100} | changes)
+    asked = Ask(f"subject {data}", HAIKU, "Describe the code.", data, Sentence, SCHEMA, 100)
+    return replace(asked, **changes)
 
 
 def texts(drafter: ModelDrafter, *data: str) -> list[str | None]:
@@ -52,29 +62,23 @@ def test_a_few_requests_are_asked_one_by_one_and_never_again(drafter, server):
 @pytest.mark.parametrize(
     "other",
     [
-        ask("a", max_tokens=101),
-        Ask("s", "claude-sonnet-5-5", "Describe the code.", "a", Sentence, 100),
-        Ask("s", HAIKU, "Describe it.", "a", Sentence, 100),
-        Ask(
-            "s",
-            HAIKU,
-            "Describe the code.",
-            "a",
-            type("Sentence", (Sentence,), {"__annotations__": {"more": str}}),
-            100,
-        ),
+        {"max_tokens": 101},
+        {"model": "claude-sonnet-5-5"},
+        {"instructions": "Describe it."},
+        {"schema": SCHEMA | {"description": "a sentence"}},
+        {"schema": dict(reversed(SCHEMA.items()))},
     ],
 )
 def test_another_model_prompt_form_or_bound_is_another_request(other):
-    assert other.key != ask("a").key
-    assert Ask("another subject", HAIKU, "Describe the code.", "a", Sentence, 100).key == ask("a").key
+    assert ask("a", **other).key != ask("a").key
+    assert ask("a", subject_id="another").key == ask("a").key
 
 
 def test_what_goes_out_has_a_cached_prefix_and_a_schema_and_no_temperature(drafter, server):
     texts(drafter(), "a")
     (params,) = server.asked
     assert params["system"] == [{"type": "text", "text": "Describe the code.", "cache_control": {"type": "ephemeral"}}]
-    assert params["output_config"]["format"]["schema"]["properties"].keys() == {"text"}
+    assert params["output_config"]["format"]["schema"] == SCHEMA
     assert "temperature" not in params
 
 

@@ -1,0 +1,81 @@
+"""The forms of answers: what a model may write back, a class for each kind of draft.
+
+What is sent is the `form` of the kind's rule file, in the words of a curator; these read what comes back, and hold its
+limits, which the API does not take. Nothing of the provider's SDK is imported here: the rules are read against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ConfigDict
+
+from pipeline.terms import Same, TestKind
+
+
+class Form(BaseModel):
+    """Base of every form: what is not asked for is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Description(Form):
+    """A sentence or two: `description.yaml` and `instruction.yaml`."""
+
+    text: str
+
+
+class Argument(Form):
+    """A parameter, described."""
+
+    name: str
+    description: str
+
+
+class FunctionRequirement(Form):
+    """What a function is to do, and what it takes and returns: `requirement.yaml`."""
+
+    functionality: str
+    arguments: list[Argument]
+    returns: str
+
+    def texts(self) -> Iterator[str]:
+        """Yield all of its prose."""
+        yield from (self.functionality, self.returns, *(one.description for one in self.arguments))
+
+
+class TaskFunction(Form):
+    """A program with one function that is a task, and what that function is to do: `task_function.yaml`."""
+
+    code: str
+    function: str
+    description: str
+
+
+class FunctionTest(Form):
+    """One test: what it looks at, and the statements of its function."""
+
+    kind: TestKind
+    code: str
+
+
+class FunctionTests(Form):
+    """Tests of a task function: `function_tests.yaml`."""
+
+    tests: list[FunctionTest]
+
+
+class MigratedCode(Form):
+    """An example for another release, statement by statement: `migrated_code.yaml`."""
+
+    preamble: str
+    statements: list[str]
+    core_name: str
+    description: str
+
+
+class RenameJudgement(Form):
+    """Whether two APIs are one: `rename_judgement.yaml`."""
+
+    reason: str
+    same: Same
