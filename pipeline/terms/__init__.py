@@ -13,10 +13,12 @@ from pipeline.terms.changes import (
     Disagreement,
     GitChameleonCategory,
     LibEvolutionEvalTag,
+    Same,
     VersiCodeTag,
 )
 from pipeline.terms.drafts import AskFailure, DraftKind, DraftStanding
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
+from pipeline.terms.functions import FunctionRun, TestKind
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
 from pipeline.terms.prompts import Given, NoPrompt
@@ -85,6 +87,7 @@ __all__ = [
     "Facet",
     "Family",
     "FlagKind",
+    "FunctionRun",
     "FunctionType",
     "GitChameleonCategory",
     "Given",
@@ -113,12 +116,14 @@ __all__ = [
     "RetrieverKind",
     "ReviewStatus",
     "Rung",
+    "Same",
     "Scene",
     "SnippetSource",
     "SnippetStyle",
     "SourceKind",
     "SymbolKind",
     "Term",
+    "TestKind",
     "TestOutcome",
     "UsageForm",
     "Variation",

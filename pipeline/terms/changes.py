@@ -46,6 +46,14 @@ OF_PARAMETERS = frozenset(
 """Changes of what a function can be called with."""
 
 
+class Same(Term):
+    """What a model says of two APIs, one that went and one that came."""
+
+    YES = "yes", "both are one API under two paths"
+    NO = "no", "they are two"
+    UNSURE = "unsure", "the sources do not tell"
+
+
 class VersiCodeTag(Term):
     ADDITION = "addition", "new in this version"
     DEPRECATION = "deprecation", "this is the last version that has it"

@@ -76,6 +76,7 @@ class MigrationBasis(Term):
     RENAMED = "renamed", "the old API lives on under another path"
     REPLACEMENT = "replacement", "the library states what replaces the old API or its parameter"
     PARAMETERS = "parameters", "the parameters of the API changed, so that it is called otherwise"
+    MODEL = "model", "a language model wrote one side, where no rule could; it gives the outputs that the other states"
 
 
 class Codemod(Term):

@@ -12,7 +12,7 @@ from pipeline.drafting.kinds.forms import Description, Form, FunctionRequirement
 from pipeline.drafting.kinds.schema import difference
 from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import Rule, RuleError, load
-from pipeline.terms import Improves, TestKind
+from pipeline.terms import DraftKind, Improves, TestKind
 
 
 class KindRules(Rule):
@@ -20,6 +20,7 @@ class KindRules(Rule):
 
     answer: ClassVar[type[Form]]
 
+    kind: DraftKind
     model: str
     max_tokens: int = Field(ge=1)
     tries: int = Field(ge=1)
@@ -134,6 +135,8 @@ def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
         rename_judgement=load(drafts / "rename_judgement.yaml", RenameJudgementRules),
     )
     for name, kind in rules:
+        if kind.kind != name:
+            raise RuleError(f"{name}.yaml: kind: it is {kind.kind}, and the file is that of {name}")
         if kind.model not in models.models:
             known = ", ".join(sorted(models.models))
             raise RuleError(f"{name}.yaml: model: {kind.model!r} has no price; models.yaml has {known}")
