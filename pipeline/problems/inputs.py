@@ -31,6 +31,8 @@ def changed_argument(argument: str, change: InputChange) -> str | None:
 
     Of a call, the first argument that is a literal and can be changed so is changed: `range(3)` becomes `range(4)`.
     """
+    if change is InputChange.MISSING:
+        return None if argument == "None" else "None"
     node = ast.parse(argument, mode="eval").body
     try:
         made = _changed(ast.literal_eval(node), change)
@@ -67,6 +69,8 @@ def _changed(value: Any, change: InputChange) -> Any:
 
 def _number(value: float, change: InputChange) -> float | None:
     made = {InputChange.INCREASED: value + 1, InputChange.DOUBLED: value * 2, InputChange.NEGATED: -value}
+    if change is InputChange.ZEROED and value:
+        return type(value)()
     return made.get(change)
 
 

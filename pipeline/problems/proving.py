@@ -1,4 +1,4 @@
-"""Proof of problems: the reference and the code of the other version, run in pinned environments."""
+"""Proof of problems that an example states: what of it holds, and what more the reference says of other inputs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.environments import Environment
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row
 from pipeline.problems.drafts import Draft
 from pipeline.problems.inputs import other_inputs
 from pipeline.problems.program import hidden_tests, visible_test
 from pipeline.problems.recording import choose, read_recorded, recorder
 from pipeline.problems.rules import ProblemRules
+from pipeline.problems.running import OtherCode, Place, Tested, run_tested
 from pipeline.problems.stated import Outcome as Made
 from pipeline.problems.tasks import CaseOf
 from pipeline.terms import Outcome, ProblemRun, RejectReason
-from pipeline.validation import Case, Result, Runner, run_cases
+from pipeline.validation import Case, Runner, run_cases
 
 _RECORDED_CHARACTERS = 1 << 19
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An environment that problems are run in, with its row."""
-
-    row: Row
-    environment: Environment
 
 
 @dataclass(slots=True)
@@ -69,6 +61,23 @@ class Trial:
         """The hidden tests."""
         return hidden_tests(self.draft.candidate.task, self.draft.written, self.stated, self.recorded, self.module)
 
+    @property
+    def tested(self) -> Tested:
+        """The problem with the tests that it has by now."""
+        draft, other = self.draft, self.draft.candidate.other
+        code = draft.other_solution
+        return Tested(
+            id=draft.id,
+            version=self.version,
+            other_version=draft.row["other_version"],
+            starting_code=draft.written.starting_code,
+            solution=draft.written.solution,
+            visible=self.visible,
+            hidden=self.hidden,
+            module=self.module,
+            other=OtherCode(other.role, code) if other is not None and code is not None else None,
+        )
+
 
 def prove(
     drafts: Sequence[Draft], places: Mapping[str, Place], runner: Runner, rules: ProblemRules
@@ -93,7 +102,7 @@ def prove(
     _run(trials, places, runner)
     unsure = [trial for trial in trials if trial.recorded and not trial.passed]
     for trial in unsure:
-        trial.recorded, trial.runs = (), []
+        trial.recorded = ()
     _run(unsure, places, runner)
     yield from trials
 
@@ -140,70 +149,10 @@ def _same(made: Made | None, case: CaseOf) -> bool:
     return (made.shown or made.value or "").split() == stated.split()
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """One run of a trial; `code` is what runs in place of the solution, None where it is the solution."""
-
-    trial: Trial
-    role: ProblemRun
-    code: str | None = None
-
-    def case(self, place: Place) -> Case:
-        written, names = self.trial.draft.written, place.row["import_names"]
-        program = written.program if self.code is None else written.starting_code + self.code
-        key = f"{self.trial.draft.id} {self.role}"
-        if self.role is ProblemRun.VISIBLE:
-            return Case(key, "", program, import_names=names, test=self.trial.visible)
-        module, cover = self.trial.module, self.role is ProblemRun.HIDDEN
-        return Case(key, "", program, import_names=names, test_file=self.trial.hidden, module=module, cover=cover)
-
-
-def _run(trials: Iterable[Trial], places: Mapping[str, Place], runner: Runner) -> None:
-    """Run all that trials ask for, once through each environment."""
-    by_version: dict[str, list[_Asked]] = defaultdict(list)
+def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
+    runs = run_tested([trial.tested for trial in trials], places, runner)
     for trial in trials:
-        for version, asked in _asked(trial):
-            by_version[version].append(asked)
-    for version, group in sorted(by_version.items()):
-        if version not in places:
-            continue
-        place = places[version]
-        cases = [asked.case(place) for asked in group]
-        results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers)
-        for asked, result in zip(group, results, strict=True):
-            asked.trial.runs.append(_row(asked, place, result))
-
-
-def _asked(trial: Trial) -> Iterator[tuple[str, _Asked]]:
-    """Yield the runs of a trial with their versions: the reference here and there, and the other version's code."""
-    other, solution = trial.draft.candidate.other, trial.draft.other_solution
-    elsewhere = trial.draft.row["other_version"]
-    yield trial.version, _Asked(trial, ProblemRun.VISIBLE)
-    yield trial.version, _Asked(trial, ProblemRun.HIDDEN)
-    if elsewhere is not None:
-        yield elsewhere, _Asked(trial, ProblemRun.REFERENCE_ELSEWHERE)
-    if elsewhere is not None and other is not None and solution is not None:
-        yield trial.version, _Asked(trial, other.role, solution)
-        yield elsewhere, _Asked(trial, ProblemRun.OTHER_THERE, solution)
-
-
-def _row(asked: _Asked, place: Place, result: Result) -> Row:
-    key, covered = asked.trial.draft.id, result.coverage
-    return {
-        "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
-        "problem_id": key,
-        "library": place.row["library"],
-        "version": place.row["version"],
-        "role": asked.role,
-        "code": asked.code,
-        "outcome": result.outcome,
-        "python": place.row["python"],
-        "lock_id": place.row["lock_id"],
-        "detail": result.detail,
-        "statements": covered.statements if covered else None,
-        "executed": len(covered.executed) if covered else None,
-        "duration_s": round(result.duration_s, 4),
-    }
+        trial.runs = runs[trial.draft.id]
 
 
 def _by_version(drafts: Iterable[Draft]) -> list[tuple[str, list[Draft]]]:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from pipeline.lake import Row
 from pipeline.problems.program import Written, call
 from pipeline.problems.rules import ProblemRules
-from pipeline.problems.stated import Outcome, outcome_of_literal
+from pipeline.problems.stated import Outcome, is_builtin_exception, outcome_of_literal
 from pipeline.problems.tasks import CaseOf, Task
 
 _MARK = "driftline-recorded "
 # Runs after the program, in its namespace. A result is kept if a literal makes an equal one of the same kind, or if its
-# representation tells more than an address.
+# representation tells more than an address; of an exception the nearest class that is built in.
 _RECORDER = """
 def _record(number, made):
     import ast, json
     try:
         value = made()
-        told = {"number": number, "shown": repr(value), "is_literal": False}
+    except Exception as error:
+        raised = next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
+        print("\\n" + %r + json.dumps({"number": number, "raises": raised}), flush=True)
+        return
+    try:
+        told = {"number": number, "shown": repr(value), "is_literal": False, "type": type(value).__name__}
     except Exception:
         return
     try:
@@ -37,20 +44,46 @@ def recorder(task: Task, written: Written, inputs: Sequence[tuple[str, ...]]) ->
         f"_record({number}, lambda: {call(written, CaseOf(arguments, Outcome()))})"
         for number, arguments in enumerate(inputs)
     ]
-    return "\n".join([*task.argument_imports, _RECORDER % _MARK, *calls, ""])
+    return "\n".join([*task.argument_imports, _RECORDER % (_MARK, _MARK), *calls, ""])
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the reference made of an input: a value of a type, by its bare name, or an exception."""
+
+    case: CaseOf
+    type: str | None
 
 
 def read_recorded(output: str, inputs: Sequence[tuple[str, ...]], rules: ProblemRules) -> list[CaseOf]:
-    """Read what a recorder printed; the cases that the rules keep, new results before those that others give too."""
-    cases: list[CaseOf] = []
+    """Read what a recorder printed: the cases with values that the rules keep."""
+    told = read_told(output, inputs, rules.max_recorded_characters)
+    return [one.case for one in told if not one.case.outcome.raises]
+
+
+def read_told(output: str, inputs: Sequence[tuple[str, ...]], max_characters: int) -> list[Recorded]:
+    """Read everything that a recorder printed, in its order; longer representations are left out."""
+    found: list[Recorded] = []
     for line in output.splitlines():
         told = _told(line)
         if told is None or not 0 <= told["number"] < len(inputs):
             continue
-        outcome = outcome_of_literal(told["shown"]) if told["is_literal"] else _shown(told["shown"])
-        if outcome is not None and len(told["shown"]) <= rules.max_recorded_characters:
-            cases.append(CaseOf(inputs[told["number"]], outcome))
-    return cases
+        outcome = _outcome(told)
+        if outcome is not None and len(told.get("shown", "")) <= max_characters:
+            found.append(Recorded(CaseOf(inputs[told["number"]], outcome), _type(told)))
+    return found
+
+
+def gives(made: Outcome | None, case: CaseOf) -> bool:
+    """Say whether a recorded outcome is the stated one: equal values, or the same representation but for blanks."""
+    if made is None:
+        return False
+    if case.outcome.raises is not None:
+        return made.raises == case.outcome.raises
+    if case.outcome.value is not None and made.value is not None:
+        return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(made.value))
+    stated = case.outcome.shown or case.outcome.value or ""
+    return (made.shown or made.value or "").split() == stated.split()
 
 
 def choose(recorded: Sequence[CaseOf], stated: Sequence[CaseOf], limit: int) -> list[CaseOf]:
@@ -73,10 +106,21 @@ def _told(line: str) -> Row | None:
         return None
     try:
         told = json.loads(line.removeprefix(_MARK))
-        fits = isinstance(told["number"], int) and isinstance(told["shown"], str)
+        fits = isinstance(told["number"], int) and isinstance(told["raises"] if "raises" in told else told["shown"], str)
     except (ValueError, TypeError, KeyError):
         return None
     return told if fits else None
+
+
+def _outcome(told: Row) -> Outcome | None:
+    if "raises" in told:
+        return Outcome(raises=told["raises"]) if is_builtin_exception(told["raises"]) else None
+    return outcome_of_literal(told["shown"]) if told.get("is_literal") else _shown(told["shown"])
+
+
+def _type(told: Row) -> str | None:
+    name = told.get("type")
+    return name if isinstance(name, str) and name.isidentifier() else None
 
 
 def _shown(text: str) -> Outcome | None:

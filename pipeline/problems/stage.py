@@ -17,8 +17,9 @@ from pipeline.lifecycle import LifecycleRules
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
 from pipeline.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.problems.library import Library
-from pipeline.problems.proving import Place, Trial, prove
+from pipeline.problems.proving import Trial, prove
 from pipeline.problems.rules import ProblemRules
+from pipeline.problems.running import Place
 from pipeline.problems.statement import state
 from pipeline.terms import EnvironmentOutcome, RejectReason
 from pipeline.usage import UsageRules

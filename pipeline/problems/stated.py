@@ -72,7 +72,7 @@ def plain_source(node: ast.AST) -> str:
 
 def _outcome(expected: str) -> Outcome | None:
     if name := _raised(expected):
-        return Outcome(raises=name) if _is_builtin_exception(name) else None
+        return Outcome(raises=name) if is_builtin_exception(name) else None
     if _is_vague(expected):
         return None
     return outcome_of_literal(expected) or (Outcome(shown=expected) if _is_shown(expected) else None)
@@ -115,6 +115,7 @@ def _raised(expected: str) -> str | None:
     return found["msg"].partition(":")[0].strip().rpartition(".")[2] if found else None
 
 
-def _is_builtin_exception(name: str) -> bool:
+def is_builtin_exception(name: str) -> bool:
+    """Say whether a name is that of an exception that Python has without an import."""
     found = getattr(builtins, name, None)
     return isinstance(found, type) and issubclass(found, Exception)

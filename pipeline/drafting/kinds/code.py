@@ -1,0 +1,37 @@
+"""Code that a model wrote, read with bounds: it may be anything, and nothing of it runs outside of the sandbox."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+
+class BadCode(ValueError):
+    """A text is no code that can be used; the message says why, in words that the model can use."""
+
+
+def read_code(text: str, max_chars: int) -> ast.Module:
+    """Return the tree of a program, or of a pytest module.
+
+    Errors: BadCode where it is longer than `max_chars`, does not parse, or is nested so deeply that it cannot be
+    written again.
+    """
+    if len(text) > max_chars:
+        raise BadCode(f"it has {len(text)} characters, at most {max_chars} are taken")
+    try:
+        with warnings.catch_warnings():
+            # "invalid escape sequence" and the like are said on the console of whoever runs us
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+        ast.unparse(tree)
+    except SyntaxError as error:
+        raise BadCode(f"it does not parse, line {error.lineno}: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise BadCode(f"it cannot be read: {error}") from None
+    return tree
+
+
+def names_of_tests(tree: ast.Module) -> list[str]:
+    """Return the names of the test functions that pytest finds at the top of a module, each once."""
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    return list(dict.fromkeys(node.name for node in functions if node.name.startswith("test")))
