@@ -115,6 +115,8 @@ class DraftRules(Rule):
     description: DescriptionRules
     instruction: DescriptionRules
     requirement: RequirementRules
+    task_function: TaskFunctionRules
+    function_tests: FunctionTestsRules
     migrated_code: MigratedCodeRules
     rename_judgement: RenameJudgementRules
 
