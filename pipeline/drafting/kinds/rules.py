@@ -8,7 +8,15 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from pipeline.drafting.kinds.forms import Description, Form, FunctionRequirement, FunctionTests, MigratedCode, RenameJudgement, TaskFunction
+from pipeline.drafting.kinds.forms import (
+    Description,
+    Form,
+    FunctionRequirement,
+    FunctionTests,
+    MigratedCode,
+    RenameJudgement,
+    TaskFunction,
+)
 from pipeline.drafting.kinds.schema import difference
 from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import Rule, RuleError, load
