@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pipeline.environments import Environment, Sandbox
 from pipeline.terms import Outcome
@@ -15,8 +15,9 @@ from pipeline.validation import Case, Coverage, Result, ValidationRules, run_cas
 class Trial:
     """Tests on trial: a pytest module that imports a program as `module`, and the programs that it must tell apart.
 
-    `reference` must pass. `emptied` does nothing, and must fail. `other` is right for another version and must fail, if
-    it is given.
+    `reference` must pass. Where its functions do nothing the module must fail; or, if `apart` is given, each of the
+    modules there, by the name of the one test that it holds. `other` is right for another version and must fail, if it
+    is given.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Trial:
     tests: str
     reference: str
     other: str | None = None
+    apart: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +63,25 @@ class RunJudge:
         return [judged[trial.id] for trial in trials]
 
     def _judgement(self, trial: Trial, ran: Mapping[str, Result]) -> Judgement:
-        reference, emptied, other = (ran.get(f"{trial.id} {role}") for role in ("reference", "emptied", "other"))
-        assert reference is not None
+        reference, other = ran[f"{trial.id} reference"], ran.get(f"{trial.id} other")
         discriminating = other is not None and other.outcome in self.fails
         problem = None
         if reference.outcome is not Outcome.PASSED:
             problem = f"with the reference the tests end as {reference.outcome}:\n{reference.detail or ''}".strip()
-        elif emptied is not None and emptied.outcome not in self.fails:
-            problem = f"where every function does nothing and returns None the tests end as {emptied.outcome}"
+        elif idle := self._idle(trial, ran):
+            problem = f"where every function does nothing and returns None, {idle}"
         elif reference.coverage is not None and reference.coverage.share < self.min_coverage:
             problem = _uncovered(trial.reference, reference.coverage)
         elif other is not None and not discriminating:
             problem = "the tests do not fail for the code that is right for the other version: test what differs"
         return Judgement(problem, reference.coverage, discriminating)
+
+    def _idle(self, trial: Trial, ran: Mapping[str, Result]) -> str:
+        """Say which tests do not fail for functions that do nothing."""
+        whole = {"the tests": ran.get(f"{trial.id} emptied")}
+        alone = {name: ran.get(f"{trial.id} emptied {name}") for name in trial.apart}
+        ended = {name: result.outcome for name, result in (alone or whole).items() if result is not None}
+        return ", ".join(f"{name} end as {outcome}" for name, outcome in ended.items() if outcome not in self.fails)
 
 
 def emptied(program: str) -> str | None:
@@ -86,17 +94,13 @@ def emptied(program: str) -> str | None:
 
 
 def _cases(trial: Trial) -> list[Case]:
-    programs = {"reference": trial.reference, "emptied": emptied(trial.reference), "other": trial.other}
+    empty = emptied(trial.reference)
+    wanted = [("reference", trial.reference, trial.tests), ("other", trial.other, trial.tests)]
+    wanted += [(f"emptied {name}", empty, tests) for name, tests in trial.apart.items()]
+    wanted += [] if trial.apart else [("emptied", empty, trial.tests)]
     return [
-        Case(
-            f"{trial.id} {role}",
-            "",
-            program,
-            test_file=trial.tests,
-            module=trial.module,
-            cover=role == "reference",
-        )
-        for role, program in programs.items()
+        Case(f"{trial.id} {role}", "", program, test_file=tests, module=trial.module, cover=role == "reference")
+        for role, program, tests in wanted
         if program is not None
     ]
 

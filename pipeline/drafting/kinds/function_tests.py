@@ -1,0 +1,97 @@
+"""Tests of task functions by a model: of the kinds that no example gives, judged by running them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.drafting.judging import Judgement, RunJudge, Trial
+from pipeline.drafting.kinds.assembly import Assembled, assemble, body_problem, unbound
+from pipeline.drafting.kinds.forms import FunctionTests
+from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
+from pipeline.drafting.kinds.rules import FunctionTestsRules
+from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.writers import Refusal
+from pipeline.functions.writers import Untested, WrittenTests
+
+
+@dataclass(frozen=True)
+class ModelTests:
+    """Asks a model for tests, and takes those that the judge finds good, each of which fails for an empty body."""
+
+    drafter: ModelDrafter
+    rules: FunctionTestsRules
+    judge: RunJudge
+
+    def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
+        """Write the tests that each function lacks, in their order, or say why there are none."""
+        by_id = {one.id: one for one in functions}
+        judgements: dict[str, Judgement] = {}
+
+        def judge(drafts: Sequence[tuple[Subject, FunctionTests]]) -> list[str | None]:
+            problems = {subject.id: self._problem(tests, by_id[subject.id]) for subject, tests in drafts}
+            sound = [(by_id[subject.id], tests) for subject, tests in drafts if problems[subject.id] is None]
+            trials = [_trial(one, assemble(tests.tests, one)) for one, tests in sound]
+            for trial, judgement in zip(trials, self.judge.judge(trials), strict=True):
+                judgements[trial.id] = judgement
+                problems[trial.id] = judgement.problem
+            return [problems[subject.id] for subject, _ in drafts]
+
+        subjects = [self._subject(one) for one in functions]
+        drafted = draft(subjects, FunctionTests, self.rules, self.drafter, judge)
+        return [_written(done, one, judgements.get(one.id)) for done, one in zip(drafted, functions, strict=True)]
+
+    def _problem(self, form: FunctionTests, one: Untested) -> str | None:
+        """Say what is wrong with tests before any has run; None where nothing is."""
+        if problem := self._counts(form, one):
+            return problem
+        for number, test in enumerate(form.tests, 1):
+            if problem := body_problem(test, one, self.rules.max_characters, self.rules.not_imported):
+                return f"test {number} ({test.kind}): {problem}"
+        if len({ast.dump(ast.parse(test.code)) for test in form.tests}) < len(form.tests):
+            return "two tests are the same"
+        return unbound(assemble(form.tests, one))
+
+    def _counts(self, form: FunctionTests, one: Untested) -> str | None:
+        numbers = Counter(test.kind for test in form.tests)
+        for kind in one.lacking:
+            if not 1 <= numbers[kind] <= self.rules.max_of_kind[kind]:
+                return f"{numbers[kind]} tests of {kind}; 1 to {self.rules.max_of_kind[kind]} are wanted"
+        surplus = sorted(set(numbers) - set(one.lacking))
+        return f"tests of {', '.join(surplus)} are not wanted" if surplus else None
+
+    def _subject(self, one: Untested) -> Subject:
+        data = {
+            "library": one.library,
+            "version": one.version,
+            "program": one.program,
+            "function": one.function,
+            "description": one.description,
+            "tests": one.tests,
+            "wanted": {kind: self.rules.max_of_kind[kind] for kind in one.lacking},
+            "hidden": list(one.hidden),
+        }
+        return Subject(one.id, data)
+
+
+def _trial(one: Untested, tests: Assembled) -> Trial:
+    return Trial(one.id, one.environment, one.module, tests.text, one.program, one.other, tests.apart)
+
+
+def _written(drafted: Drafted[FunctionTests], one: Untested, judgement: Judgement | None) -> WrittenTests | Refusal:
+    if drafted.form is None or judgement is None:
+        assert drafted.refusal is not None
+        return drafted.refusal
+    tests = assemble(drafted.form.tests, one)
+    return WrittenTests(
+        tests=tests.text,
+        kinds=dict(tests.kinds),
+        coverage=judgement.coverage,
+        discriminating=judgement.discriminating,
+        model=drafted.model,
+        prompt_sha256=drafted.prompt_sha256,
+        tokens=drafted.tokens,
+        nano_usd=drafted.nano_usd,
+    )

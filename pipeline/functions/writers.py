@@ -1,0 +1,98 @@
+"""Who else may write functions and tests: functions that no example is, tests of kinds that none gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.drafting.writers import Refusal
+from pipeline.environments import Environment
+from pipeline.terms import TestKind
+from pipeline.usage import Api
+from pipeline.validation import Coverage
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An example that ran, of which a function is wanted: its whole code, and what its version offers.
+
+    `path` is the core API, `hidden` are the names that nothing but imports and the function's body may give away.
+    """
+
+    id: str
+    library: str
+    version: str
+    path: str
+    code: str
+    docstrings: tuple[str, ...]
+    hidden: tuple[str, ...]
+    api: Api
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFunction:
+    """A function made of an example: the program without comments and docstrings, and what the function is to do.
+
+    `parameters` are in the order of the program; tokens and nano-dollars are those of all tries.
+    """
+
+    program: str
+    function: str
+    parameters: tuple[str, ...]
+    description: str
+    model: str
+    prompt_sha256: str
+    tokens: int
+    nano_usd: int
+
+
+class FunctionWriter(Protocol):
+    """Anything that makes functions of examples, all at once."""
+
+    def write(self, examples: Sequence[Example]) -> list[WrittenFunction | Refusal]:
+        """Write the function of each example, in their order, or say why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """A function whose tests are too few: its program, the pytest module that it has, or "", and the kinds wanted.
+
+    The tests import the program as `module`, and do not use what `hidden` names. `other` is code that is right for
+    another version, which the tests must fail for; None where they need not.
+    """
+
+    id: str
+    library: str
+    version: str
+    environment: Environment
+    module: str
+    function: str
+    program: str
+    description: str
+    tests: str
+    lacking: tuple[TestKind, ...]
+    hidden: tuple[str, ...]
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTests:
+    """A pytest module with the tests that a function had, and those written; `kinds` are the latter, by their names."""
+
+    tests: str
+    kinds: dict[str, TestKind]
+    coverage: Coverage | None
+    discriminating: bool
+    model: str
+    prompt_sha256: str
+    tokens: int
+    nano_usd: int
+
+
+class FunctionTestWriter(Protocol):
+    """Anything that writes tests for functions, all at once."""
+
+    def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
+        """Write the tests that each function lacks, in their order, or say why there are none."""
