@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.drafting.kinds.forms import Description
+from pipeline.drafting.kinds.prose import text_problem
 from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
 from pipeline.drafting.kinds.rules import DescriptionRules
 from pipeline.drafting.model.drafter import ModelDrafter
-from pipeline.drafting.names import find_names
 from pipeline.drafting.rules import DraftingRules
 from pipeline.drafting.writers import Request, Text, Writer, Written
 from pipeline.terms import Drafter, Improves
@@ -30,31 +30,30 @@ class DescriptionWriter:
 
     def write(self, requests: Sequence[Request]) -> list[Written]:
         """Write a text for each request, in their order; none where nobody can."""
-        written = self.offline.write(requests)
+        return self.improve(requests, self.write_offline(requests))
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        """Write what needs no model."""
+        return self.offline.write(requests)
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        """Ask the model for what is missing or redacted; where it writes nothing better the offline text stays."""
+        improved = list(written)
         places = [place for place, one in enumerate(written) if self._is_to_improve(one.text)]
         hidden = {requests[place].subject_id: requests[place].hidden for place in places}
 
         def judge(drafts: Sequence[tuple[Subject, Description]]) -> list[str | None]:
-            return [self._problem(one.text, hidden[subject.id]) for subject, one in drafts]
+            return [text_problem(one.text, hidden[subject.id], self.drafting) for subject, one in drafts]
 
         subjects = [_subject(requests[place]) for place in places]
         drafted = draft(subjects, Description, self.rules, self.drafter, judge)
         for place, one in zip(places, drafted, strict=True):
-            written[place] = _written(one, written[place].text)
-        return written
+            improved[place] = _written(one, written[place].text)
+        return improved
 
     def _is_to_improve(self, text: Text | None) -> bool:
         kind = Improves.MISSING if text is None else Improves.REDACTED if text.redacted else Improves.ALL
         return not self.rules.improves.isdisjoint({kind, Improves.ALL})
-
-    def _problem(self, text: str, hidden: Sequence[str]) -> str | None:
-        """Say what is wrong with a description; None where nothing is."""
-        most = self.drafting.max_chars * self.drafting.max_sentences
-        if given := find_names(text, hidden, self.drafting):
-            return f"it gives a hidden name away: {text[slice(*given[0])]!r}"
-        if len(text.split()) < self.drafting.min_words:
-            return f"it has fewer than {self.drafting.min_words} words"
-        return f"it is longer than {most} characters" if len(text) > most else None
 
 
 def _written(one: Drafted[Description], offline: Text | None) -> Written:
