@@ -57,9 +57,6 @@ def mask(
     `[line-mask]`. Block: see `block_span`. Whatever else is readable of the name becomes `[token-mask]`. `uses` are
     all uses of the library in the program. Returns a Reject, with an empty key, where the rules refuse.
     """
-    name = source.text_of(use)
-    if any(text in source.text for text in MASKS.values()):
-        return Reject("", RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")
     cut: Span | None = None
     if granularity == Granularity.LINE:
         cut = line_span(source, use, rules)
@@ -67,8 +64,20 @@ def mask(
         cut = block_span(source, use, uses, rules)
     if cut is None and granularity != Granularity.TOKEN:
         return Reject("", RejectReason.NO_BLOCK, f"no {granularity} within the sizes of the rules")
+    return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)
+
+
+def mask_span(
+    source: Source, name: str, cut: Span | None, granularity: Granularity, *, ignore_case: bool
+) -> Masked | Reject:
+    """Mask a span of a program, or nothing but a name, and every readable occurrence of the name outside.
+
+    Returns a Reject, with an empty key, where the name can be read after all.
+    """
+    if any(text in source.text for text in MASKS.values()):
+        return Reject("", RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")
     masked_code = _replace(source, name, cut, MASKS[granularity])
-    if leak := readable(masked_code, name, ignore_case=rules.ignore_case):
+    if leak := readable(masked_code, name, ignore_case=ignore_case):
         return Reject("", RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
     return Masked(masked_code, source.text_of(cut) if cut else name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,10 +10,9 @@ from pipeline.lake import Reject, Row
 from pipeline.problems.drafts import Draft
 from pipeline.problems.inputs import other_inputs
 from pipeline.problems.program import hidden_tests, visible_test
-from pipeline.problems.recording import choose, read_recorded, recorder
+from pipeline.problems.recording import choose, gives, read_recorded, recorder
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import OtherCode, Place, Tested, run_tested
-from pipeline.problems.stated import Outcome as Made
 from pipeline.problems.tasks import CaseOf
 from pipeline.terms import Outcome, ProblemRun, RejectReason
 from pipeline.validation import Case, Runner, run_cases
@@ -125,7 +123,7 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
     for draft, tried, result in zip(drafts, inputs, results, strict=True):
         recorded = read_recorded(result.output, tried, rules)
         made = {case.arguments: case.outcome for case in recorded}
-        stated = tuple(case for case in draft.stated if case.outcome.raises or _same(made.get(case.arguments), case))
+        stated = tuple(case for case in draft.stated if case.outcome.raises or gives(made.get(case.arguments), case))
         if any(not case.outcome.raises for case in stated):
             yield Trial(draft, stated, tuple(choose(recorded, draft.stated, rules.max_recorded)))
         else:
@@ -137,16 +135,6 @@ def _inputs(draft: Draft, rules: ProblemRules) -> list[tuple[str, ...]]:
     stated = [case.arguments for case in draft.stated]
     made = [others for arguments in stated for others in other_inputs(arguments, rules.changes)]
     return [*stated, *list(dict.fromkeys(made))[: rules.max_tried]]
-
-
-def _same(made: Made | None, case: CaseOf) -> bool:
-    """Say whether a recorded outcome is the stated one: equal values, or the same representation but for blanks."""
-    if made is None:
-        return False
-    if case.outcome.value is not None and made.value is not None:
-        return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(made.value))
-    stated = case.outcome.shown or case.outcome.value or ""
-    return (made.shown or made.value or "").split() == stated.split()
 
 
 def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:

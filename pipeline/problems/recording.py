@@ -106,7 +106,8 @@ def _told(line: str) -> Row | None:
         return None
     try:
         told = json.loads(line.removeprefix(_MARK))
-        fits = isinstance(told["number"], int) and isinstance(told["raises"] if "raises" in told else told["shown"], str)
+        made = told["raises"] if "raises" in told else told["shown"]
+        fits = isinstance(told["number"], int) and isinstance(made, str)
     except (ValueError, TypeError, KeyError):
         return None
     return told if fits else None

@@ -8,6 +8,7 @@ class ProblemRun(Term):
     HIDDEN = "hidden", "the reference in its version, with the hidden tests"
     OTHER_EXAMPLE = "other_example", "in this version, what the other version's example writes for the same inputs"
     OTHER_CODEMOD = "other_codemod", "in this version, what a codemod makes of the reference for the other version"
+    OTHER_MODEL = "other_model", "in this version, what a model writes for the other version"
     OTHER_THERE = "other_there", "in the other version, what is taken to be right for it, with the hidden tests"
     REFERENCE_ELSEWHERE = "reference_elsewhere", "the reference in the other version, with the hidden tests"
 
@@ -23,3 +24,5 @@ class InputChange(Term):
     DOUBLED = "doubled", "a number times two"
     NEGATED = "negated", "a number with the other sign"
     FLIPPED = "flipped", "True for False, and False for True"
+    ZEROED = "zeroed", "zero for a number"
+    MISSING = "missing", "None for a value"

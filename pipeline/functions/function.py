@@ -1,0 +1,78 @@
+"""A task function and its tests, whoever wrote them."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pipeline.lake import content_id
+from pipeline.terms import TestKind
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A program with complete imports whose function `name` is the task, right for a version of a library.
+
+    `path` is the core API, `hidden` what no text about the function may give away: its name, and those of its
+    parameters that the version changed. `docstrings` bear on it, the most telling first.
+    """
+
+    library: str
+    version: str
+    path: str
+    program: str
+    name: str
+    parameters: tuple[str, ...]
+    hidden: tuple[str, ...]
+    snippet_id: str
+    docstrings: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """The function's id: of the same program in another version it is another."""
+        return content_id("function", self.library, self.version, self.path, self.program)
+
+    @property
+    def module(self) -> str:
+        """Under what name tests import the program."""
+        return f"function_{self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """A pytest module that tests a function, and the kind of each of its tests by name."""
+
+    __test__ = False  # for pytest
+
+    text: str
+    kinds: Mapping[str, TestKind]
+
+    @property
+    def counts(self) -> Mapping[TestKind, int]:
+        """How many tests of each kind there are; those of none are not told."""
+        return Counter(self.kinds.values())
+
+    @property
+    def lacking(self) -> tuple[TestKind, ...]:
+        """The kinds of which there is no test."""
+        return tuple(kind for kind in TestKind if kind not in self.counts)
+
+
+def name_of(kind: TestKind, number: int) -> str:
+    """Return the name of a test, which tells its kind; numbers begin with 1 in each kind."""
+    return f"test_{kind}_{number}"
+
+
+def tests_in(text: str) -> Tests:
+    """Read the kinds of the tests of a pytest module from their names.
+
+    Errors: ValueError for a test whose name tells no kind.
+    """
+    names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
+    return Tests(text, {name: _kind(name) for name in names if name.startswith("test_")})
+
+
+def _kind(name: str) -> TestKind:
+    return TestKind(name.removeprefix("test_").rpartition("_")[0])
