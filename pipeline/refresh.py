@@ -14,15 +14,16 @@ import pyarrow.compute as pc
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
+from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.model.tally import Tally
-from pipeline.drafting.summary import improvable, keep_tally, spent_by, tally_of
+from pipeline.drafting.summary import Spent, keep_tallies, spent_by, tallies_of
 from pipeline.house import House
 from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
 from pipeline.settings import settings
 from pipeline.stages import GROUPS, stages_of
-from pipeline.terms import Improves, RejectReason
+from pipeline.terms import DraftKind, DraftStanding, RejectReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
         return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
     finally:
         if house.has_asked and house.drafter is not None:
-            keep_tally(refresh.folder, library, group, house.drafter.told())
+            keep_tallies(refresh.folder, library, group, house.drafter.told())
 
 
 def publish_refresh(refresh: Refresh) -> Published:
@@ -115,22 +116,21 @@ def left_out(refresh: Refresh) -> dict[str, str]:
 class Drafts:
     """What came of the texts that the offline drafter cannot write.
 
-    With a key: what was asked of a model, what this run has cost in nano-dollars, and how many wait. Without: how many
-    a model would improve.
+    With a key: what was asked of a model, by kind, and what it has cost. Without: how many rows a model would improve,
+    by kind and standing.
     """
 
-    asked: Tally | None
-    nano_usd: int
-    improvable: dict[Improves, int]
+    asked: Mapping[DraftKind, Tally]
+    spent: Spent | None
+    improvable: Mapping[DraftKind, Mapping[DraftStanding, int]]
 
 
 def drafts_of(refresh: Refresh) -> Drafts:
     """Return what a refresh has to say of its drafts."""
     house = refresh.house()
     if house.has_model:
-        spent = spent_by(settings().answers, house.rules.models, refresh.run)
-        return Drafts(tally_of(refresh.folder), spent, {})
-    return Drafts(None, 0, improvable(house.lake, plan(refresh)))
+        return Drafts(tallies_of(refresh.folder), spent_by(settings().answers, house.rules.models, refresh.run), {})
+    return Drafts({}, None, counted(draftable(house.lake, plan(refresh), house.rules)))
 
 
 def totals(counts: Sequence[Count]) -> list[Count]:

@@ -11,6 +11,7 @@ from pipeline import __version__
 from pipeline.cli.airflow import app as airflow_app
 from pipeline.cli.diff import diff
 from pipeline.cli.doctor import doctor
+from pipeline.cli.drafts import drafts
 from pipeline.cli.env import app as env_app
 from pipeline.cli.evolution import evolution
 from pipeline.cli.export import export
@@ -48,6 +49,7 @@ app.command("import")(import_records)
 app.command()(verify)
 app.command()(score)
 app.command("prompts")(write_prompts)
+app.command()(drafts)
 app.command()(doctor)
 app.add_typer(env_app, name="env")
 app.add_typer(airflow_app, name="airflow")

@@ -9,11 +9,10 @@ from typing import Any
 from rich.markup import escape
 
 from pipeline.cli.output import out, print_table
-from pipeline.drafting.model.tally import usd
+from pipeline.drafting.model.tally import added, usd
 from pipeline.lake import Count
 from pipeline.publish import Published
 from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, left_out, totals
-from pipeline.terms import Improves
 
 
 def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
@@ -30,8 +29,11 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
 
 
 def _drafts(drafts: Drafts) -> dict[str, Any]:
-    asked = drafts.asked.as_json() | {"nano_usd": drafts.nano_usd} if drafts.asked else None
-    return {"model": asked, "improvable": {str(kind): number for kind, number in drafts.improvable.items()}}
+    asked = None
+    if drafts.asked and drafts.spent:
+        kinds = {kind: tally.as_json() for kind, tally in drafts.asked.items()}
+        asked = added(drafts.asked.values()).as_json() | {"nano_usd": drafts.spent.run, "kinds": kinds}
+    return {"model": asked, "improvable": drafts.improvable}
 
 
 def _snapshot(published: Published) -> dict[str, Any]:
@@ -63,20 +65,22 @@ def print_summary(done: Refresh, published: Published | None) -> None:
 
 def draft_lines(drafts: Drafts) -> Iterator[str]:
     """Say for a person what a model was asked for and what that cost, or what one would improve."""
-    if asked := drafts.asked:
+    asked = added(drafts.asked.values())
+    if drafts.asked and drafts.spent:
         each = f", {usd(asked.nano_usd_per_accepted)} each" if asked.nano_usd_per_accepted is not None else ""
         yield (
-            f"Model: {asked.requests} requests ({asked.retries} tried again), {usd(drafts.nano_usd)}; {asked.accepted}"
-            f" drafts accepted{each}, {asked.refused} refused, {asked.waiting} waiting"
+            f"Model: {asked.requests} requests ({asked.retries} tried again), {usd(drafts.spent.run)};"
+            f" {asked.accepted} drafts accepted{each}, {asked.refused} refused, {asked.waiting} waiting"
         )
-    if asked and asked.waiting:
+    if asked.waiting:
         yield f"The next refresh asks for those that wait: {asked.stopped or 'their batch has not ended'}"
-    if any(drafts.improvable.values()):
-        missing, redacted = drafts.improvable[Improves.MISSING], drafts.improvable[Improves.REDACTED]
-        yield (
-            f"No key in ANTHROPIC_API_KEY, so no model has drafted: one would improve {missing} texts that are missing"
-            f" and {redacted} with a name cut out"
+    if drafts.improvable:
+        kinds = "; ".join(
+            f"{kind} " + ", ".join(f"{number} {standing}" for standing, number in standings.items())
+            for kind, standings in drafts.improvable.items()
         )
+        yield f"No key in ANTHROPIC_API_KEY, so no model has drafted. One would improve: {kinds}"
+        yield "`driftline drafts` names them"
 
 
 def _print_published(published: Published) -> None:

@@ -1,50 +1,58 @@
-"""What a refresh says of its drafts: what a model was asked for and what it cost, or what one would improve."""
+"""What a run asked of a model and what that cost, by kind of draft, as its folder and the ledger tell it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 
-import pyarrow.compute as pc
-
 from pipeline.drafting.model.ledger import Ledger
-from pipeline.drafting.model.rules import ModelRules
+from pipeline.drafting.model.rules import NANO, ModelRules
 from pipeline.drafting.model.store import Store
-from pipeline.drafting.model.tally import Tally, added
-from pipeline.lake import Lake, write_json
-from pipeline.terms import Improves, RejectReason
+from pipeline.drafting.model.tally import Tally
+from pipeline.lake import write_json
+from pipeline.terms import DraftKind
 
 _FOLDER = "drafted"
-_STAGES = ("drafting", "controlled", "contexts")
-_REDACTED = {"drafts": "redacted", "controlled_completions": "redacted", "published_contexts": "query_redacted"}
 
 
-def keep_tally(folder: Path, library: str, group: str, tally: Tally) -> None:
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What a run and the month of now have cost, in nano-dollars, with what is reserved; and what they may cost."""
+
+    run: int
+    run_limit: int
+    month: int
+    month_limit: int
+
+
+def keep_tallies(folder: Path, library: str, group: str, tallies: Mapping[DraftKind, Tally]) -> None:
     """Leave in the folder of a run what a group of stages asked of a model for a library, if anything."""
-    if tally != Tally():
-        write_json(folder / _FOLDER / f"{library}.{group}.json", asdict(tally))
+    kept = {kind: asdict(tally) for kind, tally in tallies.items() if tally != Tally()}
+    if kept:
+        write_json(folder / _FOLDER / f"{library}.{group}.json", kept)
 
 
-def tally_of(folder: Path) -> Tally | None:
-    """Return what a run asked of a model; None where it asked nothing."""
-    kept = [Tally(**json.loads(path.read_text())) for path in sorted((folder / _FOLDER).glob("*.json"))]
-    return added(kept) if kept else None
+def tallies_of(folder: Path) -> dict[DraftKind, Tally]:
+    """Return what a run asked of a model, by kind in the order of the vocabulary; empty where it asked nothing."""
+    found: dict[DraftKind, Tally] = {}
+    for path in sorted((folder / _FOLDER).glob("*.json")):
+        kept = json.loads(path.read_text())
+        for kind in (kind for kind in DraftKind if kind in kept):
+            found[kind] = found.get(kind, Tally()) + Tally(**kept[kind])
+    return {kind: found[kind] for kind in DraftKind if kind in found}
 
 
-def spent_by(answers: Path, rules: ModelRules, run: str) -> int:
-    """Return what a run has cost, in nano-dollars, with what is reserved for requests that were never answered."""
-    return Ledger(Store(answers), rules, run).spent() if answers.is_file() else 0
+def spent_by(answers: Path, rules: ModelRules, run: str) -> Spent:
+    """Return what a run has cost, beside the limits; requests that were never answered count what is reserved."""
+    limits = (_nano(rules.run_usd), _nano(rules.month_usd))
+    if not answers.is_file():
+        return Spent(0, limits[0], 0, limits[1])
+    ledger = Ledger(Store(answers), rules, run)
+    return Spent(ledger.spent(), limits[0], ledger.spent_this_month(), limits[1])
 
 
-def improvable(lake: Lake, libraries: Sequence[str]) -> dict[Improves, int]:
-    """Count the descriptions and queries of libraries that a model would improve: missing ones, and those cut short."""
-    without = pc.field("stage").isin(_STAGES) & (pc.field("reason") == RejectReason.NO_TEXT)
-    missing = sum(len(lake.read("rejects", library, without)) for library in libraries)
-    redacted = sum(
-        len(lake.read(table, library, pc.field(column), (column,)))
-        for library in libraries
-        for table, column in _REDACTED.items()
-    )
-    return {Improves.MISSING: missing, Improves.REDACTED: redacted}
+def _nano(usd: Decimal) -> int:
+    return int(usd * NANO)

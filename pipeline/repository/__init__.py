@@ -7,7 +7,7 @@ from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.running import TestRun, run_tests, run_variants
 from pipeline.repository.sdists import ProjectSources
 from pipeline.repository.stage import projects_stage
-from pipeline.repository.tasks import repository_tasks_stage
+from pipeline.repository.tasks import repository_tasks_stage, wanting_requirements
 from pipeline.repository.workshop import Workshop, open_project
 
 __all__ = [
@@ -27,4 +27,5 @@ __all__ = [
     "required",
     "run_tests",
     "run_variants",
+    "wanting_requirements",
 ]

@@ -141,10 +141,7 @@ def _drafted(
     """Ask for the requirements of functions that say nothing, of as many as there are places that are not `taken`."""
     if writer is None:
         return _Drafted({}, ())
-    blank, basis = Requirement("", ""), RequirementBasis.MODEL
-    tried = [_fitting(Candidate(row, lines, blank, (), reached, basis), rules) for row, lines, reached in silent]
-    fitting = sorted((one for one in tried if isinstance(one, Candidate)), key=lambda one: one.id)
-    asked = fitting[: max(0, rules.tasks - taken)]
+    asked = _asked_for(silent, taken, rules)
     made: dict[str, Candidate | Reject] = {}
     notes: list[Reject] = []
     for one, said in zip(asked, writer.require([_undocumented(one) for one in asked]), strict=True):
@@ -155,6 +152,24 @@ def _drafted(
         elif said.refusal is not None:
             notes.append(Reject(one.id, RejectReason.DRAFT_REFUSED, f"{_told(one.function)}: {said.refusal.problem}"))
     return _Drafted(made, notes)
+
+
+def _asked_for(
+    silent: Sequence[tuple[Row, Sequence[str], Mapping[str, frozenset[int]]]], taken: int, rules: RepositoryRules
+) -> list[Candidate]:
+    """Choose the functions that say nothing and have a body of the right size, as many as there are places left."""
+    blank, basis = Requirement("", ""), RequirementBasis.MODEL
+    tried = [_fitting(Candidate(row, lines, blank, (), reached, basis), rules) for row, lines, reached in silent]
+    fitting = sorted((one for one in tried if isinstance(one, Candidate)), key=lambda one: one.id)
+    return fitting[: max(0, rules.tasks - taken)]
+
+
+def wanting_requirements(
+    silent: Sequence[Row], taken: int, project_files: Sequence[Row], rules: RepositoryRules
+) -> list[Candidate]:
+    """Return those of the functions that say nothing whose requirements a model would be asked for."""
+    files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in project_files}
+    return _asked_for([(row, files[row["project_id"], row["path"]], {}) for row in silent], taken, rules)
 
 
 def _undocumented(one: Candidate) -> Undocumented:

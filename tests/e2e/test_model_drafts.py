@@ -18,12 +18,14 @@ from typing import Any
 import pytest
 import yaml
 
+from pipeline.drafting.model.tally import added
 from pipeline.lake import Row, read_parquet
 from pipeline.publish import Published, verify
 from pipeline.refresh import Refresh, counts_of, drafts_of, plan, publish_refresh, run_group
 from pipeline.rules import RULES
 from pipeline.settings import PROJECT
 from pipeline.stages import GROUPS
+from pipeline.terms import DraftKind
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 from tests.model_server import KEY, ModelServer, serving
@@ -119,11 +121,13 @@ def test_what_a_model_writes_is_published_and_a_rebuild_from_its_answers_is_the_
     assert "draft_rejected" in flagged
     assert {row["query_drafter"] for row in rows(published, "contexts")} == {"model", "offline"}
     drafts = drafts_of(Refresh(run="first"))
-    assert drafts.asked is not None
-    assert drafts.asked.requests == len(server.asked) == sum(sent(server).values())
+    assert drafts.spent is not None
+    assert sum(tally.requests for tally in drafts.asked.values()) == len(server.asked) == sum(sent(server).values())
     assert set(sent(server).values()) == {1}
-    assert drafts.nano_usd == drafts.asked.answers_nano_usd > 0
-    assert drafts.asked.waiting == 0
+    asked = added(drafts.asked.values())
+    assert drafts.spent.run == drafts.spent.month == asked.answers_nano_usd > 0
+    assert asked.waiting == 0
+    assert {DraftKind.DESCRIPTION, DraftKind.INSTRUCTION} <= drafts.asked.keys()
 
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("ANTHROPIC_BASE_URL", NOBODY)
@@ -131,8 +135,9 @@ def test_what_a_model_writes_is_published_and_a_rebuild_from_its_answers_is_the_
     rebuilt = refresh("rebuilt")
     assert rebuilt.manifest_sha256 == published.manifest_sha256
     again = drafts_of(Refresh(run="rebuilt"))
-    assert again.asked is not None
-    assert (again.asked.requests, again.nano_usd, again.asked.accepted) == (0, 0, drafts.asked.accepted)
+    assert again.spent is not None
+    remembered = added(again.asked.values())
+    assert (remembered.requests, again.spent.run, remembered.accepted) == (0, 0, asked.accepted)
 
 
 def command(variables: dict[str, str]) -> subprocess.Popen[str]:
@@ -185,10 +190,11 @@ def test_where_money_ends_the_refresh_is_whole_and_later_ones_go_on(
     published = refresh("run 0")
     assert verify(published.path) == []
     first = drafts_of(Refresh(run="run 0"))
-    assert first.asked is not None
-    assert first.asked.waiting > 0
-    assert "run_usd" in (first.asked.stopped or "")
-    assert 0 < first.nano_usd <= 1_000_000
+    assert first.spent is not None
+    asked = added(first.asked.values())
+    assert asked.waiting > 0
+    assert "run_usd" in (asked.stopped or "")
+    assert 0 < first.spent.run <= 1_000_000
     assert {row["drafter"] for row in rows(published, "completions")} == {"model", "offline"}
     assert all(count.seen == count.made + sum(count.rejected.values()) + count.unchanged
                for count in counts_of(Refresh(run="run 0")))  # fmt: skip
@@ -196,12 +202,13 @@ def test_where_money_ends_the_refresh_is_whole_and_later_ones_go_on(
     told, errors = process.communicate(timeout=400)
     model = json.loads(told)["drafts"]["model"]
     assert (process.returncode, errors) == (0, ""), "waiting is no failure"
-    assert 0 < model["waiting"] < first.asked.waiting
+    assert 0 < model["waiting"] < asked.waiting
     for number in range(1, 30):
         published = refresh(f"run {number}")
         later = drafts_of(Refresh(run=f"run {number}"))
-        assert later.nano_usd <= 1_000_000
-        if later.asked is None or not later.asked.waiting:
+        assert later.spent is not None
+        assert later.spent.run <= 1_000_000
+        if not added(later.asked.values()).waiting:
             break
     assert set(sent(server).values()) == {1}
 

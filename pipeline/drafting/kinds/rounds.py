@@ -66,6 +66,15 @@ def draft(
     A draft that is not accepted goes back with the reason (the field `refused` of the data), at most `tries` times in
     all; so does an answer that is not in the form. A refusal, or a request that the provider does not take, is final.
     """
+    with drafter.counting(rules.kind):
+        drafted = _rounds(subjects, form, rules, drafter, judge)
+    drafter.count(rules.kind, _counted(drafted))
+    return drafted
+
+
+def _rounds(
+    subjects: Sequence[Subject], form: type[Form], rules: KindRules, drafter: ModelDrafter, judge: Judge[Form]
+) -> list[Drafted[Form]]:
     found: dict[int, Drafted[Form]] = {}
     answers: dict[int, list[Answer]] = {place: [] for place in range(len(subjects))}
     open_ = {place: _ask(subject, form, rules, {}) for place, subject in enumerate(subjects)}
@@ -85,9 +94,7 @@ def draft(
                 # The same answer for the same reason as before: asking on would bring it once more.
                 if again.key != one.ask.key:
                     open_[place] = again
-    drafted = [found[place] for place in range(len(subjects))]
-    drafter.tally += _counted(drafted)
-    return drafted
+    return [found[place] for place in range(len(subjects))]
 
 
 def _ask(subject: Subject, form: type[Form], rules: KindRules, refused: Mapping[str, Any]) -> Ask[Form]:

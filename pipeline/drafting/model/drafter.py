@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
@@ -19,8 +20,8 @@ from pipeline.drafting.model.client import Client, SpendLimit, may_have_arrived
 from pipeline.drafting.model.ledger import BudgetReached, Ledger
 from pipeline.drafting.model.rules import ModelRules, Tokens
 from pipeline.drafting.model.store import Store
-from pipeline.drafting.model.tally import Tally
-from pipeline.terms import AskFailure
+from pipeline.drafting.model.tally import Tally, added
+from pipeline.terms import AskFailure, DraftKind
 
 _COMPLETE = "end_turn"
 _MAY_PASS = frozenset({"api_error", "overloaded_error", "rate_limit_error", "timeout_error"})
@@ -43,7 +44,7 @@ class Asked(Generic[Form]):
 class ModelDrafter:
     """Asks a model; `requests` counts what this process asked of the provider, `stopped` says why it ended early.
 
-    `tally` is for those who judge drafts to count in.
+    `tallies` is for those who judge drafts to count in, by kind of draft.
     """
 
     client: Client
@@ -52,7 +53,7 @@ class ModelDrafter:
     batches: Batches
     requests: int = 0
     stopped: str | None = None
-    tally: Tally = field(default_factory=Tally)
+    tallies: dict[DraftKind, Tally] = field(default_factory=dict)
     _failures: dict[str, Failure] = field(default_factory=dict)
 
     @property
@@ -60,9 +61,27 @@ class ModelDrafter:
         """The rules of money and patience."""
         return self.client.rules
 
-    def told(self) -> Tally:
-        """Return the tally of this process."""
-        return replace(self.tally, requests=self.requests, retries=self.client.retries, stopped=self.stopped)
+    @property
+    def tally(self) -> Tally:
+        """The tally of this process over all kinds of drafts."""
+        return added(self.told().values())
+
+    def told(self) -> dict[DraftKind, Tally]:
+        """Return the tallies of this process; the reason why asking ended early is told of each kind."""
+        return {kind: replace(tally, stopped=self.stopped) for kind, tally in self.tallies.items()}
+
+    def count(self, kind: DraftKind, tally: Tally) -> None:
+        """Add to the tally of a kind."""
+        self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
+
+    @contextmanager
+    def counting(self, kind: DraftKind) -> Iterator[None]:
+        """Count the requests that are made inside for a kind."""
+        requests, retries = self.requests, self.client.retries
+        try:
+            yield
+        finally:
+            self.count(kind, Tally(requests=self.requests - requests, retries=self.client.retries - retries))
 
     def ask(self, asks: Sequence[Ask[Form]]) -> list[Asked[Form]]:
         """Ask for what was never asked, and return what came of each request, in their order.

@@ -70,6 +70,13 @@ class Ledger:
             found = database.execute("SELECT reason FROM ended WHERE run = ?", (self.run,)).fetchone()
         return str(found[0]) if found else None
 
+    def spent_this_month(self) -> int:
+        """Return what the month of now has cost, in nano-dollars, with what is still reserved."""
+        with self.store.open() as database:
+            sql = "SELECT COALESCE(SUM(nano_usd), 0) FROM ledger WHERE month = ?"
+            (spent,) = database.execute(sql, (f"{self.now():%Y-%m}",)).fetchone()
+        return int(spent)
+
     def spent(self) -> int:
         """Return what this run has cost, in nano-dollars, with what is still reserved."""
         with self.store.open() as database:

@@ -1,0 +1,129 @@
+"""Which rows a model would improve, or has improved: a function for each kind of draft, over the lake of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from pipeline.lake import Lake
+from pipeline.repository import wanting_requirements
+from pipeline.terms import Drafter, DraftKind, DraftStanding, RejectReason, RequirementBasis
+
+if TYPE_CHECKING:
+    from pipeline.curation import CurationRules
+
+
+@dataclass(frozen=True, slots=True)
+class Draftable:
+    """A row that a model would write or has written: which kind of draft, for what, how it stands, and why."""
+
+    kind: DraftKind
+    library: str
+    subject_id: str
+    standing: DraftStanding
+    detail: str
+
+
+Told = Iterator[tuple[str, DraftStanding, str]]
+"""Subjects of a kind, each with how it stands and why; of one that is told twice the stronger standing counts."""
+
+OfKind = Callable[[Lake, str, "CurationRules"], Told]
+
+_OF_MODELS: dict[str, DraftStanding] = {
+    RejectReason.DRAFT_WAITING: DraftStanding.WAITING,
+    RejectReason.DRAFT_REFUSED: DraftStanding.REFUSED,
+}
+_ORDER = {standing: place for place, standing in enumerate(DraftStanding)}
+
+
+def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Told:
+    """Tell what stages refused or noted: what a model has not answered, or not well; what is `missing` without one."""
+    reasons: dict[str, DraftStanding] = _OF_MODELS | dict.fromkeys(missing, DraftStanding.MISSING)
+    where = pc.field("stage").isin(stages) & pc.field("reason").isin(list(reasons))
+    for row in lake.read("rejects", library, where):
+        yield row["key"], reasons[row["reason"]], row["detail"]
+
+
+def redacted(lake: Lake, library: str, table: str, key: str, column: str = "redacted") -> Told:
+    """Tell the rows of a table out of whose text a name had to be cut."""
+    for row in lake.read(table, library, pc.field(column), (key,)):
+        yield row[key], DraftStanding.REDACTED, DraftStanding.REDACTED.meaning
+
+
+def written(
+    lake: Lake, library: str, table: str, key: str, column: str = "drafter", value: str = Drafter.MODEL
+) -> Told:
+    """Tell the rows of a table that a model wrote."""
+    for row in lake.read(table, library, pc.field(column) == value, (key,)):
+        yield row[key], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+
+
+def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("drafting", "controlled"), [RejectReason.NO_TEXT])
+    yield from redacted(lake, library, "drafts", "subject_id")
+    yield from redacted(lake, library, "controlled_completions", "id")
+    yield from written(lake, library, "drafts", "subject_id")
+
+
+def _instructions(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("contexts",), [RejectReason.NO_TEXT])
+    yield from redacted(lake, library, "published_contexts", "completion_id", "query_redacted")
+    yield from written(lake, library, "published_contexts", "completion_id", "query_drafter")
+
+
+def _requirements(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("repository_tasks",))
+    yield from written(lake, library, "repository_tasks", "function_id", "requirement_basis", RequirementBasis.MODEL)
+    # Documented functions come first; a model is asked for others where they leave places.
+    stage = pc.field("stage") == "repository_tasks"
+    rejects = lake.read("rejects", library, stage, ("key", "reason"))
+    taken = len(lake.read("repository_tasks", library, columns=("id",)))
+    taken += sum(row["reason"] in (RejectReason.NOT_PROVEN, RejectReason.OVER_QUOTA) for row in rejects)
+    silent = [row["key"] for row in rejects if row["reason"] == RejectReason.NO_TEXT]
+    if not silent or taken >= rules.repository.tasks:
+        return
+    functions = lake.read("traced_functions", library, pc.field("id").isin(silent))
+    files = lake.read("project_files", library)
+    for one in wanting_requirements(functions, taken, files, rules.repository):
+        yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
+
+
+OF_KIND: Mapping[DraftKind, OfKind] = {
+    DraftKind.DESCRIPTION: _descriptions,
+    DraftKind.INSTRUCTION: _instructions,
+    DraftKind.REQUIREMENT: _requirements,
+}
+
+
+def draftable(lake: Lake, libraries: Iterable[str], rules: CurationRules) -> list[Draftable]:
+    """Return what a model would improve or has improved of libraries, by library, kind and subject."""
+    return [
+        Draftable(kind, library, subject, standing, detail)
+        for library in libraries
+        for kind, of_kind in OF_KIND.items()
+        for subject, (standing, detail) in sorted(_strongest(of_kind(lake, library, rules)).items())
+    ]
+
+
+def _strongest(told: Told) -> dict[str, tuple[DraftStanding, str]]:
+    found: dict[str, tuple[DraftStanding, str]] = {}
+    for subject, standing, detail in told:
+        if subject not in found or _ORDER[standing] < _ORDER[found[subject][0]]:
+            found[subject] = standing, detail
+    return found
+
+
+def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStanding, int]]:
+    """Count rows by kind and standing, in the order of the vocabularies."""
+    numbers: dict[DraftKind, dict[DraftStanding, int]] = {}
+    for row in rows:
+        of_kind = numbers.setdefault(row.kind, {})
+        of_kind[row.standing] = of_kind.get(row.standing, 0) + 1
+    return {
+        kind: {standing: numbers[kind][standing] for standing in DraftStanding if standing in numbers[kind]}
+        for kind in DraftKind
+        if kind in numbers
+    }

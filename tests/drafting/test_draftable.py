@@ -1,0 +1,64 @@
+"""Which rows a model would improve or has improved: each subject once, by its strongest standing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.curation import CurationRules
+from pipeline.drafting.draftable import OF_KIND, counted, draftable
+from pipeline.lake import Lake, Row
+from pipeline.terms import DraftKind, DraftStanding, RejectReason
+
+
+@pytest.fixture(scope="module")
+def rules() -> CurationRules:
+    return CurationRules.read()
+
+
+def refuse(lake: Lake, stage: str, *refused: tuple[str, RejectReason]) -> None:
+    rows = [{"stage": stage, "library": "lib", "key": key, "reason": why, "detail": "seen"} for key, why in refused]
+    lake.write("rejects", "lib", rows, part=stage)
+
+
+def draft(subject: str, *, redacted: bool = False, model: str | None = None) -> Row:
+    named = {"id": subject, "library": "lib", "subject_id": subject, "field": "description", "text": "[API] it."}
+    written = {"drafter": "model" if model else "offline", "model": model, "prompt_sha256": "0" * 64}
+    return {**named, "redacted": redacted, **written, "tokens": None, "nano_usd": None}
+
+
+def test_an_empty_lake_has_nothing_to_improve(tmp_path: Path, rules: CurationRules) -> None:
+    assert draftable(Lake(tmp_path), ["lib"], rules) == []
+
+
+def test_descriptions_and_instructions_stand_as_tables_and_rejects_say(tmp_path: Path, rules: CurationRules) -> None:
+    lake = Lake(tmp_path)
+    drafts = [draft("cut", redacted=True), draft("good"), draft("by model", model="m"), draft("waits", redacted=True)]
+    lake.write("drafts", "lib", [*drafts, draft("given up", redacted=True)])
+    refuse(
+        lake,
+        "drafting",
+        ("silent", RejectReason.NO_TEXT),
+        ("waits", RejectReason.DRAFT_WAITING),
+        ("given up", RejectReason.DRAFT_REFUSED),
+        ("other", RejectReason.NO_USE),
+    )
+    refuse(lake, "contexts", ("question", RejectReason.NO_TEXT), ("cut off", RejectReason.DRAFT_REFUSED))
+    found = draftable(lake, ["lib", "other"], rules)
+    assert [(row.kind, row.subject_id, row.standing) for row in found] == [
+        (DraftKind.DESCRIPTION, "by model", DraftStanding.WRITTEN),
+        (DraftKind.DESCRIPTION, "cut", DraftStanding.REDACTED),
+        (DraftKind.DESCRIPTION, "given up", DraftStanding.REFUSED),
+        (DraftKind.DESCRIPTION, "silent", DraftStanding.MISSING),
+        (DraftKind.DESCRIPTION, "waits", DraftStanding.WAITING),
+        (DraftKind.INSTRUCTION, "cut off", DraftStanding.REFUSED),
+        (DraftKind.INSTRUCTION, "question", DraftStanding.MISSING),
+    ]
+    assert counted(found)[DraftKind.INSTRUCTION] == {DraftStanding.REFUSED: 1, DraftStanding.MISSING: 1}
+    assert list(counted(found)[DraftKind.DESCRIPTION]) == list(DraftStanding)
+
+
+def test_every_kind_is_asked(rules: CurationRules) -> None:
+    asked = {name for name, _ in rules.drafts}
+    assert asked <= {str(kind) for kind in OF_KIND}, "each kind of draft says which rows a model would improve"
