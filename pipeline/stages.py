@@ -319,11 +319,11 @@ def _proof(house: House) -> Iterator[Stage]:
     )
     yield _stage(
         "problems_gate",
-        reads="problems problem_runs snippets published_changes",
+        reads="problems problem_runs snippets releases published_changes",
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems],
         run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
-        version=2,
+        version=3,
     )
 
 

@@ -175,7 +175,9 @@ def table(name: str) -> Table:
     elif "head" in raw:
         columns = [*_shared(f"_{raw['head']}_head.yaml"), *columns]
     if "tail" in raw:
-        columns += _shared(f"_{raw['tail']}_tail.yaml")
+        tail = _shared(f"_{raw['tail']}_tail.yaml")
+        # What the table that it extends has too stands where every published table has it.
+        columns = [column for column in columns if column.name not in {one.name for one in tail}] + tail
     declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, raw.get("parts"))
     declared.arrow()
     return declared

@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import TypeVar
-
-from packaging.version import Version
+from collections.abc import Hashable, Iterable, Sequence
 
 from pipeline.drafting import DraftingRules
-from pipeline.environments import IndexUnreachable, wanted_of
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
 from pipeline.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.problems.library import Library
+from pipeline.problems.places import environments_with_tests, parted, places_of
 from pipeline.problems.proving import Trial, prove
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import Place
 from pipeline.problems.statement import state
-from pipeline.terms import EnvironmentOutcome, RejectReason
+from pipeline.terms import Drafter, RejectReason
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner
-
-_BUILT = EnvironmentOutcome.BUILT
-_Made = TypeVar("_Made")
-
-TOOLS = ("pytest",)
-"""What the tests need beside the library; the environments have it too."""
 
 
 def problems_stage(
@@ -56,15 +45,15 @@ def problems_stage(
     Errors: those of `EnvironmentStore.open`.
     """
     library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
-    shown, rejects = _parted(show(snippets, library, rules))
+    shown, rejects = parted(show(snippets, library, rules))
     found, unchanged = _candidates(Candidates(shown, rewrites, library, rules), shown)
     chosen, surplus = _within_quota(found, rules)
-    drafts, undrafted = _parted(draft(candidate, library, rules, drafting) for candidate in chosen)
+    drafts, undrafted = parted(draft(candidate, library, rules, drafting) for candidate in chosen)
     drafts, twice = _distinct(drafts)
     wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
-    rows, unreachable = _environments(releases, wanted, runner)
-    places = {row["version"]: Place(row, runner.store.open(row)) for row in rows if row["outcome"] == _BUILT}
-    trials, unproven = _parted(prove(drafts, places, runner, rules))
+    rows, unreachable = environments_with_tests(releases, wanted, runner)
+    places = places_of(rows, runner)
+    trials, unproven = parted(prove(drafts, places, runner, rules))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
     problems = [_problem(trial, places[trial.version], library, rules, drafting) for trial in trials]
     return Output(
@@ -90,26 +79,20 @@ def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, 
     tested: Row = {
         "problem": statement.text,
         "written_from": statement.written_from,
+        "drafter": Drafter.OFFLINE,
+        "model": None,
+        "prompt_sha256": statement.written_from,
+        "tokens": None,
+        "nano_usd": None,
         "test": trial.visible,
         "hidden_tests": trial.hidden,
         "module": trial.module,
         "stated_tests": len(trial.stated),
         "recorded_tests": len(trial.recorded),
+        "drafted_tests": 0,
         "additional_dependencies": pins,
     }
     return made.row | tested
-
-
-def _parted(results: Iterable[_Made | Reject]) -> tuple[list[_Made], list[Reject]]:
-    """Part what was made from what was refused."""
-    made: list[_Made] = []
-    refused: list[Reject] = []
-    for result in results:
-        if isinstance(result, Reject):
-            refused.append(result)
-        else:
-            made.append(result)
-    return made, refused
 
 
 def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
@@ -156,17 +139,3 @@ def _distinct(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Reject]]:
             rejects.append(Reject(key, RejectReason.DUPLICATE, detail))
         kept.setdefault(each.id, each)
     return list(kept.values()), rejects
-
-
-def _environments(releases: Iterable[Row], versions: Collection[str], runner: Runner) -> tuple[list[Row], list[Reject]]:
-    """Build the environments of versions, some at a time, and say where the index did not answer."""
-    chosen = sorted((row for row in releases if row["version"] in versions), key=lambda row: Version(row["version"]))
-    with ThreadPoolExecutor(runner.store.workers) as pool:
-        return _parted(list(pool.map(lambda release: _built(release, runner), chosen)))
-
-
-def _built(release: Row, runner: Runner) -> Row | Reject:
-    try:
-        return runner.store.build(replace(wanted_of(release), tools=TOOLS))
-    except IndexUnreachable as error:
-        return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))

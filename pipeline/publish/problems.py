@@ -10,9 +10,8 @@ from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.problems import ProblemRules
 from pipeline.publish.quality import QualityRules
-from pipeline.publish.sourced import source_columns
+from pipeline.publish.sourced import columns_of_change, source_columns
 from pipeline.terms import (
-    Drafter,
     Evidence,
     FlagKind,
     LibEvolutionEvalTag,
@@ -22,11 +21,14 @@ from pipeline.terms import (
     ReviewStatus,
 )
 
+_OF_OTHER = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
+
 
 def problems_gate_stage(
     problems: Sequence[Row],
     problem_runs: Iterable[Row],
     snippets: Iterable[Row],
+    releases: Iterable[Row],
     published_changes: Iterable[Row],
     rules: QualityRules,
     least: ProblemRules,
@@ -45,6 +47,7 @@ def problems_gate_stage(
     facts = _Facts(
         runs,
         {row["id"]: row for row in snippets},
+        {row["version"]: row for row in releases},
         frozenset(row["id"] for row in published_changes),
         rules,
         least,
@@ -61,6 +64,7 @@ class _Facts:
 
     runs: Mapping[str, Mapping[str, Row]]
     snippets: Mapping[str, Row]
+    releases: Mapping[str, Row]
     published_changes: frozenset[str]
     rules: QualityRules
     least: ProblemRules
@@ -77,15 +81,11 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
     flags = [] if decides else [FlagKind.NOT_DISCRIMINATING]
-    snippet = facts.snippets[problem["snippet_id"]]
     return {
         **problem,
-        **source_columns(snippet),
+        **_source(problem, facts),
         "change_id": problem["change_id"] if problem["change_id"] in facts.published_changes else None,
         "description": problem["problem"].partition("\n\n")[0],
-        "drafter": Drafter.OFFLINE,
-        "model": None,
-        "prompt_sha256": problem["written_from"],
         "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
         "reference_outcome": hidden["outcome"],
         "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
@@ -102,16 +102,23 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
     }
 
 
+def _source(problem: Row, facts: _Facts) -> Row:
+    """Return the columns that say where a problem comes from: from a snippet, or from what a release changed."""
+    if problem["snippet_id"] is not None:
+        return source_columns(facts.snippets[problem["snippet_id"]])
+    return columns_of_change(facts.releases[problem["version"]])
+
+
 def _other(runs: Mapping[str, Row]) -> Row | None:
     """Return the run that shows best whether the version decides: that of code which passes in the other version."""
     there = runs.get(ProblemRun.OTHER_THERE)
     if there is not None and there["outcome"] == Outcome.PASSED:
-        return next((runs[role] for role in (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD) if role in runs), None)
+        return next((runs[role] for role in _OF_OTHER if role in runs), None)
     return runs.get(ProblemRun.REFERENCE_ELSEWHERE)
 
 
 def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
-    key, licence = problem["id"], facts.snippets[problem["snippet_id"]]["licence"]
+    key, licence = problem["id"], _source(problem, facts)["licence"]
     if licence is None or not is_allowed(licence, facts.rules.licences):
         return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
     for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN):
@@ -119,7 +126,7 @@ def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | N
         if run is None or run["outcome"] != Outcome.PASSED:
             said = f"{run['outcome']}: {run['detail'] or ''}" if run else "not run"
             return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {said}")
-    if (tests := problem["stated_tests"] + problem["recorded_tests"]) < facts.least.min_tests:
+    if (tests := sum(problem[f"{how}_tests"] for how in ("stated", "recorded", "drafted"))) < facts.least.min_tests:
         return Reject(key, RejectReason.NO_CHECK, f"{tests} hidden tests, {facts.least.min_tests} wanted")
     if (share := _coverage(runs[ProblemRun.HIDDEN])) < facts.least.min_coverage:
         return Reject(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.lake import Row
+from pipeline.terms import SnippetSource, VersionEvidence
 
 _OF_SOURCE = (
     "source",
@@ -21,3 +22,20 @@ def source_columns(snippet: Row) -> Row:
     """Return those columns for what is made from a snippet."""
     copied = {column: snippet[column] for column in _OF_SOURCE}
     return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
+
+
+def columns_of_change(release: Row) -> Row:
+    """Return those columns for what is made from a change that a release shows, and from no code."""
+    return {
+        "source": SnippetSource.CHANGE,
+        "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "stated": None,
+        "origin": f"pypi:{release['library']}",
+        "url": None,
+        "source_file": "",
+        "source_line": 1,
+        "created_time": release["release_time"],
+        "purl": release["purl"],
+        "licence": release["licence"],
+        "attribution": release["attribution"],
+    }

@@ -15,6 +15,7 @@ class SnippetSource(Term):
     GITHUB = "github", "a repository on GitHub, at a commit"
     DOCUMENTATION = "documentation", "a page of the library's documentation site"
     STACK_OVERFLOW = "stack_overflow", "a question or answer on Stack Overflow"
+    CHANGE = "change", "no code: a change of the library, by the signatures and documents of both releases"
 
 
 class DocumentSource(Term):

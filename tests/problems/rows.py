@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.lake import Row, content_id
-from pipeline.terms import GitChameleonCategory, LibEvolutionEvalTag, Outcome, ProblemRun
+from pipeline.terms import Drafter, GitChameleonCategory, LibEvolutionEvalTag, Outcome, ProblemRun
 from tests.instances.rows import LIBRARY, START, snippet
 
 SNIPPET = snippet("take([1], 1)\n", "lib.take", "1.1")
-_OTHERS = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_THERE)
+_OTHERS = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL, ProblemRun.OTHER_THERE)
 
 
 def problem(**columns: Any) -> Row:
@@ -22,6 +22,8 @@ def problem(**columns: Any) -> Row:
         "category": GitChameleonCategory.NEW_FEATURE, "target_entity": "take", "api_calls": ["lib.take"],
         "solution_api_call": True, "additional_dependencies": [], "functional": True, "webdev": False,
         "documented_paths": [], "docs": [], "other_version": "1.0", "written_from": "0" * 64,
+        "drafted_tests": 0, "drafter": Drafter.OFFLINE, "model": None, "prompt_sha256": "0" * 64, "tokens": None,
+        "nano_usd": None,
     }  # fmt: skip
     return row | columns
 

@@ -102,7 +102,9 @@ def made_by(store: Store, **changed: Any) -> Output:
 
 def gated(output: Output) -> Output:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
-    return problems_gate_stage(problems, runs, TABLES["snippets"], TABLES["changes"], QUALITY, RULES_OF_PROBLEMS)
+    return problems_gate_stage(
+        problems, runs, TABLES["snippets"], TABLES["releases"], TABLES["changes"], QUALITY, RULES_OF_PROBLEMS
+    )
 
 
 @pytest.fixture(scope="module")

@@ -87,7 +87,7 @@ def tables(known: World | None = None) -> Tables:
         **_rows(
             contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
         ),
-        **_problems(known.snippets, quality),
+        **_problems(known.snippets, known.releases, quality),
         **_projects(quality),
         "api_documents": documents,
         "changes": known.changes,
@@ -109,12 +109,12 @@ def tables(known: World | None = None) -> Tables:
     }
 
 
-def _problems(snippets: list[Row], quality: QualityRules) -> Tables:
+def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -> Tables:
     """A problem made of the first snippet, and where it was run."""
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
     least = load(RULES / "problems.yaml", ProblemRules)
-    gated = problems_gate_stage(rows, runs, snippets, [], quality, least)
+    gated = problems_gate_stage(rows, runs, snippets, releases, [], quality, least)
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
 
 

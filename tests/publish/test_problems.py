@@ -20,10 +20,11 @@ from pipeline.terms import (
     RejectReason,
     ReviewStatus,
 )
-from tests.instances.rows import LIBRARY
+from tests.instances.rows import LIBRARY, releases
 from tests.problems.rows import SNIPPET, problem, run
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
+RELEASES = releases("1.0", "1.1")
 LEAST = load(RULES / "problems.yaml", ProblemRules)
 PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
 V, H, E, C, T, R = (
@@ -34,7 +35,7 @@ V, H, E, C, T, R = (
 
 def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
     rows = [run(role, outcome, executed) for role, outcome in runs.items()]
-    output = problems_gate_stage([problem(**columns)], rows, [SNIPPET | {"licence": licence}], [], QUALITY, LEAST)
+    output = problems_gate_stage([problem(**columns)], rows, [SNIPPET | {"licence": licence}], RELEASES, [], QUALITY, LEAST)
     for row in output.tables["published_problems"]:
         table("published_problems").check(row)
     return output
