@@ -15,7 +15,7 @@ from pipeline.code_sources import CodeSources
 from pipeline.crawl import ArtifactStore, Fetcher, Period, SourceTree, Wanted, gather_stage, releases_stage
 from pipeline.crawl.documentation.sites import sites_stage
 from pipeline.curation import CurationRules
-from pipeline.drafting import OfflineWriter, Writer
+from pipeline.drafting import Improver, OfflineWriter
 from pipeline.drafting.kinds.rules import DescriptionRules, KindRules
 from pipeline.environments import (
     NOT_INSPECTED,
@@ -101,7 +101,7 @@ class House:
 
         return model_drafter(self.settings.answers, self.rules.models, self.run)
 
-    def writer(self, kind: DescriptionRules) -> Writer:
+    def writer(self, kind: DescriptionRules) -> Improver:
         """Return who writes texts of a kind: the offline drafter, and the model for what that cannot write."""
         offline = OfflineWriter(self.rules.drafting)
         if self.drafter is None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.contexts.documents import Documentation
 from pipeline.contexts.rules import ControlledRules
-from pipeline.drafting import Request, Text, Writer, Written, notes_of, untold
+from pipeline.drafting import Improver, Request, Text, Written, notes_of, untold
 from pipeline.instances import PLAIN, History, Tagging, readable, tags_of
 from pipeline.lake import Output, Reject, Row, content_id
 from pipeline.lifecycle import LifecycleRules, Tags
@@ -27,7 +27,7 @@ def controlled_stage(
     lifecycles: Iterable[Row],
     tagging: LifecycleRules,
     rules: ControlledRules,
-    writer: Writer,
+    writer: Improver,
     *,
     ignore_case: bool,
 ) -> Output:
@@ -42,18 +42,26 @@ def controlled_stage(
     documentation = Documentation(releases, api_documents)
     classes = frozenset(row["path"] for row in (*symbols, *api_documents) if row["kind"] == SymbolKind.CLASS)
     maker = _Maker(history, classes, rules, ignore_case)
-    asked = [maker.candidate(*candidate) for candidate in _candidates(documentation, history)]
-    candidates = [one for one in asked if isinstance(one, _Candidate)]
-    written = dict(zip(candidates, writer.write([one.request for one in candidates]), strict=True))
-    results = [maker.completion(one, told) for one, told in written.items()]
-    kept, surplus = _within_quota([result for result in results if not isinstance(result, Reject)], rules)
-    rejects = [*(one for one in [*asked, *results] if isinstance(one, Reject)), *surplus]
+    found = [maker.candidate(*candidate) for candidate in _candidates(documentation, history)]
+    candidates = [one for one in found if isinstance(one, _Candidate)]
+    written = dict(zip(candidates, writer.write_offline([one.request for one in candidates]), strict=True))
+    made = {one: maker.completion(one, told) for one, told in written.items()}
+    kept, surplus = _within_quota(made, rules)
+    # A model is asked for what is drawn already, and for what has no text where places are left.
+    asked = [*kept, *maker.places_left(kept, [one for one in candidates if written[one].text is None])]
+    improved = writer.improve([one.request for one in asked], [written[one] for one in asked])
+    for one, told in zip(asked, improved, strict=True):
+        if told != written[one]:
+            better = maker.completion(one, told)
+            made[one] = made[one] if written[one].text and isinstance(better, Reject) else better
+    rows = [row for one in asked if not isinstance(row := made[one], Reject)]
+    rejects = [one for one in (*found, *made.values()) if isinstance(one, Reject)] + surplus
     return Output(
-        {"controlled_completions": kept},
-        seen=len(asked),
-        made=len(kept),
+        {"controlled_completions": sorted(rows, key=_id)},
+        seen=len(found),
+        made=len(rows),
         rejects=sorted(rejects, key=lambda reject: reject.key),
-        notes=list(notes_of((one.key, told) for one, told in written.items())),
+        notes=list(notes_of((one.key, told) for one, told in zip(asked, improved, strict=True))),
     )
 
 
@@ -72,22 +80,26 @@ def _candidates(documentation: Documentation, history: History) -> Iterator[tupl
                 yield document, version
 
 
-def _within_quota(rows: Sequence[Row], rules: ControlledRules) -> tuple[list[Row], list[Reject]]:
+def _within_quota(
+    made: Mapping[_Candidate, Row | Reject], rules: ControlledRules
+) -> tuple[list[_Candidate], list[Reject]]:
     """Keep so many rows of each version and tag as the rules say, by id, which is as good as a draw."""
     taken: Counter[tuple[str, str]] = Counter()
-    kept: list[Row] = []
+    kept: list[_Candidate] = []
     rejects: list[Reject] = []
-    for row in sorted(rows, key=lambda row: str(row["id"])):
-        tag = row["libevolutioneval_tag"]
-        unchanged = tag == LibEvolutionEvalTag.UNCHANGED
-        limit = rules.max_unchanged_per_version if unchanged else rules.max_changed_per_version
-        if taken[row["version"], tag] < limit:
-            taken[row["version"], tag] += 1
-            kept.append(row)
+    rows = [(row, one) for one, row in made.items() if not isinstance(row, Reject)]
+    for _, one in sorted(rows, key=lambda pair: _id(pair[0])):
+        if taken[one.share] < one.limit(rules):
+            taken[one.share] += 1
+            kept.append(one)
         else:
-            detail = f"the rule takes {limit} that are {tag} in {row['version']}"
-            rejects.append(Reject(f"{row['path']} {row['version']}", RejectReason.OVER_QUOTA, detail))
+            detail = f"the rule takes {one.limit(rules)} that are {one.tags[1]} in {one.version}"
+            rejects.append(Reject(one.key, RejectReason.OVER_QUOTA, detail))
     return kept, rejects
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +113,16 @@ class _Candidate:
     @property
     def key(self) -> str:
         return f"{self.document['path']} {self.version}"
+
+    @property
+    def share(self) -> tuple[str, str]:
+        """What it is counted with."""
+        return self.version, str(self.tags[1])
+
+    def limit(self, rules: ControlledRules) -> int:
+        """How many are taken of its share."""
+        unchanged = self.tags[1] == LibEvolutionEvalTag.UNCHANGED
+        return rules.max_unchanged_per_version if unchanged else rules.max_changed_per_version
 
     @property
     def name(self) -> str:
@@ -127,14 +149,27 @@ class _Maker:
         tags = tags_of(f"{path} {version}", path, version, self.history)
         return tags if isinstance(tags, Reject) else _Candidate(document, version, tags)
 
+    def places_left(self, kept: Sequence[_Candidate], silent: Sequence[_Candidate]) -> list[_Candidate]:
+        """Return so many of those without a text as places are left of their share, by id; none that would leak."""
+        taken = Counter(one.share for one in kept)
+        chosen = []
+        for one in sorted(silent, key=lambda one: content_id("controlled", one.key)):
+            if taken[one.share] < one.limit(self.rules) and not self._leak(one, self._filled(one.document, "")):
+                taken[one.share] += 1
+                chosen.append(one)
+        return chosen
+
     def completion(self, one: _Candidate, written: Written) -> Row | Reject:
         """Fill the template for an API in a version."""
         if written.text is None:
             return untold(one.key, written, "no sentence of the document describes it")
         filled = self._filled(one.document, written.text.text)
-        if leak := readable(filled["left_context"] + filled["hint"], one.name, ignore_case=self.ignore_case):
+        if leak := self._leak(one, filled):
             return Reject(one.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
         return self._row(one, written.text, filled)
+
+    def _leak(self, one: _Candidate, filled: Row) -> str | None:
+        return readable(filled["left_context"] + filled["hint"], one.name, ignore_case=self.ignore_case)
 
     def _row(self, one: _Candidate, description: Text, filled: Row) -> Row:
         path, library = one.document["path"], one.document["library"]

@@ -132,15 +132,32 @@ class _Library:
         texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
         minimum = self._rules.query.min_argument_length
         request = query_request(name, expression.node, shown.reference, texts, minimum)
-        return _Place(completion, shown, document, request)
+        place = _Place(completion, shown, document, request)
+        # Before anybody is asked for a query.
+        return self._leak(place, self._views(place)) or place
 
     def context(self, place: _Place, written: Written) -> Row | Reject:
         """Make the context of a completion."""
         row = self._row(place, written)
-        for column in _VIEWS:
-            if leak := readable(row[column] or "", place.completion["core_token"], ignore_case=self._ignore_case):
+        return self._leak(place, {"query": row["query"]}) or row
+
+    def _leak(self, place: _Place, views: Mapping[str, str | None]) -> Reject | None:
+        name = place.completion["core_token"]
+        for column, text in views.items():
+            if leak := readable(text or "", name, ignore_case=self._ignore_case):
                 return Reject(place.key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
-        return row
+        return None
+
+    def _views(self, place: _Place) -> dict[str, str]:
+        """Return what is shown of an instance beside its query."""
+        completion, shown = place.completion, place.shown
+        return {
+            "imports": shown.imports,
+            "left_context": shown.left,
+            "hint": shown.hint,
+            "right_context": shown.right,
+            "version_comment": self._rules.inline.comment(completion["library"], completion["version"]),
+        }
 
     def _source(self, code: str) -> Source:
         if self._parsed is None or self._parsed[0] != code:
@@ -154,24 +171,17 @@ class _Library:
         return {
             "completion_id": completion["id"],
             "library": completion["library"],
-            "imports": shown.imports,
-            "left_context": shown.left,
-            "hint": shown.hint,
+            **self._views(place),
             "reference_call": shown.reference,
-            "right_context": shown.right,
             "right_context_few_lines": few,
             "masked_names": shown.masked_names,
             "in_class": shown.in_class,
-            "version_comment": rules.comment(completion["library"], completion["version"]),
             "query": query.text if query else None,
             "document_id": document["id"] if document else None,
             "query_redacted": query.redacted if query else False,
             "query_drafter": query.drafter if query else None,
             "canary": completion["canary"],
         }
-
-
-_VIEWS = ("imports", "left_context", "hint", "right_context", "version_comment", "query")
 
 
 def _retrieved(

@@ -5,10 +5,11 @@ from pipeline.drafting.prose import plain, sentences
 from pipeline.drafting.refusals import notes_of, untold
 from pipeline.drafting.rules import DraftingRules
 from pipeline.drafting.stage import drafting_stage
-from pipeline.drafting.writers import OfflineWriter, Refusal, Request, Text, Writer, Written
+from pipeline.drafting.writers import Improver, OfflineWriter, Refusal, Request, Text, Writer, Written
 
 __all__ = [
     "DraftingRules",
+    "Improver",
     "OfflineWriter",
     "Refusal",
     "Request",

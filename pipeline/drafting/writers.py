@@ -73,6 +73,16 @@ class Writer(Protocol):
         """Write a text for each request, in their order."""
 
 
+class Improver(Writer, Protocol):
+    """A writer that those can use who choose among texts first, and have only what they take improved."""
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        """Write what costs nothing."""
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        """Write better what was written offline, where somebody can; the rest stays."""
+
+
 @dataclass(frozen=True, slots=True)
 class OfflineWriter:
     """Takes a sentence of each docstring that does not give a hidden name away, or else cuts the name out of one."""
@@ -82,6 +92,14 @@ class OfflineWriter:
     def write(self, requests: Sequence[Request]) -> list[Written]:
         """Write descriptions from docstrings by rules; none where they hold no sentence that describes anything."""
         return [Written(self.text(request)) for request in requests]
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        """Write, which costs nothing here."""
+        return self.write(requests)
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        """Return what was written: there is no better."""
+        return list(written)
 
     def text(self, request: Request) -> Text | None:
         """Write one text."""

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from pipeline.contexts import ContextRules, controlled_stage
+from pipeline.drafting import Improver, Request, Text, Written
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, RuleError, load
-from pipeline.terms import Access, ChangeKind, LibEvolutionEvalTag, RejectReason, SymbolKind
+from pipeline.terms import Access, ChangeKind, Drafter, LibEvolutionEvalTag, RejectReason, SymbolKind
 from tests.contexts.rows import CONTEXTS, WRITER, api_document, parameter
 from tests.instances.rows import LIBRARY, TAGGING, change, life, releases, symbol
 
@@ -19,10 +20,16 @@ CLASS = {"kind": SymbolKind.CLASS}
 METHOD = {"kind": SymbolKind.METHOD}
 
 
-def run(documents: Sequence[Row], lives: Sequence[Row], changes: Sequence[Row] = (), **rules: Any) -> Output:
+def run(
+    documents: Sequence[Row],
+    lives: Sequence[Row],
+    changes: Sequence[Row] = (),
+    writer: Improver = WRITER,
+    **rules: Any,
+) -> Output:
     symbols = [symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")]
     chosen = CONTEXTS.controlled.model_copy(update=rules)
-    output = controlled_stage(RELEASES, documents, symbols, changes, lives, TAGGING, chosen, WRITER, ignore_case=True)
+    output = controlled_stage(RELEASES, documents, symbols, changes, lives, TAGGING, chosen, writer, ignore_case=True)
     for row in output.tables["controlled_completions"]:
         table("controlled_completions").check(row)
     return output
@@ -170,3 +177,54 @@ def test_a_template_with_other_fields_is_an_error_that_names_the_file(tmp_path: 
     path.write_text(text.replace(old, new))
     with pytest.raises(RuleError, match=r"contexts\.yaml:\d+"):
         load(path, ContextRules)
+
+
+class Asked:
+    """A writer that improves what is missing or redacted, and remembers what it was asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked: list[str] = []
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        return self.improve(requests, self.write_offline(requests))
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        return WRITER.write(requests)
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        self.asked += [request.subject_id for request in requests]
+        better = Written(Text(self.text, False, Drafter.MODEL, "haiku", "0"))
+        return [one if one.text and not one.text.redacted else better for one in written]
+
+
+def of_library(**described: str) -> tuple[list[Row], list[Row]]:
+    documents = [api_document(f"lib.{name}", text, "1.0") for name, text in described.items()]
+    return documents, [life(f"lib.{name}", "1.0", "2.0") for name in described]
+
+
+def test_a_model_is_asked_for_what_is_drawn_and_for_places_that_are_left() -> None:
+    told = dict.fromkeys(("fa", "fb", "fc"), "Get a page of it.") | dict.fromkeys(
+        ("take", "put", "drop"), "Deprecated."
+    )
+    for places, asked, rows in ((2, 2, 2), (4, 4, 4), (9, 6, 6)):
+        writer = Asked("Get everything in one go.")
+        output = run(*of_library(**told), writer=writer, max_unchanged_per_version=places)
+        assert (len(writer.asked), output.made) == (asked, rows)
+    offline = {row["id"] for row in made(*of_library(**told), max_unchanged_per_version=4)}
+    online = {row["id"] for row in run(*of_library(**told), writer=writer, max_unchanged_per_version=4).tables["controlled_completions"]}  # fmt: skip
+    assert offline < online, "a model adds rows"
+
+
+def test_nobody_is_asked_for_what_leaks_however_it_is_described() -> None:
+    document = api_document("lib.take", "Deprecated since 1.0.", "1.0", parameters=[parameter("take")])
+    writer = Asked("Get everything in one go.")
+    output = run([document], [life("lib.take", "1.0", "2.0")], writer=writer)
+    assert (writer.asked, output.made) == ([], 0)
+
+
+def test_what_was_drawn_stays_where_the_better_text_gives_the_name_away() -> None:
+    documents, lives = of_library(take="Takes what is in it.")
+    (offline,) = made(documents, lives)
+    (row,) = run(documents, lives, writer=Asked("Call take on it all.")).tables["controlled_completions"]
+    assert row == offline
