@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
+from pipeline import drafted_migrations
 from pipeline.code_sources import CodeSources
 from pipeline.crawl import ArtifactStore, Fetcher, Period, SourceTree, Wanted, gather_stage, releases_stage
 from pipeline.crawl.documentation.sites import sites_stage
@@ -221,6 +222,25 @@ class House:
         """Run the validation stage in the sandbox of this machine."""
         runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
         return validation_stage(**tables, runner=runner)
+
+    def draft_migrations(self, **tables: list[Row]) -> Output:
+        """Run the drafted_migrations stage in the sandbox of this machine; nothing is run where no model drafts."""
+        if self.drafter is None:
+            return Output({name: [] for name in drafted_migrations.TABLES}, seen=0, made=0)
+        from pipeline.drafted_migrations.stage import Migrating, drafted_migrations_stage
+
+        rules = self.rules
+        migrating = Migrating(
+            rules=rules.drafts.migrated_code,
+            drafting=rules.drafting,
+            tagging=rules.lifecycle,
+            usage=rules.usage,
+            run_alone=rules.validation.run_alone,
+            fails=rules.quality.fails_in_target,
+            runner=Runner(self.environments, find_sandbox(), rules.validation, workers=self.settings.workers),
+            drafter=self.drafter,
+        )
+        return drafted_migrations_stage(**tables, migrating=migrating)
 
     def make_problems(self, **tables: list[Row]) -> Output:
         """Run the problems stage in the sandbox of this machine."""

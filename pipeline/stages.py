@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl.documentation.stage import api_documents_stage
+from pipeline.drafted_migrations import TABLES, with_drafted
 from pipeline.drafting import drafting_stage
 from pipeline.environments import (
     discover,
@@ -42,6 +43,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "controlled",
         "environments",
         "validation",
+        "drafted_migrations",
         "review",
         "gate",
         "problems",
@@ -209,21 +211,40 @@ def _proof(house: House) -> Iterator[Stage]:
         version=3,
     )
     yield _stage(
+        "drafted_migrations",
+        reads="releases snippets usages symbols changes lifecycles documents migrations environments verdicts",
+        writes=" ".join(TABLES),
+        depends=lambda: (
+            [
+                *house.by_model(rules.drafts.migrated_code),
+                rules.drafting,
+                rules.lifecycle,
+                rules.usage,
+                rules.validation,
+                sorted(rules.quality.fails_in_target),
+            ]
+            if house.has_model
+            else []
+        ),
+        run=house.draft_migrations,
+    )
+    yield _stage(
         "review",
-        reads="completions migrations drafts refused_drafts releases changes verdicts snippets directives",
+        reads="completions migrations drafts refused_drafts releases changes verdicts snippets directives"
+        " drafted_migrations drafted_verdicts drafted_descriptions",
         writes="flags",
         depends=lambda: rules.flags,
-        run=lambda **tables: flags_stage(**tables, rules=rules.flags),
+        run=lambda **tables: flags_stage(**with_drafted(**tables), rules=rules.flags),
         version=3,
     )
     yield _stage(
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
-        " changes directives",
+        " changes directives drafted_migrations drafted_verdicts drafted_descriptions",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone, rules.drafting],
         run=lambda changes, directives, **tables: gate_stage(
-            **tables,
+            **with_drafted(**tables),
             changes=document_changes(changes, directives, rules.directives),
             rules=rules.quality,
             run_alone=rules.validation.run_alone,

@@ -89,6 +89,12 @@ class History:
         """Return whether a public path exists in a version."""
         return self._state(path, version) is not None
 
+    def beside(self, path: str, version: str) -> list[str]:
+        """Return the last names of the public paths that stand next to a path in a version, sorted."""
+        parent = path.rpartition(".")[0]
+        near = (name for name in self._states if name.rpartition(".")[0] == parent and name != path)
+        return sorted(name.rpartition(".")[2] for name in near if self.is_public(name, version))
+
     def preferred_path(self, path: str, version: str) -> str:
         """Return the path under which a version documents an API: another one where a part of the path is an alias.
 

@@ -36,7 +36,7 @@ def make_migrations(
     pairs = [*examples, *rewritten]
     ranks: dict[str, tuple[int, bool, float]] = {}
     for pair in pairs:
-        for result in [pair] if isinstance(pair, Reject) else _both_directions(pair, history):
+        for result in [pair] if isinstance(pair, Reject) else both_directions(pair, history):
             made.add(result)
             if isinstance(pair, Pair) and not isinstance(result, Reject):
                 ranks[result["id"]] = min(_rank(pair), ranks.get(result["id"], _rank(pair)))
@@ -72,7 +72,8 @@ def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[Row]) -> list[
     return [rows[key] for key in sorted(rows)]
 
 
-def _both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
+def both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
+    """Yield the instance of a pair in each direction, or why it can be none."""
     yield _instance(pair.old, pair.new, Direction.OLD_TO_NEW, pair.basis, history)
     yield _instance(pair.new, pair.old, Direction.NEW_TO_OLD, pair.basis, history)
 

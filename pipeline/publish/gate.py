@@ -17,6 +17,7 @@ from pipeline.terms import (
     EnvironmentOutcome,
     Evidence,
     FlagKind,
+    MigrationBasis,
     Outcome,
     RejectReason,
     ReviewStatus,
@@ -133,7 +134,8 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
     source_in_target = facts.runs.outcome(source, target_version)
     discriminating = source_in_target in facts.rules.fails_in_target
     if not discriminating and (source, target) != snippets and _must_fail(instance, facts.rules):
-        detail = f"a codemod wrote it, and what it replaces came out as {source_in_target} in {target_version}"
+        who = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
+        detail = f"a {who} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
     own_run = facts.runs.of(target, target_version) or {}
     return {
@@ -151,7 +153,7 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
 
 
 def _must_fail(instance: Row, rules: QualityRules) -> bool:
-    """Say whether code that a codemod replaced has to fail: nobody goes back to older code that need not."""
+    """Say whether code that was rewritten has to fail: nobody goes back to older code that need not."""
     return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 

@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from pipeline import __version__
 from pipeline.crawl import Period
-from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, write_parquet
+from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, table, write_parquet
 from pipeline.publish.card import FAMILIES, attribution_text, card_text
 from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 from pipeline.terms import RejectReason
@@ -50,6 +50,9 @@ TABLES: dict[str, str] = {
 }
 """Name of a configuration of the data set to the declared table that it holds; instance families come first."""
 
+_BY_MODEL = {"rewrites": "drafted_rewrites", "verdicts": "drafted_verdicts"}
+"""Tables of the lake whose rows stand with those that rules made, in the columns that both have."""
+
 TAGGED = ("completions", "migrations", "controlled_completions", "problems")
 """The families whose rows have tags."""
 
@@ -84,7 +87,10 @@ def publish(
 
     Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate.
     """
-    tables = {config: _rows(lake, table, libraries) for config, table in TABLES.items()}
+    tables = {config: _rows(lake, name, libraries) for config, name in TABLES.items()}
+    for config, by_model in _BY_MODEL.items():
+        columns = [column.name for column in table(config).columns]
+        tables[config] += [{name: row[name] for name in columns} for row in _rows(lake, by_model, libraries)]
     if not any(tables[family] for family in FAMILIES):
         raise NothingToPublish(_nothing(profile, libraries, tables["rejects"]))
     tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in _OF_A_DAY]

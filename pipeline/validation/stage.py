@@ -66,7 +66,7 @@ def validation_stage(
     verdicts = []
     for version, group in _by_version(ready).items():
         results = runner.run(built[version], group, by_version[version], by_id)
-        verdicts += [_verdict(run, result, built[version]) for run, result in zip(group, results, strict=True)]
+        verdicts += [verdict_row(run, result, built[version]) for run, result in zip(group, results, strict=True)]
     for row in verdicts:
         row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])
     rejects = [_reject(run) for run in runs if run not in set(ready)]
@@ -84,7 +84,8 @@ def _by_version(runs: Iterable[Run]) -> dict[str, list[Run]]:
     return groups
 
 
-def _verdict(run: Run, result: Result, environment: Row) -> Row:
+def verdict_row(run: Run, result: Result, environment: Row) -> Row:
+    """Return a row of `verdicts`."""
     library, lock_id = environment["library"], environment["lock_id"]
     return {
         "id": content_id(library, run.subject_id, run.version, run.role, lock_id),
