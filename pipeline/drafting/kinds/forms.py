@@ -79,3 +79,14 @@ class RenameJudgement(Form):
 
     reason: str
     same: Same
+
+
+class ProblemText(Form):
+    """A problem that a change decides, with its reference and tests: `problem.yaml`."""
+
+    statement: str
+    starting_code: str
+    solution: str
+    visible_test: str
+    hidden_tests: str
+    other_solution: str

@@ -14,13 +14,14 @@ from pipeline.drafting.kinds.forms import (
     FunctionRequirement,
     FunctionTests,
     MigratedCode,
+    ProblemText,
     RenameJudgement,
     TaskFunction,
 )
 from pipeline.drafting.kinds.schema import difference
 from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import Rule, RuleError, load
-from pipeline.terms import DraftKind, Improves, TestKind
+from pipeline.terms import ChangeKind, DraftKind, Improves, TestKind
 
 
 class KindRules(Rule):
@@ -117,6 +118,28 @@ class FunctionTestsRules(KindRules):
         return numbers
 
 
+class ProblemDraftRules(KindRules):
+    """How a model is asked for a problem about a change, and what that must come to: `problem.yaml`."""
+
+    answer = ProblemText
+
+    kinds: tuple[ChangeKind, ...] = Field(min_length=1)
+    max_per_library: int = Field(ge=0)
+    max_per_path: int = Field(ge=1)
+    max_per_version: int = Field(ge=1)
+    min_hidden: int = Field(ge=1, description="letters")
+    max_shown: int = Field(ge=1, description="characters")
+    max_examples: int = Field(ge=0)
+    min_words: int = Field(ge=1)
+    max_words: int = Field(ge=1)
+    max_statements: int = Field(ge=1)
+    max_characters: int = Field(ge=1)
+    min_tests: int = Field(ge=1)
+    max_tests: int = Field(ge=1)
+    min_coverage: float = Field(gt=0, le=1)
+    not_used: frozenset[str]
+
+
 class DraftRules(Rule):
     """The rules of each kind of draft."""
 
@@ -127,6 +150,7 @@ class DraftRules(Rule):
     function_tests: FunctionTestsRules
     migrated_code: MigratedCodeRules
     rename_judgement: RenameJudgementRules
+    problem: ProblemDraftRules
 
 
 def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
@@ -143,6 +167,7 @@ def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
         function_tests=load(drafts / "function_tests.yaml", FunctionTestsRules),
         migrated_code=load(drafts / "migrated_code.yaml", MigratedCodeRules),
         rename_judgement=load(drafts / "rename_judgement.yaml", RenameJudgementRules),
+        problem=load(drafts / "problem.yaml", ProblemDraftRules),
     )
     for name, kind in rules:
         if kind.kind != name:
