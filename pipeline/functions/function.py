@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pipeline.lake import content_id
 from pipeline.terms import TestKind
 
+_KINDS = {kind.value: kind for kind in TestKind}
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -75,4 +77,7 @@ def tests_in(text: str) -> Tests:
 
 
 def _kind(name: str) -> TestKind:
-    return TestKind(name.removeprefix("test_").rpartition("_")[0])
+    told = name.removeprefix("test_").rpartition("_")[0]
+    if told not in _KINDS:
+        raise ValueError(f"{name}: no test of one of the kinds {', '.join(_KINDS)}")
+    return _KINDS[told]

@@ -6,7 +6,7 @@ import ast
 import builtins
 import keyword
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.problems.lifting import parameter
@@ -96,7 +96,7 @@ def call(written: Written, case: CaseOf) -> str:
 
 def visible_test(task: Task, written: Written, case: CaseOf) -> str:
     """Return the asserts of one case, to be run after the program."""
-    return _lines([*task.argument_imports, *_asserts(written, case)])
+    return _lines([*task.argument_imports, *asserts(written, case)])
 
 
 def hidden_tests(
@@ -105,13 +105,20 @@ def hidden_tests(
     """Return a pytest module that tests the program, imported as `module`, with every case."""
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(stated, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
+    return pytest_module(task, written, {name: asserts(written, case) for name, case in cases}, module)
+
+
+def pytest_module(task: Task, written: Written, tests: Mapping[str, Sequence[str]], module: str) -> str:
+    """Return a pytest module that imports a program as `module`; `tests` are statements by name."""
+    raising = any(line.startswith("with pytest.") for lines in tests.values() for line in lines)
+    imports = [*task.argument_imports, *(["import pytest"] if raising else [])]
     needed = sorted({*task.argument_names, written.function})
-    imports = [*task.argument_imports, *(["import pytest"] if any(case.outcome.raises for _, case in cases) else [])]
     head = _blocks([_lines(imports), f"from {module} import {', '.join(needed)}\n"], between="\n")
-    return "\n\n".join([head, *(f"def {name}():\n{_indented(_asserts(written, case))}" for name, case in cases)])
+    return "\n\n".join([head, *(f"def {name}():\n{_indented(lines)}" for name, lines in tests.items())])
 
 
-def _asserts(written: Written, case: CaseOf) -> list[str]:
+def asserts(written: Written, case: CaseOf) -> list[str]:
+    """Return the statements that hold if the function does what a case says."""
     outcome, made = case.outcome, call(written, case)
     if outcome.raises is not None:
         return [f"with pytest.raises({outcome.raises}):\n    {made}"]

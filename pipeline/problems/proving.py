@@ -10,14 +10,12 @@ from pipeline.lake import Reject, Row
 from pipeline.problems.drafts import Draft
 from pipeline.problems.inputs import other_inputs
 from pipeline.problems.program import hidden_tests, visible_test
-from pipeline.problems.recording import choose, gives, read_recorded, recorder
+from pipeline.problems.recording import Tried, choose, gives, read_recorded, record
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import OtherCode, Place, Tested, run_tested
 from pipeline.problems.tasks import CaseOf
 from pipeline.terms import Outcome, ProblemRun, RejectReason
-from pipeline.validation import Case, Runner, run_cases
-
-_RECORDED_CHARACTERS = 1 << 19
+from pipeline.validation import Runner
 
 
 @dataclass(slots=True)
@@ -108,18 +106,10 @@ def prove(
 def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: ProblemRules) -> Iterator[Trial | Reject]:
     """Let the reference say what it makes of the stated inputs, and of others."""
     inputs = [_inputs(draft, rules) for draft in drafts]
-    cases = [
-        Case(
-            draft.id,
-            "",
-            draft.written.program,
-            import_names=place.row["import_names"],
-            test=recorder(draft.candidate.task, draft.written, tried),
-        )
-        for draft, tried in zip(drafts, inputs, strict=True)
+    wanted = [
+        Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in zip(drafts, inputs, strict=True)
     ]
-    talkative = runner.rules.model_copy(update={"output_tail": _RECORDED_CHARACTERS, "repeats": 1})
-    results = run_cases(place.environment, cases, runner.sandbox, talkative, runner.workers)
+    results = record(wanted, place, runner)
     for draft, tried, result in zip(drafts, inputs, results, strict=True):
         recorded = read_recorded(result.output, tried, rules)
         made = {case.arguments: case.outcome for case in recorded}

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pipeline.lake import Row
 from pipeline.problems.program import Written, call
 from pipeline.problems.rules import ProblemRules
+from pipeline.problems.running import Place
 from pipeline.problems.stated import Outcome, is_builtin_exception, outcome_of_literal
 from pipeline.problems.tasks import CaseOf, Task
+from pipeline.validation import Case, Result, Runner, run_cases
 
 _MARK = "driftline-recorded "
+_RECORDED_CHARACTERS = 1 << 19
 # Runs after the program, in its namespace. A result is kept if a literal makes an equal one of the same kind, or if its
 # representation tells more than an address; of an exception the nearest class that is built in.
 _RECORDER = """
@@ -45,6 +48,27 @@ def recorder(task: Task, written: Written, inputs: Sequence[tuple[str, ...]]) ->
         for number, arguments in enumerate(inputs)
     ]
     return "\n".join([*task.argument_imports, _RECORDER % (_MARK, _MARK), *calls, ""])
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A program, and inputs of its function, of which it is to be seen what they give."""
+
+    id: str
+    task: Task
+    written: Written
+    inputs: Sequence[tuple[str, ...]]
+
+
+def record(tried: Sequence[Tried], place: Place, runner: Runner) -> list[Result]:
+    """Run recorders in an environment; what they printed is the output of each result, in the order of `tried`."""
+    names = place.row["import_names"]
+    cases = [
+        Case(one.id, "", one.written.program, import_names=names, test=recorder(one.task, one.written, one.inputs))
+        for one in tried
+    ]
+    talkative = runner.rules.model_copy(update={"output_tail": _RECORDED_CHARACTERS, "repeats": 1})
+    return run_cases(place.environment, cases, runner.sandbox, talkative, runner.workers)
 
 
 @dataclass(frozen=True, slots=True)

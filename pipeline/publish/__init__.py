@@ -2,6 +2,7 @@
 
 from pipeline.publish.card import FAMILIES
 from pipeline.publish.controlled import controlled_gate_stage
+from pipeline.publish.functions import functions_gate_stage
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
 from pipeline.publish.problems import problems_gate_stage
@@ -21,6 +22,7 @@ __all__ = [
     "Published",
     "QualityRules",
     "controlled_gate_stage",
+    "functions_gate_stage",
     "gate_stage",
     "latest",
     "problems_gate_stage",

@@ -1,0 +1,7 @@
+"""Task functions with tests of several kinds, each right for a release of a library (VersiCode's executable subset)."""
+
+from pipeline.functions.masking import mask_function
+from pipeline.functions.rules import FunctionRules
+from pipeline.functions.stage import functions_stage
+
+__all__ = ["FunctionRules", "functions_stage", "mask_function"]

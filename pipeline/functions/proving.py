@@ -1,0 +1,194 @@
+"""Proof of task functions: their reference, a program that does nothing, and the code of another version, run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.drafting import Text
+from pipeline.drafting.judging import emptied
+from pipeline.functions.choosing import Choice
+from pipeline.functions.function import Function, Tests
+from pipeline.functions.rules import FunctionRules
+from pipeline.functions.testing import Evidence, evidence_of, inputs_of, tests_of
+from pipeline.instances.history import Tagging
+from pipeline.lake import Reject, Row, content_id
+from pipeline.problems.recording import Tried, read_told, record
+from pipeline.problems.running import Place
+from pipeline.terms import Drafter, FunctionRun, Outcome, RejectReason
+from pipeline.usage import Use
+from pipeline.validation import Case, Result, Runner, run_cases
+
+
+@dataclass(frozen=True, slots=True)
+class OtherProgram:
+    """A program that is right for another version, and in which role it runs in the function's own."""
+
+    role: FunctionRun
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who wrote a function's code, or its tests; what a model wrote has the tokens and nano-dollars of all tries."""
+
+    drafter: Drafter = Drafter.OFFLINE
+    model: str | None = None
+    prompt_sha256: str | None = None
+    tokens: int = 0
+    nano_usd: int = 0
+
+
+OFFLINE = By()
+
+
+@dataclass(slots=True)
+class Trial:
+    """A function on its way: its tests as they came to be, and the runs that it has had.
+
+    `use` is the use of the core API that is masked; `description` is set where it came with the code.
+    """
+
+    function: Function
+    snippet: Row
+    tags: Tagging
+    use: Use
+    tests: Tests
+    other_version: str | None = None
+    other: OtherProgram | None = None
+    recorded_tests: int = 0
+    code_by: By = OFFLINE
+    tests_by: By = OFFLINE
+    description: Text | None = None
+    runs: list[Row] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the reference passed its tests."""
+        return any(run["role"] == FunctionRun.TESTS and run["outcome"] == Outcome.PASSED for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A choice, and what is known of its function once the reference was asked."""
+
+    choice: Choice
+    evidence: Evidence
+
+    def trial(self, rules: FunctionRules, *, stated_only: bool = False) -> Trial:
+        """Return the function with the tests that the evidence gives, or those that the example states."""
+        choice, evidence = self.choice, self.evidence
+        if stated_only:
+            evidence = Evidence(evidence.stated, (), (), None)
+        task, written, module = choice.shown.task, choice.written, choice.function.module
+        tests = tests_of(task, written, evidence, rules, module)
+        stated = tests_of(task, written, Evidence(evidence.stated, (), (), None), rules, module)
+        program, role = choice.other_program, choice.other_role
+        return Trial(
+            function=choice.function,
+            snippet=choice.shown.snippet,
+            tags=choice.tags,
+            use=choice.use,
+            tests=tests,
+            other_version=choice.apart.other_version if choice.apart is not None else None,
+            other=OtherProgram(role, program) if role is not None and program is not None else None,
+            recorded_tests=len(tests.kinds) - len(stated.kinds),
+        )
+
+
+def ask_references(
+    choices: Sequence[Choice], places: Mapping[str, Place], runner: Runner, rules: FunctionRules
+) -> Iterator[Known | Reject]:
+    """Let the reference of each choice say what it makes of the stated inputs, and of others.
+
+    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value.
+    """
+    by_version: dict[str, list[Choice]] = defaultdict(list)
+    for choice in choices:
+        by_version[choice.function.version].append(choice)
+    for version, group in sorted(by_version.items()):
+        if version not in places:
+            yield from (Reject(each.key, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for each in group)
+            continue
+        inputs = [inputs_of(each.shown.task, rules) for each in group]
+        tried = [
+            Tried(each.function.id, each.shown.task, each.written, made.all)
+            for each, made in zip(group, inputs, strict=True)
+        ]
+        for choice, made, result in zip(group, inputs, record(tried, places[version], runner), strict=True):
+            told = read_told(result.output, made.all, rules.max_recorded_characters)
+            evidence = evidence_of(choice.shown.task, made, told, rules)
+            if evidence.values:
+                yield Known(choice, evidence)
+            else:
+                said = result.detail or "the reference gives none of the stated values where it is called alone"
+                yield Reject(choice.key, RejectReason.NOT_PROVEN, f"{version}: {result.outcome}: {said}")
+
+
+def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
+    """Run functions, once through each environment; their runs are added to them."""
+    by_version: dict[str, list[_Asked]] = defaultdict(list)
+    for trial in trials:
+        for version, asked in _asked(trial):
+            by_version[version].append(asked)
+    for version, group in sorted(by_version.items()):
+        if version not in places:
+            continue
+        place = places[version]
+        cases = [asked.case(place) for asked in group]
+        results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers)
+        for asked, result in zip(group, results, strict=True):
+            asked.trial.runs.append(_row(asked, place, result))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One run of a function's tests; `program` is what runs in place of the reference, None where it is that."""
+
+    trial: Trial
+    role: FunctionRun
+    program: str | None = None
+
+    def case(self, place: Place) -> Case:
+        function, tests = self.trial.function, self.trial.tests
+        return Case(
+            f"{function.id} {self.role}",
+            "",
+            function.program if self.program is None else self.program,
+            import_names=place.row["import_names"],
+            test_file=tests.text,
+            module=function.module,
+            cover=self.role is FunctionRun.TESTS,
+        )
+
+
+def _asked(trial: Trial) -> Iterable[tuple[str, _Asked]]:
+    """Yield the runs of a function with their versions."""
+    version, elsewhere, other = trial.function.version, trial.other_version, trial.other
+    yield version, _Asked(trial, FunctionRun.TESTS)
+    yield version, _Asked(trial, FunctionRun.EMPTIED, emptied(trial.function.program))
+    if elsewhere is not None:
+        yield elsewhere, _Asked(trial, FunctionRun.REFERENCE_ELSEWHERE)
+    if elsewhere is not None and other is not None:
+        yield version, _Asked(trial, other.role, other.program)
+        yield elsewhere, _Asked(trial, FunctionRun.OTHER_THERE, other.program)
+
+
+def _row(asked: _Asked, place: Place, result: Result) -> Row:
+    key, covered = asked.trial.function.id, result.coverage
+    return {
+        "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
+        "function_id": key,
+        "library": place.row["library"],
+        "version": place.row["version"],
+        "role": asked.role,
+        "program": asked.program,
+        "outcome": result.outcome,
+        "python": place.row["python"],
+        "lock_id": place.row["lock_id"],
+        "detail": result.detail,
+        "statements": covered.statements if covered else None,
+        "executed": len(covered.executed) if covered else None,
+        "duration_s": round(result.duration_s, 4),
+    }

@@ -1,0 +1,141 @@
+"""The stage `functions`: examples with stated outputs become task functions with tests, proven by running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pipeline.drafting import Request, Text, Writer, Written, notes_of, untold
+from pipeline.functions.choosing import Choice, Choices, within_quota
+from pipeline.functions.proving import Trial, ask_references, prove
+from pipeline.functions.rules import FunctionRules
+from pipeline.instances.head import head
+from pipeline.lake import Output, Reject, Row
+from pipeline.lifecycle import LifecycleRules
+from pipeline.problems import ProblemRules
+from pipeline.problems.candidates import Candidates, show
+from pipeline.problems.library import Library
+from pipeline.problems.places import environments_with_tests, parted, places_of
+from pipeline.terms import DraftField, TestKind
+from pipeline.usage import UsageRules
+from pipeline.validation import Runner
+
+
+def functions_stage(
+    releases: Sequence[Row],
+    snippets: Sequence[Row],
+    rewrites: Sequence[Row],
+    symbols: Sequence[Row],
+    changes: Sequence[Row],
+    lifecycles: Sequence[Row],
+    documents: Sequence[Row],
+    api_documents: Sequence[Row],
+    verdicts: Sequence[Row],
+    rules: FunctionRules,
+    of_problems: ProblemRules,
+    tagging: LifecycleRules,
+    usage: UsageRules,
+    min_name_length: int,
+    writer: Writer,
+    runner: Runner,
+) -> Output:
+    """Make the tables `functions`, `function_runs` and `function_environments` of a library.
+
+    The unit is a task of an example in a version; an example without a task, and a task that no version can have, is
+    one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a function that passed.
+    Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
+    shown, untaken = parted(show(snippets, library, of_problems))
+    finder = Choices(Candidates(shown, rewrites, library, of_problems), min_name_length)
+    choices, unfit = parted(choice for each in shown for choice in finder.of(each))
+    chosen, surplus = within_quota(choices, rules)
+    rows, unreachable = environments_with_tests(releases, _versions(chosen), runner)
+    places = places_of(rows, runner)
+    known, unproven = parted(ask_references(chosen, places, runner, rules))
+    trials = [one.trial(rules) for one in known]
+    prove(trials, places, runner)
+    trials = [
+        trial if trial.passed else one.trial(rules, stated_only=True) for one, trial in zip(known, trials, strict=True)
+    ]
+    prove([trial for trial in trials if not trial.runs], places, runner)
+    described = _describe(trials, writer)
+    kept, undescribed = parted(_described(trial, described) for trial in trials)
+    functions = [_row(trial, described[trial.function.id].text if trial.passed else None, library) for trial in kept]
+    refused = [*untaken, *unfit, *surplus, *unproven, *undescribed]
+    return Output(
+        {
+            "functions": sorted(functions, key=lambda row: str(row["id"])),
+            "function_runs": sorted((run for trial in kept for run in trial.runs), key=lambda row: str(row["id"])),
+            "function_environments": rows,
+        },
+        seen=len(functions) + len(refused),
+        made=len(functions),
+        rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
+        notes=[*unreachable, *notes_of(sorted(described.items()))],
+    )
+
+
+def _versions(choices: Iterable[Choice]) -> set[str]:
+    """Return the versions in which something is to be run."""
+    found: set[str] = set()
+    for choice in choices:
+        found.add(choice.function.version)
+        if choice.apart is not None and choice.apart.other_version is not None:
+            found.add(choice.apart.other_version)
+    return found
+
+
+def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, Written]:
+    """Have the functions described that passed their tests, by id."""
+    passed = [trial for trial in trials if trial.passed and trial.description is None]
+    requests = [
+        Request(one.id, DraftField.DESCRIPTION, one.hidden, one.docstrings, one.program)
+        for one in (trial.function for trial in passed)
+    ]
+    told = dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
+    return told | {trial.function.id: Written(trial.description) for trial in trials if trial.description is not None}
+
+
+def _described(trial: Trial, described: dict[str, Written]) -> Trial | Reject:
+    key = trial.function.id
+    if not trial.passed or described[key].text is not None:
+        return trial
+    return untold(key, described[key], f"no docstring has a sentence that describes {trial.function.path}")
+
+
+def _row(trial: Trial, text: Text | None, library: Library) -> Row:
+    """Return the row of a function; one that failed its tests has no description."""
+    function, code_by, tests_by = trial.function, trial.code_by, trial.tests_by
+    by_model = [by for by in (code_by, tests_by) if by.model is not None]
+    return {
+        "id": function.id,
+        **head(trial.snippet, function.path, function.version, trial.tags, library.history),
+        "code": function.program,
+        "function": function.name,
+        "parameters": list(function.parameters),
+        "core_token": trial.use.name,
+        "core_start_byte": trial.use.name_start_byte,
+        "core_end_byte": trial.use.name_end_byte,
+        "access": trial.use.access,
+        "redacted": text.redacted if text else False,
+        "tests": trial.tests.text,
+        "module": function.module,
+        **{str(kind): trial.tests.counts.get(kind, 0) for kind in TestKind},
+        "lacking": list(trial.tests.lacking),
+        "recorded_tests": trial.recorded_tests,
+        "other_version": trial.other_version,
+        "code_drafter": code_by.drafter,
+        "code_model": code_by.model,
+        "code_prompt_sha256": code_by.prompt_sha256,
+        "tests_drafter": tests_by.drafter,
+        "tests_model": tests_by.model,
+        "tests_prompt_sha256": tests_by.prompt_sha256,
+        "tokens": sum(by.tokens for by in by_model) if by_model else None,
+        "nano_usd": sum(by.nano_usd for by in by_model) if by_model else None,
+        "description": text.text if text else None,
+        "drafter": text.drafter if text else None,
+        "model": text.model if text else None,
+        "prompt_sha256": text.prompt_sha256 if text else None,
+    }

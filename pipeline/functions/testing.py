@@ -1,0 +1,130 @@
+"""Tests of a task function from what its example states and what the reference was recorded to give."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.functions.function import Tests, name_of
+from pipeline.functions.rules import FunctionRules
+from pipeline.problems.inputs import other_inputs
+from pipeline.problems.program import Written, asserts, call, pytest_module
+from pipeline.problems.recording import Recorded, choose, gives
+from pipeline.problems.tasks import CaseOf, Task
+from pipeline.terms import TestKind
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What the reference is called with: the stated inputs, others at an edge, and others that are ordinary."""
+
+    stated: tuple[tuple[str, ...], ...]
+    boundary: tuple[tuple[str, ...], ...]
+    others: tuple[tuple[str, ...], ...]
+
+    @property
+    def all(self) -> tuple[tuple[str, ...], ...]:
+        """All of them, in this order."""
+        return (*self.stated, *self.boundary, *self.others)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a function: the cases that its example states and that hold, and what else was recorded.
+
+    `type` is the bare name of the type of the first stated result. What gives None is left out: a body that does
+    nothing gives it too.
+    """
+
+    stated: tuple[CaseOf, ...]
+    boundary: tuple[CaseOf, ...]
+    others: tuple[CaseOf, ...]
+    type: str | None
+
+    @property
+    def values(self) -> tuple[CaseOf, ...]:
+        """The stated cases that give a value."""
+        return tuple(case for case in self.stated if not case.outcome.raises)
+
+
+def inputs_of(task: Task, rules: FunctionRules) -> Inputs:
+    """Return the inputs to try, each once."""
+    stated = tuple(case.arguments for case in task.cases)
+    boundary = _made(stated, rules, boundary=True)
+    others = [made for made in _made(stated, rules, boundary=False) if made not in set(boundary)]
+    half = rules.max_tried // 2
+    return Inputs(stated, tuple(boundary[:half]), tuple(others[: rules.max_tried - half]))
+
+
+def _made(stated: Sequence[tuple[str, ...]], rules: FunctionRules, *, boundary: bool) -> list[tuple[str, ...]]:
+    changes = rules.boundary if boundary else rules.others
+    made = (other for arguments in stated for other in other_inputs(arguments, changes))
+    return [one for one in dict.fromkeys(made) if one not in set(stated)]
+
+
+def evidence_of(task: Task, inputs: Inputs, recorded: Iterable[Recorded], rules: FunctionRules) -> Evidence:
+    """Part what was recorded into what bears out the example, and what is more than it states."""
+    told = {one.case.arguments: one for one in recorded}
+    cases = {arguments: one.case for arguments, one in told.items()}
+    stated = tuple(case for case in task.cases if _tells(case) and _holds(case, cases))
+    first = next((case for case in stated if not case.outcome.raises), None)
+    return Evidence(
+        stated,
+        tuple(_usable(inputs.boundary, cases, rules.errors)),
+        tuple(_usable(inputs.others, cases, ())),
+        told[first.arguments].type if first is not None else None,
+    )
+
+
+def _holds(case: CaseOf, recorded: Mapping[tuple[str, ...], CaseOf]) -> bool:
+    made = recorded.get(case.arguments)
+    return made is not None and gives(made.outcome, case)
+
+
+def _usable(
+    inputs: Iterable[tuple[str, ...]], cases: Mapping[tuple[str, ...], CaseOf], errors: Collection[str]
+) -> Iterator[CaseOf]:
+    """Yield the cases of inputs that tell something, those with a value before those that raise one of `errors`."""
+    found = [cases[arguments] for arguments in inputs if arguments in cases and _tells(cases[arguments])]
+    yield from (case for case in found if not case.outcome.raises)
+    yield from (case for case in found if case.outcome.raises in errors)
+
+
+def _tells(case: CaseOf) -> bool:
+    return "None" not in (case.outcome.value, case.outcome.shown)
+
+
+def tests_of(task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str) -> Tests:
+    """Write the tests of a function, as many of each kind as the rules take and the evidence gives."""
+    by_kind = _by_kind(written, evidence, rules)
+    tests = {
+        name_of(kind, number): (kind, lines)
+        for kind in TestKind
+        for number, lines in enumerate(by_kind.get(kind, [])[: rules.tests[kind]], 1)
+    }
+    text = pytest_module(task, written, {name: lines for name, (_, lines) in tests.items()}, module)
+    return Tests(text, {name: kind for name, (kind, _) in tests.items()})
+
+
+def _by_kind(written: Written, evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, list[list[str]]]:
+    """Return the statements of tests by kind; stated exceptions are boundaries, further stated values functionality."""
+    values, known = evidence.values, list(evidence.stated)
+    raising = [case for case in evidence.stated if case.outcome.raises]
+    boundary = [*raising, *choose(evidence.boundary, known, rules.max_tried)]
+    further = [*values[1:], *choose(evidence.others, known, rules.max_tried)]
+    made = {
+        TestKind.NORMAL_INPUT: values[:1],
+        TestKind.BOUNDARY_VALUES: boundary,
+        TestKind.FUNCTIONALITY: further,
+    }
+    written_out = {kind: [asserts(written, case) for case in cases] for kind, cases in made.items()}
+    typed = [_of_type(written, values[0], evidence.type)] if values and evidence.type else []
+    return {TestKind.RETURN_TYPE: typed, **written_out}
+
+
+def _of_type(written: Written, case: CaseOf, type_name: str) -> list[str]:
+    """Return the statement that a result has its type; of a type that needs an import, that this has its name."""
+    if isinstance(getattr(builtins, type_name, None), type):
+        return [f"assert isinstance({call(written, case)}, {type_name})"]
+    return [f"assert type({call(written, case)}).__name__ == {type_name!r}"]
