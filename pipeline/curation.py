@@ -25,6 +25,7 @@ from pipeline.environments import (
     environment_rules,
     failure_rules,
 )
+from pipeline.functions import FunctionRules
 from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems import ProblemRules
@@ -66,6 +67,7 @@ class CurationRules:
     models: ModelRules
     drafts: DraftRules
     problems: ProblemRules
+    functions: FunctionRules
     environments: EnvironmentRules
     builds: BuildRules
     failures: FailureRules
@@ -121,6 +123,7 @@ class CurationRules:
             models=models,
             drafts=draft_rules(folder, models),
             problems=load(folder / "problems.yaml", ProblemRules),
+            functions=load(folder / "functions.yaml", FunctionRules),
             environments=environment_rules(folder),
             builds=build_rules(folder),
             failures=failure_rules(folder),

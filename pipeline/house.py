@@ -25,6 +25,7 @@ from pipeline.environments import (
     find_sandbox,
     inspect_release,
 )
+from pipeline.functions import functions_stage
 from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
@@ -252,6 +253,21 @@ class House:
             drafting=rules.drafting,
             tagging=rules.lifecycle,
             usage=rules.usage,
+            runner=runner,
+        )
+
+    def make_functions(self, **tables: list[Row]) -> Output:
+        """Run the functions stage in the sandbox of this machine."""
+        runner = Runner(self.environments, find_sandbox(), self.rules.validation, workers=self.settings.workers)
+        rules = self.rules
+        return functions_stage(
+            **tables,
+            rules=rules.functions,
+            of_problems=rules.problems,
+            tagging=rules.lifecycle,
+            usage=rules.usage,
+            min_name_length=rules.masking.min_name_length,
+            writer=self.writer(rules.drafts.description),
             runner=runner,
         )
 

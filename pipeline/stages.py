@@ -18,6 +18,7 @@ from pipeline.lake import Lake, Output, Stage
 from pipeline.lifecycle import directives_stage, document_changes
 from pipeline.publish import (
     controlled_gate_stage,
+    functions_gate_stage,
     gate_stage,
     problems_gate_stage,
     repository_gate_stage,
@@ -48,6 +49,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "gate",
         "problems",
         "problems_gate",
+        "functions",
+        "functions_gate",
         "controlled_gate",
         "contexts",
         "projects",
@@ -345,6 +348,33 @@ def _proof(house: House) -> Iterator[Stage]:
         depends=lambda: [rules.quality, rules.problems],
         run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
         version=3,
+    )
+    yield _stage(
+        "functions",
+        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
+        writes="functions function_runs function_environments",
+        depends=lambda: [
+            rules.functions,
+            rules.problems,
+            rules.masking.min_name_length,
+            rules.drafting,
+            *house.by_model(rules.drafts.description),
+            rules.lifecycle,
+            rules.usage,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=house.make_functions,
+    )
+    yield _stage(
+        "functions_gate",
+        reads="functions function_runs snippets published_changes",
+        writes="published_functions",
+        depends=lambda: [rules.quality, rules.functions, rules.masking],
+        run=lambda **tables: functions_gate_stage(
+            **tables, rules=rules.quality, least=rules.functions, masking=rules.masking
+        ),
     )
 
 
