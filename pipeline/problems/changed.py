@@ -13,6 +13,10 @@ from pipeline.problems.library import Library
 from pipeline.terms import OF_PARAMETERS, ChangeKind, RejectReason, SymbolKind
 
 _GOES_ON = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
+# Of these the code that is right before the change is what the change decides: after it, it fails.
+_OF_LAST_VERSION = frozenset(
+    {ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_REQUIRED, ChangeKind.PARAMETER_KIND}
+)
 _NO_CORE = frozenset({SymbolKind.MODULE, SymbolKind.EXTERNAL, SymbolKind.LAZY})
 
 
@@ -81,10 +85,10 @@ def changed_apis(
 
 
 def _place(change: Row) -> tuple[str, str]:
-    """Return the path of the core API, and the version that is to be written for: the last one of what went."""
+    """Return the path of the core API, and the version to be written for: the last one where what was right fails."""
     if change["kind"] in _GOES_ON:
         return change["new"], change["new_version"]
-    return change["path"], change["old_version" if change["kind"] == ChangeKind.REMOVED else "new_version"]
+    return change["path"], change["old_version" if change["kind"] in _OF_LAST_VERSION else "new_version"]
 
 
 def _changed(change: Row, library: Library, rules: ProblemDraftRules) -> Changed | Reject:
@@ -94,7 +98,9 @@ def _changed(change: Row, library: Library, rules: ProblemDraftRules) -> Changed
         return Reject(change["id"], RejectReason.NO_PREDECESSOR, f"{path}: the lake lacks {version} or {other}")
     definition, tags = history.definition(path, version), history.tags(path, version)
     if definition is None or tags is None or definition["kind"] in _NO_CORE:
-        return Reject(change["id"], RejectReason.UNRESOLVED_NAME, f"{path} is nothing to be called or read in {version}")
+        return Reject(
+            change["id"], RejectReason.UNRESOLVED_NAME, f"{path} is nothing to be called or read in {version}"
+        )
     hidden = tuple(dict.fromkeys(_hidden(change, path)))
     if unfit := [name for name in hidden if len(name.strip("_")) < rules.min_hidden or name.startswith("_")]:
         return Reject(change["id"], RejectReason.UNFIT_NAME, f"{path} in {version}: {unfit[0]!r}")
@@ -116,7 +122,8 @@ def _rank(one: Changed, library: Library, rules: ProblemDraftRules) -> tuple[obj
     change = one.change
     kind = rules.kinds.index(change["kind"])
     newest_first = -library.history.rank(one.version)
-    return (not change["breaking"], kind, not one.documented, newest_first, one.path, change["parameter"] or "", one.id)
+    least = not one.documented, not change["breaking"], kind
+    return (*least, newest_first, one.path, change["parameter"] or "", one.id)
 
 
 def _within_quota(changed: Sequence[Changed], rules: ProblemDraftRules) -> tuple[list[Changed], list[Reject]]:

@@ -35,3 +35,17 @@ def names_of_tests(tree: ast.Module) -> list[str]:
     """Return the names of the test functions that pytest finds at the top of a module, each once."""
     functions = (node for node in tree.body if isinstance(node, ast.FunctionDef))
     return list(dict.fromkeys(node.name for node in functions if node.name.startswith("test")))
+
+
+def names_used(tree: ast.AST) -> frozenset[str]:
+    """Return the names, attributes and parts of imported modules that stand in a program."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(name) | ast.Attribute(attr=name):
+                found.add(name)
+            case ast.ImportFrom(module=module):
+                found |= set((module or "").split("."))
+            case ast.alias(name):
+                found |= set(name.split("."))
+    return frozenset(found)

@@ -1,0 +1,101 @@
+"""Problems by a model about changes that no example decides: written, read, and judged by running them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.drafting.judging import RunJudge, Trial
+from pipeline.drafting.kinds.forms import ProblemText
+from pipeline.drafting.kinds.problem_reading import Reader, text_of
+from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
+from pipeline.drafting.kinds.rules import ProblemDraftRules
+from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.lake import Row
+from pipeline.problems.drafted import Text, Unwritten, WrittenProblem, tested
+from pipeline.problems.running import Place, run_tested
+from pipeline.terms import Outcome, ProblemRun
+from pipeline.validation import Runner
+from pipeline.validation.cases import MODULE
+
+_Draft = tuple[Unwritten, Text]
+
+
+@dataclass(frozen=True)
+class ModelProblems:
+    """Asks a model for problems, and takes those that give nothing away, hold as they run, and are decided by the version."""
+
+    drafter: ModelDrafter
+    rules: ProblemDraftRules
+    reader: Reader
+    judge: RunJudge
+    runner: Runner
+
+    def write(self, wanted: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+        """Write a problem for each change, in their order; none where no draft was accepted."""
+        court = _Court(self, {one.id: one for one in wanted}, places)
+        subjects = [Subject(one.id, one.facts) for one in wanted]
+        drafted = draft(subjects, ProblemText, self.rules, self.drafter, court.judge)
+        return [_written(one, court.runs) for one in drafted]
+
+
+@dataclass
+class _Court:
+    """Judges drafts of problems; `runs` are those of the last draft of each that came so far."""
+
+    kind: ModelProblems
+    wanted: Mapping[str, Unwritten]
+    places: Mapping[str, Place]
+    runs: dict[str, Sequence[Row]] = field(default_factory=dict)
+
+    def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
+        """Say what is wrong with each: by reading it, by what its tests tell, and by what both releases make of it."""
+        found: dict[str, str | None] = {}
+        texts = [(self.wanted[subject.id], text_of(one)) for subject, one in drafts]
+        for judged in (self._read, self._try, self._prove):
+            found |= judged([(wanted, text) for wanted, text in texts if found.get(wanted.id) is None])
+        return [found[subject.id] for subject, _ in drafts]
+
+    def _read(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        return {wanted.id: self.kind.reader.problem(wanted, text) for wanted, text in drafts}
+
+    def _try(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        trials = [self._trial(wanted, text) for wanted, text in drafts]
+        return {trial.id: found.problem for trial, found in zip(trials, self.kind.judge.judge(trials), strict=True)}
+
+    def _trial(self, wanted: Unwritten, text: Text) -> Trial:
+        environment = self.places[wanted.changed.version].environment
+        other = text.starting_code + text.other_solution if text.other_solution else None
+        return Trial(wanted.id, environment, MODULE, text.hidden, text.program, other)
+
+    def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        problems = {wanted.id: tested(wanted, text) for wanted, text in drafts}
+        runs = run_tested(
+            {problem.id: problem for problem in problems.values()}.values(), self.places, self.kind.runner
+        )
+        self.runs |= {key: runs[problem.id] for key, problem in problems.items()}
+        return {key: self._unproven(self.runs[key], problem.other_version) for key, problem in problems.items()}
+
+    def _unproven(self, rows: Sequence[Row], other_version: str | None) -> str | None:
+        """Say which run of a problem did not end as it must."""
+        runs = {row["role"]: row for row in rows}
+        for role, name in _MUST_PASS.items():
+            if role in runs and runs[role]["outcome"] != Outcome.PASSED:
+                return f"{name} as {runs[role]['outcome']}:\n{runs[role]['detail'] or ''}".strip()
+        there = runs[ProblemRun.REFERENCE_ELSEWHERE]["outcome"]
+        if there not in self.kind.judge.fails:
+            return f"solution: in {other_version} it ends as {there}: use the API so that the change matters, and test that"
+        return None
+
+
+_MUST_PASS = {
+    ProblemRun.VISIBLE: "visible_test: with the solution it ends",
+    ProblemRun.HIDDEN: "hidden_tests: with the solution they end",
+    ProblemRun.OTHER_THERE: "other_solution: with it the hidden tests end in the other version",
+}
+
+
+def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[Row]]) -> WrittenProblem:
+    text = text_of(one.form) if one.form is not None else None
+    of_text = runs[one.subject.id] if text is not None else ()
+    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tokens, one.nano_usd)
