@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.environments import Environment, Sandbox
-from pipeline.terms import Outcome
+from pipeline.terms import Outcome, Process
 from pipeline.validation import Case, Coverage, Result, ValidationRules, run_cases
 
 
@@ -55,12 +55,21 @@ class RunJudge:
         """Return the judgement of each trial, in their order."""
         judged: dict[str, Judgement] = {}
         for environment, group in _by_environment(trials):
-            cases = [case for trial in group for case in _cases(trial)]
-            results = iter(run_cases(environment, cases, self.sandbox, self.rules, self.workers))
-            for trial in group:
-                ran = {case.id: next(results) for case in _cases(trial)}
-                judged[trial.id] = self._judgement(trial, ran)
+            ran = self._run(environment, [_reference(trial) for trial in group], self.rules)
+            good = [trial for trial in group if ran[_reference(trial).id].outcome is Outcome.PASSED]
+            ran |= self._run(environment, [case for trial in good for case in _other(trial)], self.rules)
+            ran |= self._run(environment, [case for trial in good for case in _emptied(trial)], self._once)
+            judged |= {trial.id: self._judgement(trial, ran) for trial in group}
         return [judged[trial.id] for trial in trials]
+
+    @property
+    def _once(self) -> ValidationRules:
+        """The rules of runs that are to fail: once is enough, and what fails is not confirmed in another process."""
+        return self.rules.model_copy(update={"repeats": 1, "process": Process.FRESH})
+
+    def _run(self, environment: Environment, cases: Sequence[Case], rules: ValidationRules) -> dict[str, Result]:
+        results = run_cases(environment, cases, self.sandbox, rules, self.workers) if cases else []
+        return {result.id: result for result in results}
 
     def _judgement(self, trial: Trial, ran: Mapping[str, Result]) -> Judgement:
         reference, other = ran[f"{trial.id} reference"], ran.get(f"{trial.id} other")
@@ -93,16 +102,25 @@ def emptied(program: str) -> str | None:
     return ast.unparse(ast.fix_missing_locations(tree)) if functions else None
 
 
-def _cases(trial: Trial) -> list[Case]:
-    empty = emptied(trial.reference)
-    wanted = [("reference", trial.reference, trial.tests), ("other", trial.other, trial.tests)]
-    wanted += [(f"emptied {name}", empty, tests) for name, tests in trial.apart.items()]
-    wanted += [] if trial.apart else [("emptied", empty, trial.tests)]
-    return [
-        Case(f"{trial.id} {role}", "", program, test_file=tests, module=trial.module, cover=role == "reference")
-        for role, program, tests in wanted
-        if program is not None
-    ]
+def _reference(trial: Trial) -> Case:
+    return _case(trial, "reference", trial.reference, trial.tests)
+
+
+def _other(trial: Trial) -> list[Case]:
+    return [_case(trial, "other", trial.other, trial.tests)] if trial.other is not None else []
+
+
+def _emptied(trial: Trial) -> list[Case]:
+    program = emptied(trial.reference)
+    if program is None:
+        return []
+    alone = [_case(trial, f"emptied {name}", program, tests) for name, tests in trial.apart.items()]
+    return alone or [_case(trial, "emptied", program, trial.tests)]
+
+
+def _case(trial: Trial, role: str, program: str, tests: str) -> Case:
+    key, cover = f"{trial.id} {role}", role == "reference"
+    return Case(key, "", program, test_file=tests, module=trial.module, cover=cover)
 
 
 def _uncovered(program: str, covered: Coverage) -> str:
