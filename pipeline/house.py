@@ -29,7 +29,7 @@ from pipeline.functions import functions_stage
 from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
-from pipeline.problems import problems_stage
+from pipeline.problems import ProblemWriter, problems_stage
 from pipeline.repository import ProjectSources, RequirementWriter, Workshop, projects_stage
 from pipeline.rules import Profile, plain
 from pipeline.scenes import run_blocks, scenes_stage
@@ -254,7 +254,21 @@ class House:
             tagging=rules.lifecycle,
             usage=rules.usage,
             runner=runner,
+            writer=self.problem_writer(runner),
         )
+
+    def problem_writer(self, runner: Runner) -> ProblemWriter | None:
+        """Return who writes problems about changes that no example decides: nobody without a model."""
+        if self.drafter is None:
+            return None
+        from pipeline.drafting.judging import RunJudge
+        from pipeline.drafting.kinds.problem import ModelProblems
+        from pipeline.drafting.kinds.problem_reading import Reader
+
+        kind, fails = self.rules.drafts.problem, self.rules.quality.fails_in_target
+        judge = RunJudge(runner.sandbox, runner.rules, kind.min_coverage, fails, runner.workers)
+        reader = Reader(kind, self.rules.drafting, self.rules.problems.function)
+        return ModelProblems(self.drafter, kind, reader, judge, runner)
 
     def make_functions(self, **tables: list[Row]) -> Output:
         """Run the functions stage in the sandbox of this machine."""

@@ -328,9 +328,10 @@ def _proof(house: House) -> Iterator[Stage]:
     yield _stage(
         "problems",
         reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
-        writes="problems problem_runs problem_environments",
+        writes="problems problem_runs problem_environments refused_problems",
         depends=lambda: [
             rules.problems,
+            [[kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.problem)],
             rules.drafting,
             rules.lifecycle,
             rules.usage,
@@ -339,7 +340,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=6,
+        version=7,
     )
     yield _stage(
         "problems_gate",

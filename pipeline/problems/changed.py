@@ -22,7 +22,7 @@ _NO_CORE = frozenset({SymbolKind.MODULE, SymbolKind.EXTERNAL, SymbolKind.LAZY})
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """An API in a version that a change sets apart from another one; `hidden` are the names that nothing given tells."""
+    """An API in a version that a change sets apart from another; `hidden` are the names that a solver has to find."""
 
     change: Row
     path: str
@@ -70,8 +70,8 @@ def changed_apis(
 ) -> tuple[list[Changed], list[Reject]]:
     """Return the APIs of changes that a model is to be asked about, the most telling first, and why not the others.
 
-    Rejects: UNRESOLVED_NAME where the version does not have the path, UNFIT_NAME where a name is too short to be hidden,
-    OVER_QUOTA.
+    Rejects: NO_PREDECESSOR where the lake lacks one of the releases, UNRESOLVED_NAME where the version does not define
+    the path, UNFIT_NAME where a name is too short to be hidden, OVER_QUOTA.
     """
     found: list[Changed] = []
     rejects: list[Reject] = []
@@ -98,9 +98,7 @@ def _changed(change: Row, library: Library, rules: ProblemDraftRules) -> Changed
         return Reject(change["id"], RejectReason.NO_PREDECESSOR, f"{path}: the lake lacks {version} or {other}")
     definition, tags = history.definition(path, version), history.tags(path, version)
     if definition is None or tags is None or definition["kind"] in _NO_CORE:
-        return Reject(
-            change["id"], RejectReason.UNRESOLVED_NAME, f"{path} is nothing to be called or read in {version}"
-        )
+        return Reject(change["id"], RejectReason.UNRESOLVED_NAME, f"{path} is no API that {version} defines")
     hidden = tuple(dict.fromkeys(_hidden(change, path)))
     if unfit := [name for name in hidden if len(name.strip("_")) < rules.min_hidden or name.startswith("_")]:
         return Reject(change["id"], RejectReason.UNFIT_NAME, f"{path} in {version}: {unfit[0]!r}")

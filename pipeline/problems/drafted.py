@@ -70,7 +70,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class WrittenProblem:
-    """What came of it: the problem with the runs that prove it, or why there is none; and who wrote it, at what cost."""
+    """What came of it: the problem with the runs that prove it, or why there is none; who wrote it, at what cost."""
 
     text: Text | None
     runs: Sequence[Row]

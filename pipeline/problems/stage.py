@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 
+from packaging.version import Version
+
 from pipeline.drafting import DraftingRules
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
+from pipeline.problems.drafted import ProblemWriter
 from pipeline.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.problems.library import Library
 from pipeline.problems.places import environments_with_tests, parted, places_of
@@ -16,6 +19,7 @@ from pipeline.problems.proving import Trial, prove
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import Place
 from pipeline.problems.statement import state
+from pipeline.problems.writing import WrittenRows, write_problems
 from pipeline.terms import Drafter, RejectReason
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner
@@ -36,11 +40,12 @@ def problems_stage(
     tagging: LifecycleRules,
     usage: UsageRules,
     runner: Runner,
+    writer: ProblemWriter | None = None,
 ) -> Output:
-    """Make the tables `problems`, `problem_runs` and `problem_environments` of a library.
+    """Make the tables `problems`, `problem_runs`, `problem_environments` and `refused_problems` of a library.
 
     The unit is a task of an example in a version that sets it apart; a task of no such version, and an example without
-    a task, is one unit each.
+    a task, is one unit each. Where there is a `writer`, so is each change that no example decides.
 
     Errors: those of `EnvironmentStore.open`.
     """
@@ -56,17 +61,31 @@ def problems_stage(
     trials, unproven = parted(prove(drafts, places, runner, rules))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
     problems = [_problem(trial, places[trial.version], library, rules, drafting) for trial in trials]
+    proven = [row for row, trial in zip(problems, trials, strict=True) if trial.passed]
+    written = WrittenRows()
+    if writer is not None:
+        written = write_problems(library, snippets, proven, places, rules, writer, runner)
+    problems += written.problems
+    refused += written.rejects
+    # What could not be built is tried again for what a writer wants there.
+    environments = {row["version"]: row for row in [*rows, *written.environments]}
+    runs = [*(run for trial in trials for run in trial.runs), *written.runs]
     return Output(
         {
-            "problems": sorted(problems, key=lambda row: str(row["id"])),
-            "problem_runs": sorted((run for trial in trials for run in trial.runs), key=lambda row: str(row["id"])),
-            "problem_environments": rows,
+            "problems": sorted(problems, key=_id),
+            "problem_runs": sorted(runs, key=_id),
+            "problem_environments": sorted(environments.values(), key=lambda row: Version(row["version"])),
+            "refused_problems": sorted(written.refused, key=_id),
         },
         seen=len(problems) + len(refused),
         made=len(problems),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
-        notes=unreachable,
+        notes=[*unreachable, *written.notes],
     )
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
 
 
 def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Row:

@@ -23,7 +23,7 @@ _Draft = tuple[Unwritten, Text]
 
 @dataclass(frozen=True)
 class ModelProblems:
-    """Asks a model for problems, and takes those that give nothing away, hold as they run, and are decided by the version."""
+    """Asks a model for problems, and takes those that give nothing away, run as they must, and hang on the version."""
 
     drafter: ModelDrafter
     rules: ProblemDraftRules
@@ -84,7 +84,7 @@ class _Court:
                 return f"{name} as {runs[role]['outcome']}:\n{runs[role]['detail'] or ''}".strip()
         there = runs[ProblemRun.REFERENCE_ELSEWHERE]["outcome"]
         if there not in self.kind.judge.fails:
-            return f"solution: in {other_version} it ends as {there}: use the API so that the change matters, and test that"
+            return f"solution: in {other_version} it ends as {there}: use the API so that the change matters"
         return None
 
 

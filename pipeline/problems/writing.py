@@ -1,0 +1,88 @@
+"""Problems that somebody writes about changes that no example decides: what is asked for, and the rows that come."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.lake import Reject, Row
+from pipeline.problems.changed import Changed, changed_apis, undecided
+from pipeline.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
+from pipeline.problems.library import Library
+from pipeline.problems.places import environments_with_tests, places_of
+from pipeline.problems.rules import ProblemRules
+from pipeline.problems.running import Place
+from pipeline.problems.told import told
+from pipeline.terms import RejectReason
+from pipeline.validation import Runner
+
+
+@dataclass(slots=True)
+class WrittenRows:
+    """What came of having problems written: rows of the stage's tables, the changes that got none, and notes."""
+
+    problems: list[Row] = field(default_factory=list)
+    runs: list[Row] = field(default_factory=list)
+    refused: list[Row] = field(default_factory=list)
+    environments: list[Row] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    notes: list[Reject] = field(default_factory=list)
+
+
+def write_problems(
+    library: Library,
+    snippets: Sequence[Row],
+    decided: Iterable[Row],
+    places: Mapping[str, Place],
+    rules: ProblemRules,
+    writer: ProblemWriter,
+    runner: Runner,
+) -> WrittenRows:
+    """Have problems written about the changes of a library; `decided` are the problems that it has, `places` theirs.
+
+    Rejects: those of `changed_apis`, NO_ENVIRONMENT where one of the two versions has none, DRAFT_WAITING and
+    DRAFT_REFUSED where nothing was written yet, or nothing that holds, DUPLICATE.
+    """
+    have = list(decided)
+    left = undecided(library.changes.values(), have, writer.rules.kinds)
+    chosen, rejects = changed_apis(left, library, writer.rules)
+    versions = {version for one in chosen for version in (one.version, one.other_version)} - set(places)
+    environments, unreachable = environments_with_tests(library.history.releases.values(), versions, runner)
+    everywhere = {**places, **places_of(environments, runner)}
+    runnable = [one for one in chosen if {one.version, one.other_version} <= everywhere.keys()]
+    wanted = [Unwritten(one, told(one, library, snippets, rules.function, writer.rules), library) for one in runnable]
+    found = WrittenRows(environments=environments, rejects=[*rejects, *_homeless(chosen, runnable)], notes=unreachable)
+    known = {row["id"] for row in have}
+    for asked, written in zip(wanted, writer.write(wanted, everywhere), strict=True):
+        _enter(found, asked, written, everywhere[asked.changed.version], rules, known)
+    return found
+
+
+def _homeless(chosen: Iterable[Changed], runnable: Collection[Changed]) -> list[Reject]:
+    return [
+        Reject(one.id, RejectReason.NO_ENVIRONMENT, f"{one.path}: {one.version} or {one.other_version} is not built")
+        for one in chosen
+        if one not in runnable
+    ]
+
+
+def _enter(
+    found: WrittenRows, wanted: Unwritten, written: WrittenProblem, place: Place, rules: ProblemRules, known: set[str]
+) -> None:
+    """Take in what was written about one change."""
+    changed = wanted.changed
+    if written.text is None:
+        refusal = written.refusal
+        assert refusal is not None
+        reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
+        found.rejects.append(Reject(wanted.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
+        found.refused += [] if refusal.waiting else [refused_row(wanted, refusal)]
+        return
+    row = drafted_row(wanted, written.text, written, place, rules)
+    if row["id"] in known:
+        detail = f"{changed.path} in {changed.version}: the same program as another problem"
+        found.rejects.append(Reject(wanted.id, RejectReason.DUPLICATE, detail))
+        return
+    known.add(row["id"])
+    found.problems.append(row)
+    found.runs += written.runs
