@@ -21,6 +21,7 @@ from pipeline.house import House
 from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
+from pipeline.runs import RunRecord, now, record_beginning
 from pipeline.settings import settings
 from pipeline.stages import GROUPS, stages_of
 from pipeline.terms import DraftKind, DraftStanding, RejectReason
@@ -67,6 +68,15 @@ def plan(refresh: Refresh) -> list[str]:
     if refresh.libraries:
         return list(dict.fromkeys(str(canonicalize_name(library)) for library in refresh.libraries))
     return [rule.library for rule in house.profile.libraries]
+
+
+def begin(refresh: Refresh) -> list[str]:
+    """Plan a refresh, and leave a record of it for its report."""
+    libraries = plan(refresh)
+    stages = tuple(name for names in GROUPS.values() for name in names)
+    covered = (refresh.run, refresh.profile, tuple(libraries), stages, refresh.since, refresh.until)
+    record_beginning(refresh.folder, RunRecord(*covered, began=now()))
+    return libraries
 
 
 def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:

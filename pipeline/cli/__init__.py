@@ -20,6 +20,7 @@ from pipeline.cli.imports import import_records
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
 from pipeline.cli.prompts import write_prompts
 from pipeline.cli.refresh import refresh
+from pipeline.cli.report import write_report
 from pipeline.cli.score import score
 from pipeline.cli.validate import validate
 from pipeline.cli.verify import verify
@@ -50,6 +51,7 @@ app.command()(verify)
 app.command()(score)
 app.command("prompts")(write_prompts)
 app.command()(drafts)
+app.command("report")(write_report)
 app.command()(doctor)
 app.add_typer(env_app, name="env")
 app.add_typer(airflow_app, name="airflow")

@@ -27,7 +27,7 @@ def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: P
     again = driftline("refresh", "--libraries", "demo", "--json").json
     assert set(again) == {"run", "stages", "libraries", "left_out", "drafts", "snapshot"}
     assert again["drafts"]["model"] is None
-    assert set(again["drafts"]["improvable"]) == {"missing", "redacted"}
+    assert set(again["drafts"]["improvable"]) == {"instruction", "description"}
     assert again["left_out"]["github"].startswith("no token")
     assert [stage["stage"] for stage in again["stages"]] == STAGES
     assert all(stage["unchanged"] == stage["seen"] for stage in again["stages"])

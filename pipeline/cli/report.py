@@ -1,0 +1,42 @@
+"""`driftline report`: one page on a run and what it published."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json
+from pipeline.cli.refresh import Json
+from pipeline.report.source import PAGE, NoReportError, find, report, write_page
+
+What = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[RUN|SNAPSHOT]",
+        help="Name of a run, folder of a run or snapshot, or a profile for its latest snapshot. Default: the last run.",
+        show_default=False,
+    ),
+]
+Out = Annotated[Path | None, typer.Option("--out", help="File to write; default: in the run's folder.", metavar="FILE")]
+
+
+def write_report(what: What = None, page: Out = None, json: Json = False) -> None:
+    """Write a page on a run: its funnel, what it published and how that is proven, what is to review, money and time.
+
+    A refresh writes one too. The page asks for nothing outside of it; --json prints the same figures instead.
+
+    Example: driftline report starter --out report.html
+    """
+    try:
+        meant = find(what)
+        told = report(meant)
+    except (NoReportError, ValueError) as error:
+        fail(str(error), BAD_USAGE)
+    if json:
+        print_json(told.as_json())
+        return
+    path = page or (meant.run / PAGE if meant.run else Path(PAGE))
+    write_page(told, path)
+    out.print(str(path), markup=False)

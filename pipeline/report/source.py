@@ -1,0 +1,145 @@
+"""Where a report comes from: the run or snapshot that is meant, and the ones before them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.drafting.draftable import counted, draftable
+from pipeline.drafting.summary import spent_by, tallies_of
+from pipeline.house import House
+from pipeline.lake import replacing
+from pipeline.publish import latest
+from pipeline.refresh import Refresh, counts_of, left_out, published_of, totals
+from pipeline.report.data import DraftsTold, Ran, Report, report_of
+from pipeline.report.page import page_of
+from pipeline.runs import RunRecord, read_record, record_end, recorded_runs
+from pipeline.settings import settings
+
+PAGE = "report.html"
+"""The page's name in the folder of its run."""
+
+
+class NoReportError(LookupError):
+    """There is no such run or snapshot; the message says what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a report is of: a run, a snapshot, or a run with what it published."""
+
+    run: Path | None
+    snapshot: Path | None
+
+
+def find(name: str | None) -> Meant:
+    """Return what a name means: a run, a folder of a run or snapshot, or a profile for its latest snapshot.
+
+    None is the newest run. Of a snapshot the run that wrote it is found too, where its record is still here.
+
+    Errors: NoReportError where nothing has that name.
+    """
+    runs = recorded_runs(settings().runs)
+    if name is None:
+        if not runs:
+            raise NoReportError(f"no run in {settings().runs}: `driftline refresh` leaves one")
+        return _of_run(runs[-1][0])
+    for folder, record in runs:
+        if name in (record.run, folder.name) or Path(name).resolve() == folder.resolve():
+            return _of_run(folder)
+    path = Path(name)
+    snapshot = path if (path / "manifest.json").is_file() else latest(settings().snapshots, name)
+    if snapshot is None:
+        known = ", ".join(record.run for _, record in runs[-3:]) or "none"
+        raise NoReportError(
+            f"{name}: no run, no snapshot's folder, and no profile with a snapshot; the last runs are {known}"
+        )
+    wrote = [folder for folder, _ in runs if _snapshot_of(folder) == snapshot.resolve()]
+    return Meant(wrote[-1] if wrote else None, snapshot)
+
+
+def _of_run(folder: Path) -> Meant:
+    snapshot = _snapshot_of(folder)
+    return Meant(folder, snapshot if snapshot and (snapshot / "manifest.json").is_file() else None)
+
+
+def _snapshot_of(folder: Path) -> Path | None:
+    record = read_record(folder)
+    published = published_of(_refresh(record)) if record else None
+    return published.path.resolve() if published else None
+
+
+def report(meant: Meant) -> Report:
+    """Make the report of what is meant, against the run and the snapshot before.
+
+    Errors: ValueError where a snapshot cannot be read; RuleError where a rule file is wrong.
+    """
+    ran = _ran(meant.run) if meant.run else None
+    before = _before(ran.record) if ran else None
+    older = _older(meant.snapshot, before) if meant.snapshot else None
+    drafts = _drafts(ran.record) if ran else None
+    sources = left_out(_refresh(ran.record)) if ran else {}
+    return report_of(ran, meant.snapshot, before, older, drafts, sources)
+
+
+def write_report(refresh: Refresh) -> Path | None:
+    """Write the page of a run that has come to its end into its folder; None where no record of it began."""
+    record_end(refresh.folder)
+    if read_record(refresh.folder) is None:
+        return None
+    path = refresh.folder / PAGE
+    write_page(report(_of_run(refresh.folder)), path)
+    return path
+
+
+def write_page(told: Report, path: Path) -> None:
+    """Write a report as a page, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(page_of(told), encoding="utf-8")
+
+
+def _refresh(record: RunRecord) -> Refresh:
+    return Refresh(record.run, record.profile, record.libraries, record.since, record.until)
+
+
+def _ran(folder: Path) -> Ran:
+    record = read_record(folder)
+    assert record is not None
+    counts = counts_of(_refresh(record))
+    return Ran(record, counts, totals(counts), _snapshot_of(folder))
+
+
+def _before(record: RunRecord) -> Ran | None:
+    """Return the run before, of the same profile and libraries: others have other counts."""
+    runs = recorded_runs(settings().runs)
+    same = [
+        folder
+        for folder, one in runs
+        if (one.profile, one.libraries) == (record.profile, record.libraries)
+        and (one.began, one.run) < (record.began, record.run)
+    ]
+    return _ran(same[-1]) if same else None
+
+
+def _older(snapshot: Path, before: Ran | None) -> Path | None:
+    """Return the snapshot to compare with: what the run before published, or else the one before by name."""
+    if before and before.snapshot and before.snapshot != snapshot.resolve():
+        return before.snapshot if (before.snapshot / "manifest.json").is_file() else None
+    beside: Sequence[Path] = [path.parent for path in snapshot.resolve().parent.glob("*/manifest.json")]
+    older = [path for path in beside if _order(path) < _order(snapshot) and not path.name.startswith(".")]
+    return max(older, key=_order) if older else None
+
+
+def _order(snapshot: Path) -> tuple[str, int]:
+    """Return what snapshots of a profile are in order by: the day in the name, then the revision."""
+    name, _, revision = snapshot.name.partition(".r")
+    return re.sub(r"^.*?(\d{4}-\d{2}-\d{2})$", r"\1", name), int(revision) if revision.isdecimal() else 1
+
+
+def _drafts(record: RunRecord) -> DraftsTold:
+    house = House(settings(), _refresh(record).house().profile, _refresh(record).period, record.run)
+    rows = draftable(house.lake, record.libraries, house.rules)
+    folder = _refresh(record).folder
+    return DraftsTold(tallies_of(folder), spent_by(settings().answers, house.rules.models, record.run), counted(rows))

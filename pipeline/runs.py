@@ -1,0 +1,65 @@
+"""The record of a run: what it covers and when it began and ended, beside the counts that its stages leave."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pipeline.lake import write_json
+
+_RECORD = "run.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """What a run covers: its profile, libraries and stages, the period; and when it ran, ISO 8601 in UTC."""
+
+    run: str
+    profile: str
+    libraries: tuple[str, ...]
+    stages: tuple[str, ...]
+    since: str | None
+    until: str | None
+    began: str
+    ended: str | None = None
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds from its beginning to its end, None where it has not ended."""
+        if self.ended is None:
+            return None
+        return (datetime.fromisoformat(self.ended) - datetime.fromisoformat(self.began)).total_seconds()
+
+
+def record_beginning(folder: Path, record: RunRecord) -> None:
+    """Leave in the folder of a run what it covers; a task that is tried again does not begin another one."""
+    if not (folder / _RECORD).is_file():
+        write_json(folder / _RECORD, asdict(record))
+
+
+def record_end(folder: Path) -> None:
+    """Note that a run has ended, if its beginning was noted."""
+    if (record := read_record(folder)) is not None:
+        write_json(folder / _RECORD, asdict(replace(record, ended=now())))
+
+
+def read_record(folder: Path) -> RunRecord | None:
+    """Return the record of a run, None where the folder has none."""
+    path = folder / _RECORD
+    if not path.is_file():
+        return None
+    kept = json.loads(path.read_text())
+    return RunRecord(**kept | {key: tuple(kept[key]) for key in ("libraries", "stages")})
+
+
+def recorded_runs(runs: Path) -> list[tuple[Path, RunRecord]]:
+    """Return the folders of all runs that have a record, the first one first."""
+    found = [(folder, record) for folder in runs.glob("*") if (record := read_record(folder)) is not None]
+    return sorted(found, key=lambda one: (one[1].began, one[1].run))
+
+
+def now() -> str:
+    """Return the time of now as a record has it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
