@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.compute as pc
 from packaging.specifiers import SpecifierSet
 
-from pipeline import drafted_migrations
+from pipeline import drafted_migrations, judgements
 from pipeline.code_sources import CodeSources
 from pipeline.crawl import ArtifactStore, Fetcher, Period, SourceTree, Wanted, gather_stage, releases_stage
 from pipeline.crawl.documentation.sites import sites_stage
@@ -242,6 +242,24 @@ class House:
             drafter=self.drafter,
         )
         return drafted_migrations_stage(**tables, migrating=migrating)
+
+    def judge_renames(self, **tables: list[Row]) -> Output:
+        """Run the judgements stage; nothing is read where no model judges."""
+        if self.drafter is None:
+            return Output({name: [] for name in judgements.TABLES}, seen=0, made=0)
+        from pipeline.drafting.kinds.rename_judgement import ModelJudge
+        from pipeline.judgements.stage import Judging, judgements_stage
+
+        releases = {release["version"]: release for release in tables["releases"]}
+        rules = self.rules.drafts.rename_judgement
+        judging = Judging(
+            rules=rules,
+            tagging=self.rules.lifecycle,
+            sources=lambda version: self.artifacts.tree(releases[version], self.wanted_sources),
+            contents=self.artifacts.contents,
+            judge=ModelJudge(self.drafter, rules),
+        )
+        return judgements_stage(**tables, judging=judging)
 
     def make_problems(self, **tables: list[Row]) -> Output:
         """Run the problems stage in the sandbox of this machine."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from pipeline import drafted_migrations, judgements
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl.documentation.stage import api_documents_stage
-from pipeline.drafted_migrations import TABLES, with_drafted
+from pipeline.drafted_migrations import with_drafted
 from pipeline.drafting import drafting_stage
 from pipeline.environments import (
     discover,
@@ -45,6 +46,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "environments",
         "validation",
         "drafted_migrations",
+        "judgements",
         "review",
         "gate",
         "problems",
@@ -216,7 +218,7 @@ def _proof(house: House) -> Iterator[Stage]:
     yield _stage(
         "drafted_migrations",
         reads="releases snippets usages symbols changes lifecycles documents migrations environments verdicts",
-        writes=" ".join(TABLES),
+        writes=" ".join(drafted_migrations.TABLES),
         depends=lambda: (
             [
                 *house.by_model(rules.drafts.migrated_code),
@@ -232,9 +234,16 @@ def _proof(house: House) -> Iterator[Stage]:
         run=house.draft_migrations,
     )
     yield _stage(
+        "judgements",
+        reads="releases symbols importable changes documents completions migrations",
+        writes=" ".join(judgements.TABLES),
+        depends=lambda: [*house.by_model(rules.drafts.rename_judgement), rules.lifecycle] if house.has_model else [],
+        run=house.judge_renames,
+    )
+    yield _stage(
         "review",
         reads="completions migrations drafts refused_drafts releases changes verdicts snippets directives"
-        " drafted_migrations drafted_verdicts drafted_descriptions",
+        " drafted_migrations drafted_verdicts drafted_descriptions judgements",
         writes="flags",
         depends=lambda: rules.flags,
         run=lambda **tables: flags_stage(**with_drafted(**tables), rules=rules.flags),

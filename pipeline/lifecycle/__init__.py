@@ -4,6 +4,7 @@ from pipeline.lifecycle.compare import compare
 from pipeline.lifecycle.documented import directives_stage, document_changes
 from pipeline.lifecycle.history import History, history_of
 from pipeline.lifecycle.index import Index
+from pipeline.lifecycle.matching import near_misses
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.stage import lifecycle_stage
 from pipeline.lifecycle.states import describe_state
@@ -20,4 +21,5 @@ __all__ = [
     "document_changes",
     "history_of",
     "lifecycle_stage",
+    "near_misses",
 ]

@@ -41,6 +41,24 @@ def match(gone: Sequence[str], come: Sequence[str], old: Index, new: Index, rule
     return found
 
 
+def near_misses(
+    gone: Sequence[str], come: Sequence[str], old: Index, new: Index, rules: LifecycleRules, least: float
+) -> list[Match]:
+    """Pair paths that went with paths that came, each at most once, where it is too unsure that they are one.
+
+    `least` is the least confidence of a pair; at `sure_enough` they would have been taken for one.
+    """
+    looser = rules.model_copy(update={"likeness": rules.likeness.model_copy(update={"sure_enough": least})})
+    found: dict[str, Match] = {}
+    taken: set[str] = set()
+    candidates = _candidates(gone, come, old, new, looser)
+    for pair in sorted(candidates, key=lambda pair: (-pair.confidence, pair.old, pair.new)):
+        if pair.confidence < rules.likeness.sure_enough and pair.old not in found and pair.new not in taken:
+            found[pair.old] = pair
+            taken.add(pair.new)
+    return list(found.values())
+
+
 def _still_there(path: str, old: Index, new: Index) -> Match | None:
     """Return where the very same definition can still be had: in its place, or under another name that it had."""
     before = old.find(path)

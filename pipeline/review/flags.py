@@ -9,7 +9,7 @@ from pipeline.lake import Output, Row, content_id, holding_at, sha256_text
 from pipeline.lifecycle.documented import contradiction_of
 from pipeline.review.proof import Runs, followers, prove
 from pipeline.review.rules import FlagRules, Switch
-from pipeline.terms import Agreement, ChangeKind, FlagKind, Outcome
+from pipeline.terms import Agreement, ChangeKind, Direction, FlagKind, MigrationBasis, Outcome, Same
 from pipeline.validation.runs import subjects_of
 
 _GUESSED = {ChangeKind.RENAMED, ChangeKind.MOVED}
@@ -26,6 +26,7 @@ def flags_stage(
     snippets: Sequence[Row],
     directives: Sequence[Row],
     rules: FlagRules,
+    judgements: Sequence[Row] = (),
 ) -> Output:
     """Make the table `flags` of a library; the unit is an instance, and every one comes through."""
     facts = _Facts(
@@ -36,6 +37,8 @@ def flags_stage(
         following=followers(releases),
         runs=Runs(verdicts),
         contradicted=_contradicted(directives),
+        guesses={(row["path"], row["new"]): row for row in changes if _is_guess(row, rules)},
+        judgements={row["change_id"]: row for row in judgements if row["change_id"]},
     )
     instances = [*completions, *migrations]
     flags = [_flag(row, kind, seen) for row in instances for kind, seen in _findings(row, facts, rules)]
@@ -46,7 +49,8 @@ def flags_stage(
 class _Facts:
     """What is known about a library's instances, by id.
 
-    `following` is the release after each, `contradicted` the directives that contradict what was found, by path.
+    `following` is the release after each, `contradicted` the directives that contradict what was found, by path;
+    `guesses` are renames and moves that nobody is sure of, by both paths, `judgements` what a model says, by change.
     """
 
     drafts: Mapping[str, Row]
@@ -56,9 +60,16 @@ class _Facts:
     following: Mapping[str, str]
     runs: Runs
     contradicted: Mapping[str, Sequence[Row]]
+    guesses: Mapping[tuple[str, str], Row]
+    judgements: Mapping[str, Row]
 
     def change_of(self, instance: Row) -> Row | None:
         return self.changes.get(instance["change_id"] or "")
+
+    def said_of(self, change: Row) -> str | None:
+        """Return what a model says of a guess, a value of Same; None where it was not asked."""
+        said = self.judgements.get(change["id"])
+        return said["same"] if said else None
 
 
 def _contradicted(directives: Iterable[Row]) -> dict[str, list[Row]]:
@@ -99,9 +110,33 @@ def _label_contradicted(instance: Row, facts: _Facts, rules: FlagRules) -> str |
 
 def _rename_unsure(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
     change = facts.change_of(instance)
-    if change is None or change["kind"] not in _GUESSED or change["confidence"] >= rules.rename_unsure.below_confidence:
+    if change is None or not _is_guess(change, rules):
+        change = _guess_below(instance, facts)
+        if change is None or facts.said_of(change) != Same.NO:
+            return None
+    if facts.said_of(change) == Same.YES and rules.rename_unsure.settled_by_model:
         return None
-    return f"{change['path']} to {change['new']} with confidence {change['confidence']:.2f}"
+    evidence = f"{change['path']} to {change['new']} with confidence {change['confidence']:.2f}"
+    said = facts.judgements.get(change["id"])
+    return f"{evidence}; one API, says {said['model']}: {said['same']}. {said['reason']}" if said else evidence
+
+
+def _is_guess(change: Row, rules: FlagRules) -> bool:
+    return change["kind"] in _GUESSED and change["confidence"] < rules.rename_unsure.below_confidence
+
+
+def _guess_below(instance: Row, facts: _Facts) -> Row | None:
+    """Return the guess on which a migration rests that follows a rename: that of its API, or of the parent of both."""
+    if instance.get("basis") != MigrationBasis.RENAMED:
+        return None
+    sides = instance["path"], instance["target_path"]
+    old, new = sides if instance["direction"] == Direction.OLD_TO_NEW else sides[::-1]
+    while (old, new) not in facts.guesses:
+        old, _, old_name = old.rpartition(".")
+        new, _, new_name = new.rpartition(".")
+        if old_name != new_name or not old or not new:
+            return None
+    return facts.guesses[old, new]
 
 
 def _not_discriminating(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:

@@ -14,9 +14,10 @@ class Switch(Rule):
 
 
 class RenameRules(Switch):
-    """When a rename is unsure."""
+    """When a rename is unsure, and whether what a model says of it is enough."""
 
     below_confidence: float = Field(ge=0, le=1)
+    settled_by_model: bool
 
 
 class LengthRules(Switch):
