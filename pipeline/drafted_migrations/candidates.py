@@ -5,13 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
 
 from pipeline.drafting.kinds.rules import MigratedCodeRules
 from pipeline.instances import History
-from pipeline.lake import Reject, Row
+from pipeline.lake import Lake, Reject, Row
 from pipeline.snippets import source_of
-from pipeline.terms import ChangeKind, Direction, Language, RejectReason
+from pipeline.terms import ChangeKind, Direction, Language, Outcome, RejectReason
 
+if TYPE_CHECKING:
+    from pipeline.curation import CurationRules
+
+_OF_SYMBOLS = ("path", "first_version", "last_version", "canonical_path", "kind")
 _OF_MEMBERS_TOO = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED, ChangeKind.REMOVED, ChangeKind.KIND})
 
 
@@ -67,6 +74,35 @@ def candidates(
     return sorted(found.values(), key=lambda one: one.rank)
 
 
+def unasked(lake: Lake, library: str, rules: CurationRules) -> list[Candidate]:
+    """Return the candidates of a library from the lake that are not known to pass in the other release."""
+    changes, usages = lake.read("changes", library), lake.read("usages", library)
+    alone = pc.field("source").isin(sorted(rules.validation.run_alone))
+    snippets = lake.read("snippets", library, alone) if changes else []
+    if not snippets:
+        return []
+    places = sorted({place for usage in usages for place in _parents(usage["path"])})
+    symbols = lake.read(
+        "symbols", library, pc.field("path").isin(places) | pc.field("canonical_path").isin(places), _OF_SYMBOLS
+    )
+    history = History(lake.read("releases", library), symbols, changes, lambda path, version: None)
+    found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules.drafts.migrated_code)
+    passed = pc.field("outcome") == Outcome.PASSED
+    passes = {
+        (row["subject_id"], row["version"])
+        for row in lake.read("verdicts", library, passed, ("subject_id", "version", "outcome"))
+    }
+    kept = [one for one in found if (one.snippet["id"], one.target) not in passes]
+    return within_quota(kept, rules.drafts.migrated_code)[0]
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield a path and what it stands in."""
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+
+
 def within_quota(found: Iterable[Candidate], rules: MigratedCodeRules) -> tuple[list[Candidate], list[Reject]]:
     """Keep as many candidates as are to be run, some of each API and pair of releases; refuse the others."""
     taken: Counter[tuple[str, str, str]] = Counter()
@@ -110,9 +146,7 @@ class _Users:
         state = self._history.definition(path, version)
         if state is not None:
             yield state["canonical_path"]
-        while path:
-            yield path
-            path = path.rpartition(".")[0]
+        yield from _parents(path)
 
     def concerned_by(self, change: Row) -> Iterator[Candidate]:
         """Yield the snippets that a change concerns, each with the releases between which that is so."""

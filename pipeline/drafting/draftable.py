@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
+from pipeline.drafted_migrations.candidates import unasked
+from pipeline.judgements.pairs import guesses
 from pipeline.lake import Lake
 from pipeline.repository import wanting_requirements
 from pipeline.terms import Drafter, DraftKind, DraftStanding, RejectReason, RequirementBasis
@@ -91,10 +93,35 @@ def _requirements(lake: Lake, library: str, rules: CurationRules) -> Told:
         yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
 
 
+def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
+    """Tell the examples for which a model has written code for another release, or may be asked to.
+
+    Whether they fail there is known only when a model is there to be asked: they are not run before.
+    """
+    yield from refused_by(lake, library, ("drafted_migrations",))
+    for row in lake.read("drafted_rewrites", library):
+        key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
+        yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+    for one in unasked(lake, library, rules):
+        yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
+
+
+def _judgements(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("judgements",))
+    for row in lake.read("judgements", library):
+        key = f"{row['path']} {row['old_version']} {row['new_path']} {row['new_version']}"
+        yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+    sure = rules.drafts.rename_judgement.below_confidence
+    for pair in guesses(lake.read("changes", library, pc.field("confidence") < sure), sure):
+        yield pair.key, DraftStanding.MISSING, f"{pair.path} to {pair.new_path} with confidence {pair.confidence:.2f}"
+
+
 OF_KIND: Mapping[DraftKind, OfKind] = {
     DraftKind.DESCRIPTION: _descriptions,
     DraftKind.INSTRUCTION: _instructions,
     DraftKind.REQUIREMENT: _requirements,
+    DraftKind.MIGRATED_CODE: _migrations,
+    DraftKind.RENAME_JUDGEMENT: _judgements,
 }
 
 

@@ -45,11 +45,15 @@ def pairs(
     Guesses that instances rest on (`rested_on` are ids of changes) come first, then the others, then pairs that the
     comparison took for two; of each the least sure first, of the last the surest.
     """
-    guessed = [_of_change(row) for row in changes if row["kind"] in _GUESSED]
-    guessed = [pair for pair in guessed if pair.confidence < rules.below_confidence]
+    guessed = guesses(changes, rules.below_confidence)
     guessed.sort(key=lambda pair: (pair.change_id not in rested_on, pair.confidence, pair.key))
     nearly = _nearly(changes, symbols, importable, tagging, rules)
     return [*guessed, *sorted(nearly, key=lambda pair: (-pair.confidence, pair.key))]
+
+
+def guesses(changes: Iterable[Row], below: float) -> list[Pair]:
+    """Return the renames and moves of which the comparison is less sure than a confidence."""
+    return [_of_change(row) for row in changes if row["kind"] in _GUESSED and row["confidence"] < below]
 
 
 def _of_change(change: Row) -> Pair:
