@@ -179,7 +179,7 @@ def _judge(attempts: Sequence[Attempt], by_key: Mapping[str, Candidate], bench: 
 
 
 def _needless(attempt: Attempt) -> str:
-    return f"it gives the same outputs where {attempt.path} only raises: what it does must come of that API"
+    return f"it gives the same outputs where {attempt.path} does nothing: what it gives must come of that API"
 
 
 def _pair(one: Candidate, attempt: Attempt, rewrite: Row) -> Pair:
