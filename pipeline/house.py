@@ -25,7 +25,7 @@ from pipeline.environments import (
     find_sandbox,
     inspect_release,
 )
-from pipeline.functions import functions_stage
+from pipeline.functions import FunctionWriters, functions_stage
 from pipeline.instances import LibraryNames
 from pipeline.lake import Lake, Output, Row, sha256_json
 from pipeline.lifecycle import lifecycle_stage
@@ -301,6 +301,23 @@ class House:
             min_name_length=rules.masking.min_name_length,
             writer=self.writer(rules.drafts.description),
             runner=runner,
+            writers=self._function_writers(runner),
+        )
+
+    def _function_writers(self, runner: Runner) -> FunctionWriters | None:
+        """Return who writes functions and tests beside the rules: nobody without a model."""
+        if self.drafter is None:
+            return None
+        from pipeline.drafting.judging import RunJudge
+        from pipeline.drafting.kinds.function_tests import ModelTests
+        from pipeline.drafting.kinds.task_function import ModelFunctions
+
+        kinds, fails = self.rules.drafts, self.rules.quality.fails_in_target
+        run = runner.sandbox, runner.rules, runner.workers
+        judge = RunJudge(runner.sandbox, runner.rules, kinds.function_tests.min_coverage, fails, runner.workers)
+        return FunctionWriters(
+            ModelFunctions(self.drafter, kinds.task_function, self.rules.drafting, *run),
+            ModelTests(self.drafter, kinds.function_tests, judge),
         )
 
     @cached_property

@@ -362,13 +362,15 @@ def _proof(house: House) -> Iterator[Stage]:
     yield _stage(
         "functions",
         reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
-        writes="functions function_runs function_environments",
+        writes="functions function_runs function_environments refused_functions",
         depends=lambda: [
             rules.functions,
             rules.problems,
             rules.masking.min_name_length,
             rules.drafting,
             *house.by_model(rules.drafts.description),
+            *house.by_model(rules.drafts.task_function),
+            *([kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.function_tests)),
             rules.lifecycle,
             rules.usage,
             rules.validation,

@@ -3,5 +3,6 @@
 from pipeline.functions.masking import mask_function
 from pipeline.functions.rules import FunctionRules
 from pipeline.functions.stage import functions_stage
+from pipeline.functions.writing import Writers as FunctionWriters
 
-__all__ = ["FunctionRules", "functions_stage", "mask_function"]
+__all__ = ["FunctionRules", "FunctionWriters", "functions_stage", "mask_function"]

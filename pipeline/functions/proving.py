@@ -69,6 +69,14 @@ class Trial:
         return any(run["role"] == FunctionRun.TESTS and run["outcome"] == Outcome.PASSED for run in self.runs)
 
 
+def coverage_of(trial: Trial) -> float:
+    """Return the share of the program's statements that the tests execute; 0 where they were not run."""
+    run = next((run for run in trial.runs if run["role"] == FunctionRun.TESTS), None)
+    if run is None or run["executed"] is None:
+        return 0.0
+    return run["executed"] / run["statements"] if run["statements"] else 1.0
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A choice, and what is known of its function once the reference was asked."""

@@ -8,6 +8,8 @@ from pipeline.drafting import Request, Text, Writer, Written, notes_of, untold
 from pipeline.functions.choosing import Choice, Choices, within_quota
 from pipeline.functions.proving import Trial, ask_references, prove
 from pipeline.functions.rules import FunctionRules
+from pipeline.functions.untaken import untaken_examples, versions_of
+from pipeline.functions.writing import Improved, Writers, improve
 from pipeline.instances.head import head
 from pipeline.lake import Output, Reject, Row
 from pipeline.lifecycle import LifecycleRules
@@ -37,12 +39,16 @@ def functions_stage(
     min_name_length: int,
     writer: Writer,
     runner: Runner,
+    writers: Writers | None = None,
 ) -> Output:
-    """Make the tables `functions`, `function_runs` and `function_environments` of a library.
+    """Make the tables `functions`, `function_runs`, `function_environments` and `refused_functions` of a library.
 
     The unit is a task of an example in a version; an example without a task, and a task that no version can have, is
     one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a function that passed.
     Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
+
+    `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
+    tests of what has too few; what came of that is noted as in `notes_of`.
 
     Errors: those of `EnvironmentStore.open`.
     """
@@ -51,7 +57,12 @@ def functions_stage(
     finder = Choices(Candidates(shown, rewrites, library, of_problems), min_name_length)
     choices, unfit = parted(choice for each in shown for choice in finder.of(each))
     chosen, surplus = within_quota(choices, rules)
-    rows, unreachable = environments_with_tests(releases, _versions(chosen), runner)
+    tasks = [each.snippet for each in shown]
+    examples = (
+        untaken_examples(untaken, tasks, snippets, library, writers.functions.rules, min_name_length) if writers else []
+    )
+    versions = _versions(chosen) | versions_of(examples, library)
+    rows, unreachable = environments_with_tests(releases, versions, runner)
     places = places_of(rows, runner)
     known, unproven = parted(ask_references(chosen, places, runner, rules))
     trials = [one.trial(rules) for one in known]
@@ -61,19 +72,24 @@ def functions_stage(
     ]
     prove([trial for trial in trials if not trial.runs], places, runner)
     described = _describe(trials, writer)
-    kept, undescribed = parted(_described(trial, described) for trial in trials)
+    improved = Improved(trials)
+    if writers is not None:
+        improved = improve(trials, examples, described, library, places, writers, runner)
+    described |= {trial.function.id: Written(trial.description) for trial in improved.trials if trial.description}
+    kept, undescribed = parted(_described(trial, described) for trial in improved.trials)
     functions = [_row(trial, described[trial.function.id].text if trial.passed else None, library) for trial in kept]
-    refused = [*untaken, *unfit, *surplus, *unproven, *undescribed]
+    refused = [*improved.left(untaken), *unfit, *surplus, *unproven, *undescribed]
     return Output(
         {
             "functions": sorted(functions, key=lambda row: str(row["id"])),
             "function_runs": sorted((run for trial in kept for run in trial.runs), key=lambda row: str(row["id"])),
             "function_environments": rows,
+            "refused_functions": sorted(improved.refused, key=lambda row: str(row["id"])),
         },
         seen=len(functions) + len(refused),
         made=len(functions),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
-        notes=[*unreachable, *notes_of(sorted(described.items()))],
+        notes=[*unreachable, *notes_of(sorted(described.items())), *improved.notes],
     )
 
 
@@ -89,13 +105,12 @@ def _versions(choices: Iterable[Choice]) -> set[str]:
 
 def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, Written]:
     """Have the functions described that passed their tests, by id."""
-    passed = [trial for trial in trials if trial.passed and trial.description is None]
+    passed = [trial for trial in trials if trial.passed]
     requests = [
         Request(one.id, DraftField.DESCRIPTION, one.hidden, one.docstrings, one.program)
         for one in (trial.function for trial in passed)
     ]
-    told = dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
-    return told | {trial.function.id: Written(trial.description) for trial in trials if trial.description is not None}
+    return dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
 
 
 def _described(trial: Trial, described: dict[str, Written]) -> Trial | Reject:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pipeline.drafting.kinds.rules import FunctionTestsRules, TaskFunctionRules
 from pipeline.drafting.writers import Refusal
 from pipeline.environments import Environment
 from pipeline.terms import TestKind
@@ -49,7 +50,11 @@ class WrittenFunction:
 
 
 class FunctionWriter(Protocol):
-    """Anything that makes functions of examples, all at once."""
+    """Anything that makes functions of examples, all at once; its rules say of how many."""
+
+    @property
+    def rules(self) -> TaskFunctionRules:
+        """How many it is asked for."""
 
     def write(self, examples: Sequence[Example]) -> list[WrittenFunction | Refusal]:
         """Write the function of each example, in their order, or say why there is none."""
@@ -92,7 +97,11 @@ class WrittenTests:
 
 
 class FunctionTestWriter(Protocol):
-    """Anything that writes tests for functions, all at once."""
+    """Anything that writes tests for functions, all at once; its rules say for how many."""
+
+    @property
+    def rules(self) -> FunctionTestsRules:
+        """For how many it is asked, and which coverage is wanted."""
 
     def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
         """Write the tests that each function lacks, in their order, or say why there are none."""

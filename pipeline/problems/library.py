@@ -48,7 +48,7 @@ class Library:
 
     def uses(self, program: str, version: str) -> tuple[Use, ...]:
         """Return the uses of the library's API in a program, at a version."""
-        return scan(program, self._api(version)).uses
+        return scan(program, self.api(version)).uses
 
     def changed_parameters(self, path: str, version: str) -> frozenset[str]:
         """Return the names of the parameters of a path that a version changed, the new ones of those renamed."""
@@ -66,7 +66,8 @@ class Library:
         """Return what the documentation says of a path at a version."""
         return next(iter(holding_at(self._api_documents.get(path, ()), version)), None)
 
-    def _api(self, version: str) -> Api:
+    def api(self, version: str) -> Api:
+        """Return the public API of a version."""
         if version not in self._apis:
             release = self.history.releases[version]
             at = {row["path"]: row for row in holding_at(self._symbols, version)}

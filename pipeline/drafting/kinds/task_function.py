@@ -125,12 +125,12 @@ def _without_body(program: str, name: str) -> str:
 
 
 def _unused(program: str, example: Example) -> str | None:
-    """Say so if no function of a program uses the core API."""
-    core, lines = example.api.preferred(example.path), set(_lines_of_functions(program))
+    """Say so if no function of a program uses the core API by its path and name."""
+    name, lines = example.path.rpartition(".")[2], set(_lines_of_functions(program))
     uses = scan(program, example.api).uses
-    if any(example.api.preferred(use.path) == core and use.line in lines for use in uses):
+    if any(use.path == example.path and use.name == name and use.line in lines for use in uses):
         return None
-    return f"no function of it uses {example.path}"
+    return f"no function of it uses {example.path} by that path and name"
 
 
 def _lines_of_functions(program: str) -> Iterator[int]:
