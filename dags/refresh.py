@@ -53,9 +53,9 @@ def refresh() -> None:
 
     @task
     def plan() -> list[str]:
-        from pipeline.refresh import plan
+        from pipeline.refresh import begin
 
-        return plan(current_refresh())
+        return begin(current_refresh())
 
     def run(group: str, library: str) -> None:
         from pipeline.refresh import run_group
@@ -79,11 +79,14 @@ def refresh() -> None:
     def publish() -> str:
         from pipeline.publish import NothingToPublish
         from pipeline.refresh import publish_refresh
+        from pipeline.report.source import write_report
 
         try:
             return str(publish_refresh(current_refresh()).path)
         except NothingToPublish as error:
             raise AirflowSkipException(str(error)) from None
+        finally:
+            write_report(current_refresh())
 
     @task(trigger_rule="one_failed", retries=0)
     def some_library_failed() -> None:

@@ -12,7 +12,8 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, 
 from pipeline.cli.summary import as_json, print_summary
 from pipeline.lake import TRANSIENT, Count
 from pipeline.publish import NothingToPublish, Published
-from pipeline.refresh import Refresh, counts_of, plan, publish_refresh, run_group
+from pipeline.refresh import Refresh, begin, counts_of, publish_refresh, run_group
+from pipeline.report.source import write_report
 from pipeline.stages import GROUPS
 from pipeline.terms import RejectReason
 
@@ -42,6 +43,7 @@ def refresh(
     except NothingToPublish as error:
         problems.append(str(error))
     counts = counts_of(asked)
+    write_report(asked)
     if json:
         print_json(as_json(asked, published))
     else:
@@ -53,7 +55,7 @@ def refresh(
 
 def _collect(asked: Refresh) -> list[str]:
     """Run every group of stages for every library, and return what to say of those that failed."""
-    planned = plan(asked)
+    planned = begin(asked)
     failed: list[str] = []
     with progress(len(planned) * len(GROUPS), "refresh") as bar:
         for library in planned:

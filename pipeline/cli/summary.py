@@ -13,10 +13,11 @@ from pipeline.drafting.model.tally import added, usd
 from pipeline.lake import Count
 from pipeline.publish import Published
 from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, left_out, totals
+from pipeline.report.source import PAGE
 
 
 def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
-    """Return the summary for a program; `snapshot` is null where nothing was published."""
+    """Return the summary for a program; `snapshot` and `report` are null where none was written."""
     counts = counts_of(done)
     return {
         "run": done.run,
@@ -25,6 +26,7 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
         "left_out": left_out(done),
         "drafts": _drafts(drafts_of(done)),
         "snapshot": _snapshot(published) if published else None,
+        "report": str(page) if (page := done.folder / PAGE).is_file() else None,
     }
 
 
@@ -61,6 +63,8 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         out.print(line, markup=False)
     if published:
         _print_published(published)
+    if (page := done.folder / PAGE).is_file():
+        out.print(f"Report of this run: {page}", markup=False)
 
 
 def draft_lines(drafts: Drafts) -> Iterator[str]:

@@ -25,7 +25,7 @@ def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: P
     assert f"driftline verify {published}" in first.out
     assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
     again = driftline("refresh", "--libraries", "demo", "--json").json
-    assert set(again) == {"run", "stages", "libraries", "left_out", "drafts", "snapshot"}
+    assert set(again) == {"run", "stages", "libraries", "left_out", "drafts", "snapshot", "report"}
     assert again["drafts"]["model"] is None
     assert set(again["drafts"]["improvable"]) == {"instruction", "description"}
     assert again["left_out"]["github"].startswith("no token")

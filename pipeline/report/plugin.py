@@ -1,0 +1,80 @@
+"""The reports of runs in Airflow: a tab of each run of the refresh, for whoever may see that DAG.
+
+Every process of Airflow loads this module, so that what it needs is imported when a page is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from airflow.plugins_manager import AirflowPlugin
+from fastapi import Depends, FastAPI, HTTPException
+from fastapi.responses import FileResponse
+
+PREFIX = "/driftline-report"
+DAG = "refresh"
+"""Who may see this DAG may see what its runs came to."""
+
+
+def make_app() -> FastAPI:
+    """Return the application that answers with the page of a run."""
+    from airflow.api_fastapi.app import get_auth_manager
+    from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
+    from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+    from airflow.api_fastapi.core_api.security import get_user
+
+    app = FastAPI(title="Driftline report", openapi_url=None, docs_url=None, redoc_url=None)
+
+    def allowed(user: BaseUser = Depends(get_user)) -> None:  # noqa: B008 - FastAPI's way
+        if not get_auth_manager().is_authorized_dag(method="GET", details=DagDetails(id=DAG), user=user):
+            raise HTTPException(403, f"{user.get_name()} may not see the DAG {DAG}, and so not what it made")
+
+    @app.get("/{run}", dependencies=[Depends(allowed)])
+    def page(run: str) -> FileResponse:
+        return FileResponse(page_of_run(run), media_type="text/html", headers={"Cache-Control": "no-store"})
+
+    return app
+
+
+def page_of_run(run: str) -> Path:
+    """Return the file with the page of a run.
+
+    Errors: HTTPException 404 where no run has that name, or its page is not written yet.
+    """
+    from pipeline.refresh import Refresh
+    from pipeline.report.source import PAGE
+    from pipeline.runs import read_record
+
+    folder = Refresh(run).folder
+    record, path = read_record(folder), folder / PAGE
+    if record is None or record.run != run or not path.is_file():
+        raise HTTPException(404, f"run {run} has no report yet: its task `publish` writes one at the end")
+    return path
+
+
+class _Lazy:
+    """The application, made at the first request: most processes of Airflow never get one."""
+
+    def __init__(self) -> None:
+        self._app: FastAPI | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        self._app = self._app or make_app()
+        await self._app(scope, receive, send)
+
+
+class ReportPlugin(AirflowPlugin):
+    """What Airflow takes from here."""
+
+    name = "driftline_report"
+    fastapi_apps: list[Any] = [{"app": _Lazy(), "url_prefix": PREFIX, "name": "Driftline report"}]  # noqa: RUF012
+    external_views: list[Any] = [  # noqa: RUF012 - as Airflow declares it
+        {
+            "name": "Driftline report",
+            "href": f"{PREFIX}/{{RUN_ID}}",
+            "destination": "dag_run",
+            "url_route": "driftline-report",
+        }
+    ]
