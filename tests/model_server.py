@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -16,19 +17,27 @@ Reply = Callable[[dict[str, Any]], dict[str, Any]]
 
 KEY = "sk-test"
 _CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_TYPES = {400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 404: "not_found_error",
-          429: "rate_limit_error", 500: "api_error", 529: "overloaded_error"}  # fmt: skip
+_TYPES = {400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
+          404: "not_found_error", 409: "conflict_error", 413: "request_too_large", 429: "rate_limit_error",
+          500: "api_error", 504: "timeout_error", 529: "overloaded_error"}  # fmt: skip
 
 
 @dataclass
 class Fault:
-    """An error in the place of an answer; `code` is `error.details.error_code`."""
+    """An error in the place of an answer; `code` is `error.details.error_code`.
+
+    `drop` ends the connection without an answer, `cut` in the middle of one; `hang` waits so many seconds before that;
+    `page` is what a proxy may answer in the place of the API.
+    """
 
     status: int
     message: str = "no"
     code: str | None = None
     retry_after: str | None = None
     drop: bool = False
+    cut: bool = False
+    hang: float = 0
+    page: str | None = None
 
 
 @dataclass
@@ -36,7 +45,8 @@ class ModelServer:
     """What the server says next, and what it was asked.
 
     `faults` are used up first, one for each request of messages or of a new batch. A batch ends after so many looks;
-    `outcomes` may give a custom_id another result than success: errored, expired or canceled.
+    `outcomes` may give a custom_id another result than success: errored (`errors` its type and message), expired or
+    canceled. So many times as `cut_results` says, results break off in the middle; `archived` batches have none.
     """
 
     reply: Reply
@@ -45,6 +55,9 @@ class ModelServer:
     outcomes: dict[str, str] = field(default_factory=dict)
     page: int = 2
     lose_next_batch: bool = False
+    errors: dict[str, tuple[str, str]] = field(default_factory=dict)
+    cut_results: int = 0
+    archived: bool = False
     asked: list[dict[str, Any]] = field(default_factory=list)
     batches: dict[str, dict[str, Any]] = field(default_factory=dict)
     url: str = ""
@@ -138,9 +151,9 @@ class _Handler(BaseHTTPRequestHandler):
             "created_at": "2026-11-22T10:00:00Z",
             "expires_at": "2026-11-23T10:00:00Z",
             "ended_at": "2026-11-22T10:05:00Z" if ended else None,
-            "archived_at": None,
+            "archived_at": "2026-12-22T10:00:00Z" if state.archived else None,
             "cancel_initiated_at": None,
-            "results_url": f"{state.url}/v1/messages/batches/{name}/results" if ended else None,
+            "results_url": f"{state.url}/v1/messages/batches/{name}/results" if ended and not state.archived else None,
         }
 
     def _list(self, query: str) -> None:
@@ -162,10 +175,14 @@ class _Handler(BaseHTTPRequestHandler):
             if result["type"] == "succeeded":
                 result["message"] = state.message(request["params"])
             elif result["type"] == "errored":
-                error = {"type": "invalid_request_error", "message": "this one is too much"}
+                told = state.errors.get(request["custom_id"], ("invalid_request_error", "this one is too much"))
+                error = dict(zip(("type", "message"), told, strict=True))
                 result["error"] = {"type": "error", "error": error, "request_id": None}
             lines.append(json.dumps({"custom_id": request["custom_id"], "result": result}))
-        self._send(200, ("\n".join(lines) + "\n").encode(), "application/x-jsonl")
+        content = ("\n".join(lines) + "\n").encode()
+        cut = state.cut_results > 0
+        state.cut_results -= cut
+        self._send(200, content, "application/x-jsonl", cut=cut)
 
     def _refused(self) -> bool:
         key = self.headers.get("x-api-key") or (self.headers.get("authorization") or "").removeprefix("Bearer ")
@@ -175,10 +192,15 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _fault(self, fault: Fault) -> None:
+        time.sleep(fault.hang)
         if fault.drop:
             self.close_connection = True
-            return
-        self._error(fault.status, fault.message, fault.code, fault.retry_after)
+        elif fault.cut:
+            self._send(200, b'{"type": "message", "content": []}', "application/json", cut=True)
+        elif fault.page is not None:
+            self._send(200, fault.page.encode(), "text/html")
+        else:
+            self._error(fault.status, fault.message, fault.code, fault.retry_after)
 
     def _error(self, status: int, message: str, code: str | None = None, retry_after: str | None = None) -> None:
         error: dict[str, Any] = {"type": _TYPES[status], "message": message}
@@ -190,12 +212,15 @@ class _Handler(BaseHTTPRequestHandler):
     def _json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         self._send(status, json.dumps(value).encode(), "application/json", headers)
 
-    def _send(self, status: int, content: bytes, kind: str, headers: dict[str, str] | None = None) -> None:
+    def _send(
+        self, status: int, content: bytes, kind: str, headers: dict[str, str] | None = None, cut: bool = False
+    ) -> None:
         self.send_response(status)
         for name, value in ({"content-type": kind, "content-length": str(len(content))} | (headers or {})).items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[: len(content) // 2] if cut else content)
+        self.close_connection = self.close_connection or cut
 
 
 def _problem(params: dict[str, Any]) -> str | None:

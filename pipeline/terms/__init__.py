@@ -16,7 +16,7 @@ from pipeline.terms.changes import (
     Same,
     VersiCodeTag,
 )
-from pipeline.terms.drafts import AskFailure, DraftKind, DraftStanding
+from pipeline.terms.drafts import DraftKind, DraftStanding
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
 from pipeline.terms.functions import FunctionRun, TestKind
 from pipeline.terms.problems import InputChange, ProblemRun
@@ -65,7 +65,6 @@ __all__ = [
     "Access",
     "Agreement",
     "ArtifactKind",
-    "AskFailure",
     "BlockType",
     "ChangeKind",
     "Codemod",

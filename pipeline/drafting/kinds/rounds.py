@@ -10,12 +10,11 @@ from pydantic import BaseModel
 
 from pipeline.drafting.kinds.rules import KindRules
 from pipeline.drafting.model.answers import Answer
-from pipeline.drafting.model.ask import Ask
+from pipeline.drafting.model.ask import Ask, AskFailure
 from pipeline.drafting.model.drafter import Asked, ModelDrafter
 from pipeline.drafting.model.fence import fenced
 from pipeline.drafting.model.tally import Tally
 from pipeline.drafting.writers import Refusal
-from pipeline.terms import AskFailure
 
 Form = TypeVar("Form", bound=BaseModel)
 

@@ -12,9 +12,21 @@ from anthropic.types.message_create_params import MessageCreateParamsNonStreamin
 from pydantic import BaseModel
 
 from pipeline.lake import sha256_json
-from pipeline.terms import AskFailure
+from pipeline.terms.term import Term
 
 Form = TypeVar("Form", bound=BaseModel)
+
+
+class AskFailure(Term):
+    """Why there is no answer that can be used."""
+
+    REFUSED = "refused", "the model declined to answer"
+    CUT_OFF = "cut_off", "the answer reached its bound before its end"
+    NOT_THE_FORM = "not_the_form", "the answer does not fit the schema"
+    BAD_REQUEST = "bad_request", "the provider did not take the request"
+    EXPIRED = "expired", "the batch ended before the request was looked at"
+    WAITING = "waiting", "the batch has not ended, or the budget is used up: a later run asks"
+    UNREACHABLE = "unreachable", "the provider was out of reach, or overloaded, at each try"
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,8 @@ class Ask(Generic[Form]):
     @cached_property
     def params(self) -> MessageCreateParamsNonStreaming:
         """The parameters of the Messages API."""
+        # The instructions are marked for the provider's cache, which takes prefixes of 1,024 to 4,096 tokens and more,
+        # by model. Shorter ones, as most of ours are, go at the plain price, and the mark costs nothing.
         return {
             "model": self.model,
             "max_tokens": self.max_tokens,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import anthropic
 from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
 from anthropic.types.messages.batch_create_params import Request
 
@@ -44,33 +45,39 @@ class Batches:
             rows = database.execute("SELECT key, model, batch, reservation FROM batched ORDER BY key").fetchall()
         return [Batched(*row) for row in rows]
 
-    def send(self, asks: Mapping[str, Ask[Any]], reservations: Mapping[str, str]) -> None:
-        """Send requests, by key, as one batch.
+    def send(self, asks: Mapping[str, Ask[Any]], reserve: Callable[[Sequence[str]], Mapping[str, str]]) -> int:
+        """Send requests, by key, as one batch, as far as `reserve` sets money aside for their keys; return how many.
 
-        What goes out is written down before, so that whoever is stopped in between asks the provider which batch
-        it became. Errors: those of `Client.call`; what certainly did not arrive is forgotten.
+        What goes out is written down before, together with its money, so that whoever is stopped in between asks the
+        provider which batch it became. What somebody else has just sent is left out. Errors: those of `Client.call`;
+        what certainly did not arrive is forgotten, and its money is for the caller to give back.
         """
-        requests = [Request(custom_id=key, params=asks[key].params) for key in asks]
         with self.store.sending():
             with self.store.open() as database:
+                under_way = {row.key for row in self.under_way()}
+                reservations = reserve([key for key in asks if key not in under_way])
                 database.executemany(
-                    "INSERT OR REPLACE INTO batched VALUES (?, ?, NULL, ?)",
-                    [(key, ask.model, reservations[key]) for key, ask in asks.items()],
+                    "INSERT INTO batched VALUES (?, ?, NULL, ?)",
+                    [(key, asks[key].model, reservation) for key, reservation in reservations.items()],
                 )
+            if not reservations:
+                return 0
+            requests = [Request(custom_id=key, params=asks[key].params) for key in reservations]
             try:
                 create = partial(self.client.sdk.messages.batches.create, requests=requests)
                 batch = self.client.call(create, once=True)
             except Exception as error:
                 if not may_have_arrived(error):
-                    self.forget(asks)
+                    self.forget(reservations)
                 raise
-            self._name(asks, batch.id)
+            self._name(reservations, batch.id)
+        return len(reservations)
 
     def adopt(self) -> list[Batched]:
         """Find the batches of requests that went out without our knowing what they became; return those that never did.
 
-        A batch that holds none of them is somebody else's; one that has not ended is waited for, as its requests
-        cannot be seen before. What no batch holds never arrived, and is forgotten.
+        A batch that holds none of them, or more than them, is somebody else's; one that has not ended is waited for,
+        as its requests cannot be seen before. What no batch holds never arrived, and is forgotten.
         """
         with self.store.sending():
             rows = self.under_way()
@@ -80,12 +87,12 @@ class Batches:
         for batch in self.client.call(lambda: list(self.client.sdk.messages.batches.list(limit=100))) if lost else ():
             if not lost:
                 break
-            if batch.id in known or batch.archived_at is not None:
+            if batch.id in known or _size(batch) > len(lost):
                 continue
             if not self.wait([batch.id]):
                 unseen = True
                 continue
-            held = [result.custom_id for result in self.results(batch.id) if result.custom_id in lost]
+            held = [result.custom_id for result in self.results(batch.id) or () if result.custom_id in lost]
             self._name(held, batch.id)
             lost = {key: row for key, row in lost.items() if key not in held}
         if unseen:
@@ -97,19 +104,27 @@ class Batches:
         """Wait until batches have ended, as long as the rules say; return whether all have."""
         left, waited = list(batches), 0.0
         while True:
-            left = [batch for batch in left if self._retrieve(batch).processing_status != _ENDED]
+            left = [batch for batch in left if not self.ended(batch)]
             if not left or waited >= self.client.rules.wait_s:
                 return not left
             self.sleep(self.client.rules.poll_s)
             waited += max(self.client.rules.poll_s, 0.001)
 
     def ended(self, batch: str) -> bool:
-        """Return whether a batch has ended, so that its results can be read."""
-        return self._retrieve(batch).processing_status == _ENDED
+        """Return whether a batch has ended, so that its results can be read, if there are any."""
+        found = self._retrieve(batch)
+        return found is None or found.processing_status == _ENDED
 
-    def results(self, batch: str) -> Iterator[MessageBatchIndividualResponse]:
-        """Yield the results of a batch that has ended, in no order."""
-        return iter(self.client.call(lambda: self.client.sdk.messages.batches.results(batch)))
+    def results(self, batch: str) -> list[MessageBatchIndividualResponse] | None:
+        """Return the results of a batch that has ended, in no order.
+
+        None where nobody can have them any more: after 29 days, or where the key of today does not know the batch.
+        """
+        found = self._retrieve(batch)
+        if found is None or found.archived_at is not None or found.results_url is None:
+            return None
+        # All at once: what breaks off in between is read again from its beginning.
+        return self.client.call(lambda: list(self.client.sdk.messages.batches.results(batch)))
 
     def forget(self, keys: Iterable[str]) -> None:
         """Take requests off the list of what is under way: their results are in the answers, or will never come."""
@@ -120,8 +135,11 @@ class Batches:
         with self.store.open() as database:
             database.executemany("UPDATE batched SET batch = ? WHERE key = ?", [(batch, key) for key in keys])
 
-    def _retrieve(self, batch: str) -> MessageBatch:
-        return self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
+    def _retrieve(self, batch: str) -> MessageBatch | None:
+        try:
+            return self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
+        except anthropic.NotFoundError:
+            return None
 
     def parts(self, asks: Mapping[str, Ask[Any]]) -> Iterator[list[str]]:
         """Yield the keys of requests for as few batches as the limits allow."""
@@ -137,3 +155,8 @@ class Batches:
             size += bytes_
         if part:
             yield part
+
+
+def _size(batch: MessageBatch) -> int:
+    counts = batch.request_counts
+    return counts.processing + counts.succeeded + counts.errored + counts.canceled + counts.expired

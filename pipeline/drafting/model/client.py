@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import TypeVar
 
 import anthropic
-from anthropic.types import Message
+import httpx2
+from anthropic.types import Message, Usage
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from anthropic.types.shared import ContractSpendLimitReachedError, EnforcedSpendLimitReachedError
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
@@ -20,6 +22,18 @@ _SPEND_LIMITS = (EnforcedSpendLimitReachedError, ContractSpendLimitReachedError)
 _OWN_LIMIT = ("you have reached your specified api usage limits", "you have reached your specified workspace api usage")
 _AFTER = "retry-after"
 _OVERLOADED = 529
+_NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
+_FOREIGN = "what answers is not the Messages API: is ANTHROPIC_BASE_URL a server of this protocol?"
+# Of a batch's results: what the request itself is to blame for. The rest may pass, or is for a person to put right.
+_OF_THE_REQUEST = frozenset({"invalid_request_error", "request_too_large"})
+
+
+class Broken(anthropic.AnthropicError):
+    """An answer began, and broke off."""
+
+
+class Foreign(anthropic.AnthropicError):
+    """Somebody else than the API answered, as a proxy does."""
 
 
 class SpendLimit(RuntimeError):
@@ -35,35 +49,50 @@ class Client:
         self.sdk = sdk or anthropic.Anthropic(max_retries=0)
         self.retries = 0
 
-    def message(self, params: MessageCreateParamsNonStreaming) -> Message:
-        """Ask for one message.
+    def message(
+        self, params: MessageCreateParamsNonStreaming, again: Callable[[BaseException], None] | None = None
+    ) -> Message:
+        """Ask for one message; `again` is told of each error before the request is sent once more.
 
-        Errors: SpendLimit; those of the SDK, after the rules' number of tries where trying again may help.
+        Errors: SpendLimit; Foreign; those of the SDK, and Broken, after the rules' number of tries where trying again
+        may help.
         """
-        message: Message = self.call(lambda: self.sdk.messages.create(**params))
+        message: Message = self.call(lambda: self.sdk.messages.create(**params), again=again)
+        if not isinstance(message.usage, Usage):
+            raise Foreign(_FOREIGN)
         return message
 
-    def call(self, function: Callable[[], Result], *, once: bool = False) -> Result:
+    def call(
+        self,
+        function: Callable[[], Result],
+        *,
+        once: bool = False,
+        again: Callable[[BaseException], None] | None = None,
+    ) -> Result:
         """Call the API, again where that may help, waiting as long as it says or longer each time.
 
         What must not arrive twice (`once`) is tried again only where it is certain that it did not arrive.
         """
+
+        def before(state: RetryCallState) -> None:
+            self.retries += 1
+            if again and state.outcome and (error := state.outcome.exception()):
+                again(error)
+
         retrying = Retrying(
             stop=stop_after_attempt(self.rules.tries),
             wait=self._pause,
             retry=retry_if_exception(lambda error: _may_help(error) and not (once and may_have_arrived(error))),
-            before_sleep=self._count,
+            before_sleep=before,
             reraise=True,
         )
         try:
-            return retrying(function)
+            done: Result = retrying(_whole, function)
+            return done
         except anthropic.APIStatusError as error:
             if _is_spend_limit(error):
                 raise SpendLimit(_said(error)) from error
             raise
-
-    def _count(self, _: RetryCallState) -> None:
-        self.retries += 1
 
     def _pause(self, state: RetryCallState) -> float:
         """Return how long to wait, in seconds: what the answer asks for, else longer each time."""
@@ -78,18 +107,53 @@ class Client:
         return max(0.0, min(wanted, self.rules.longest_pause_s))
 
 
+def _whole(function: Callable[[], Result]) -> Result:
+    """Call, with an answer that breaks off while it is read as an error that says so."""
+    try:
+        done = function()
+    except (httpx2.HTTPError, httpx2.StreamError, json.JSONDecodeError) as error:
+        raise Broken(f"the answer broke off: {error}") from error
+    if isinstance(done, str):
+        raise Foreign(_FOREIGN)
+    return done
+
+
 def _may_help(error: BaseException) -> bool:
     """Say whether the same request may succeed later; spending limits are asked for first, as they are 429 too."""
     if isinstance(error, anthropic.APIStatusError):
-        return not _is_spend_limit(error) and (error.status_code in {408, 409, 429} or error.status_code >= 500)
-    return isinstance(error, anthropic.APIConnectionError)
+        return not _is_spend_limit(error) and may_pass(error)
+    return _broke(error)
+
+
+def may_pass(error: anthropic.APIStatusError) -> bool:
+    """Say whether an error is of the moment."""
+    return error.status_code in {408, 409, 429} or error.status_code >= 500
 
 
 def may_have_arrived(error: BaseException) -> bool:
     """Say whether a request may have been taken, though no answer came of it: the line broke, or the server did."""
     if isinstance(error, anthropic.APIStatusError):
         return error.status_code >= 500 and error.status_code != _OVERLOADED
-    return isinstance(error, anthropic.APIConnectionError)
+    return _broke(error) and not isinstance(error.__cause__, _NOT_SENT)
+
+
+def may_be_charged(error: BaseException) -> bool:
+    """Say whether a single request may have been answered, and charged, though no answer came; errors cost nothing."""
+    return not isinstance(error, anthropic.APIStatusError) and may_have_arrived(error)
+
+
+def _broke(error: BaseException) -> bool:
+    return isinstance(error, anthropic.APIConnectionError | Broken)
+
+
+def is_of_the_request(kind: str, message: str) -> bool:
+    """Say whether an error within a batch is the request's own, which asking again would bring once more."""
+    return kind in _OF_THE_REQUEST and not is_money(kind, message)
+
+
+def is_money(kind: str, message: str) -> bool:
+    """Say whether an error within a batch means that the provider takes no more of our money."""
+    return kind == "billing_error" or message.lower().startswith(_OWN_LIMIT)
 
 
 def _is_spend_limit(error: anthropic.APIStatusError) -> bool:

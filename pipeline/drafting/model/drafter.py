@@ -13,20 +13,36 @@ from anthropic.types import Message
 from anthropic.types.messages import MessageBatchIndividualResponse
 from pydantic import ValidationError
 
-from pipeline.drafting.model.answers import Answer, Answers
-from pipeline.drafting.model.ask import Ask, Failure, Form
+from pipeline.drafting.model.answers import Answer, Answers, answer_of
+from pipeline.drafting.model.ask import Ask, AskFailure, Failure, Form
 from pipeline.drafting.model.batches import Batched, Batches
-from pipeline.drafting.model.client import Client, SpendLimit, may_have_arrived
+from pipeline.drafting.model.client import (
+    Client,
+    Foreign,
+    SpendLimit,
+    is_money,
+    is_of_the_request,
+    may_be_charged,
+    may_have_arrived,
+    may_pass,
+)
 from pipeline.drafting.model.ledger import BudgetReached, Ledger
 from pipeline.drafting.model.rules import ModelRules, Tokens
 from pipeline.drafting.model.store import Store
 from pipeline.drafting.model.tally import Tally, added
-from pipeline.terms import AskFailure, DraftKind
+from pipeline.terms import DraftKind
 
 _COMPLETE = "end_turn"
-_MAY_PASS = frozenset({"api_error", "overloaded_error", "rate_limit_error", "timeout_error"})
-# A wrong key says nothing of the request: it may be right in the next run.
-_NO_ACCESS = (anthropic.AuthenticationError, anthropic.PermissionDeniedError)
+# A wrong key, address or name of a model says nothing of the request: it may be right in the next run.
+_NO_ACCESS = (
+    anthropic.AuthenticationError,
+    anthropic.PermissionDeniedError,
+    anthropic.NotFoundError,
+    anthropic.OrganizationOnHoldError,
+    Foreign,
+)
+# So many requests in a row that nobody answers, each tried as often as the rules say: the next would wait for nothing.
+_SILENT = 2
 _REASONS = {"refusal": AskFailure.REFUSED, "max_tokens": AskFailure.CUT_OFF}
 
 
@@ -112,58 +128,83 @@ class ModelDrafter:
     def _send(self, asks: dict[str, Ask[Any]]) -> None:
         under_way = {row.key for row in self.batches.under_way()}
         fresh = {key: ask for key, ask in asks.items() if key not in under_way}
-        if len(fresh) < self.rules.batch_from:
-            for key in sorted(fresh):
-                self._ask_one(fresh[key])
-        else:
+        if len(fresh) >= self.rules.batch_from:
             self._send_batches(fresh)
+        else:
+            self._send_one_by_one(fresh)
         if self.batches.under_way():
             self._collect(wait=True)
 
+    def _send_one_by_one(self, asks: dict[str, Ask[Any]]) -> None:
+        silent = 0
+        for key in sorted(asks):
+            self._ask_one(asks[key])
+            failure = self._failures.get(key)
+            silent = silent + 1 if failure and failure.kind is AskFailure.UNREACHABLE else 0
+            if failure and silent == _SILENT:
+                self.stopped = self.stopped or failure.detail
+                return
+
     def _ask_one(self, ask: Ask[Any]) -> None:
+        """Ask one request, with its worst case reserved for each time that it may be answered and charged.
+
+        Errors: those that say nothing of the request itself, and end asking.
+        """
+        worst = self._worst(ask, batch=False)
+        reserved: list[str] = []
+
+        def again(error: BaseException) -> None:
+            if may_be_charged(error):
+                self.ledger.lose(reserved)
+                reserved[:] = [self.ledger.reserve(worst)]
+
         try:
-            reservation = self.ledger.reserve(self._worst(ask, batch=False))
+            reserved.append(self.ledger.reserve(worst))
+            self.requests += 1
+            answer = self._answer(ask.model, self.client.message(ask.params, again), batch=False)
         except BudgetReached as error:
             self._stop(error)
-            return
-        used = 0
-        try:
-            self.requests += 1
-            answer = self._answer(ask.model, self.client.message(ask.params), batch=False)
-            self.answers.keep(ask.key, answer)
-            used = answer.nano_usd
-        except _NO_ACCESS:
-            raise
-        except anthropic.APIStatusError as error:
-            self._failures[ask.key] = Failure(_failed(error), str(error.api_message or error.message))
-        except anthropic.APIConnectionError as error:
-            self._failures[ask.key] = Failure(AskFailure.UNREACHABLE, error.message)
-        finally:
-            self.ledger.settle(reservation, used)
+        except (SpendLimit, anthropic.AnthropicError) as error:
+            if may_be_charged(error):
+                self.ledger.lose(reserved)
+            else:
+                self._settle(reserved)
+            if isinstance(error, (SpendLimit, *_NO_ACCESS)):
+                raise
+            kind = AskFailure.UNREACHABLE if _is_of_the_moment(error) else AskFailure.BAD_REQUEST
+            self._failures[ask.key] = Failure(kind, _said(error))
+        else:
+            with self.ledger.store.open():
+                self.answers.keep(ask.key, answer)
+                self.ledger.settle(reserved[0], answer.nano_usd)
 
     def _send_batches(self, asks: dict[str, Ask[Any]]) -> None:
         for keys in self.batches.parts(asks):
-            reservations = self._reserved({key: asks[key] for key in keys})
-            if not reservations:
-                return
-            self.requests += len(reservations)
+            reserved: dict[str, str] = {}
+
+            def reserve(free: Sequence[str], reserved: dict[str, str] = reserved) -> Mapping[str, str]:
+                reserved |= self._reserved({key: asks[key] for key in free})
+                return reserved
+
             try:
-                self.batches.send({key: asks[key] for key in reservations}, reservations)
+                self.requests += self.batches.send({key: asks[key] for key in keys}, reserve)
             except Exception as error:
+                self.requests += len(reserved)
                 if not may_have_arrived(error):
-                    self._settle(reservations.values())
+                    self._settle(reserved.values())
                 raise
+            if self.stopped:
+                return
 
     def _reserved(self, asks: Mapping[str, Ask[Any]]) -> dict[str, str]:
         """Set money aside for requests, as long as there is some; return the reservations by key."""
         reservations: dict[str, str] = {}
-        with self.ledger.store.open():
-            for key, ask in asks.items():
-                try:
-                    reservations[key] = self.ledger.reserve(self._worst(ask, batch=True))
-                except BudgetReached as error:
-                    self._stop(error)
-                    break
+        for key, ask in asks.items():
+            try:
+                reservations[key] = self.ledger.reserve(self._worst(ask, batch=True))
+            except BudgetReached as error:
+                self._stop(error)
+                break
         return reservations
 
     def _settle(self, reservations: Iterable[str]) -> None:
@@ -178,10 +219,16 @@ class ModelDrafter:
         if wait:
             self.batches.wait(names)
         for name in names:
-            if self.batches.ended(name):
-                results = list(self.batches.results(name))
-                with self.ledger.store.open():
-                    self._take_in(name, results, {row.key: row for row in under_way if row.batch == name})
+            if not self.batches.ended(name):
+                continue
+            sent = {row.key: row for row in under_way if row.batch == name}
+            results = self.batches.results(name)
+            with self.ledger.store.open():
+                if results is None:
+                    self.ledger.lose(row.reservation for row in sent.values())
+                    self.batches.forget(sent)
+                else:
+                    self._take_in(name, results, sent)
 
     def _take_in(
         self, batch: str, results: Iterable[MessageBatchIndividualResponse], sent: Mapping[str, Batched]
@@ -198,8 +245,12 @@ class ModelDrafter:
                     used = answer.nano_usd
                 case "errored":
                     error = one.result.error.error
-                    kind = AskFailure.UNREACHABLE if error.type in _MAY_PASS else AskFailure.BAD_REQUEST
+                    own = is_of_the_request(error.type, error.message)
+                    kind = AskFailure.BAD_REQUEST if own else AskFailure.UNREACHABLE
                     self._failures[one.custom_id] = Failure(kind, f"{error.type}: {error.message}")
+                    if is_money(error.type, error.message):
+                        self.ledger.end(error.message)
+                        self.stopped = self.stopped or error.message
                 case _:
                     self._failures[one.custom_id] = Failure(AskFailure.EXPIRED, f"batch {batch}: {one.result.type}")
             self.ledger.settle(row.reservation, used)
@@ -207,23 +258,7 @@ class ModelDrafter:
         self.batches.forget(done)
 
     def _answer(self, asked: str, message: Message, *, batch: bool) -> Answer:
-        usage = message.usage
-        tokens = Tokens(
-            input=usage.input_tokens,
-            output=usage.output_tokens,
-            cache_write=usage.cache_creation_input_tokens or 0,
-            cache_read=usage.cache_read_input_tokens or 0,
-        )
-        return Answer(
-            text="".join(block.text for block in message.content if block.type == "text"),
-            stop_reason=str(message.stop_reason),
-            model=message.model,
-            input_tokens=tokens.input,
-            output_tokens=tokens.output,
-            cache_write_tokens=tokens.cache_write,
-            cache_read_tokens=tokens.cache_read,
-            nano_usd=self.rules.cost(asked, tokens, batch=batch),
-        )
+        return answer_of(message, asked, self.rules, batch=batch)
 
     def _worst(self, ask: Ask[Any], *, batch: bool) -> int:
         tokens = Tokens(cache_write=ask.most_input_tokens, output=ask.max_tokens)
@@ -244,8 +279,7 @@ class ModelDrafter:
             return Asked(ask, None, Failure(AskFailure.NOT_THE_FORM, _problems(error)), answer)
 
     def _stop(self, error: Exception) -> None:
-        said = error.api_message if isinstance(error, anthropic.APIStatusError) else None
-        self.stopped = self.stopped or said or str(error)
+        self.stopped = self.stopped or _said(error)
 
 
 def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
@@ -254,18 +288,13 @@ def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
     return ModelDrafter(client, Answers(kept), Ledger(kept, rules, run), Batches(kept, client))
 
 
-def _failed(error: anthropic.APIStatusError) -> AskFailure:
-    return (
-        AskFailure.UNREACHABLE
-        if error.status_code in {408, 409, 429} or error.status_code >= 500
-        else (AskFailure.BAD_REQUEST)
-    )
+def _is_of_the_moment(error: Exception) -> bool:
+    return not isinstance(error, anthropic.APIStatusError) or may_pass(error)
+
+
+def _said(error: Exception) -> str:
+    return str(getattr(error, "api_message", None) or getattr(error, "message", None) or error)
 
 
 def _problems(error: ValidationError) -> str:
     return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-
-
-def accepted(asked: Iterable[Asked[Form]]) -> list[Form]:
-    """Return the answers that came in their form."""
-    return [one.form for one in asked if one.form is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -22,7 +22,12 @@ def _now() -> datetime:
 
 @dataclass(frozen=True)
 class Ledger:
-    """What a run and a month have cost, with what is reserved; several processes share the month."""
+    """What a run and a month have cost, with what is reserved; several processes share the month.
+
+    A reservation counts until it is settled. Of a request that nobody can say of whether it was answered, as of one
+    whose process was killed or whose line broke, it counts as spent for good: no limit is passed that way, and it is a
+    cent at most.
+    """
 
     store: Store
     rules: ModelRules
@@ -58,6 +63,11 @@ class Ledger:
         """Put what a request did cost in the place of what was reserved; 0 where it was never looked at."""
         with self.store.open() as database:
             database.execute("UPDATE ledger SET nano_usd = ?, settled = 1 WHERE id = ?", (nano_usd, reservation))
+
+    def lose(self, reservations: Iterable[str]) -> None:
+        """Count as spent what was reserved for requests that may have been answered, though no answer came."""
+        with self.store.open() as database:
+            database.executemany("UPDATE ledger SET settled = 1 WHERE id = ?", [(one,) for one in reservations])
 
     def end(self, reason: str) -> None:
         """Let no part of this run ask again, in no process: the provider takes no more of our money."""
