@@ -26,9 +26,7 @@ def shown(first: str, last: str, **columns: Any) -> Row:
     return example(DOC.format("cut"), "lib.cut", first, last, **columns)
 
 
-def found(
-    snippets: list[Row], changed: Row, state: Row = STAYS, migrations: tuple[Row, ...] = ()
-) -> list[Candidate]:
+def found(snippets: list[Row], changed: Row, state: Row = STAYS, migrations: tuple[Row, ...] = ()) -> list[Candidate]:
     history = History(releases("1.0", "1.1", "1.2", "1.3"), [state], [changed], lambda path, version: None)
     used = [use for row in snippets for use in usages(row, {"cut": "lib.cut"})]
     return candidates(snippets, used, [changed], migrations, history, R)
