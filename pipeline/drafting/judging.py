@@ -17,7 +17,7 @@ class Trial:
 
     `reference` must pass. Where its functions do nothing the module must fail; or, if `apart` is given, each of the
     modules there, by the name of the one test that it holds. `other` is right for another version and must fail, if it
-    is given.
+    is given. By `import_names`, those of the library, an import that fails is told to be for want of its API.
     """
 
     id: str
@@ -27,6 +27,7 @@ class Trial:
     reference: str
     other: str | None = None
     apart: Mapping[str, str] = field(default_factory=dict)
+    import_names: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _emptied(trial: Trial) -> list[Case]:
 
 def _case(trial: Trial, role: str, program: str, tests: str) -> Case:
     key, cover = f"{trial.id} {role}", role == "reference"
-    return Case(key, "", program, test_file=tests, module=trial.module, cover=cover)
+    names = trial.import_names
+    return Case(key, "", program, import_names=names, test_file=tests, module=trial.module, cover=cover)
 
 
 def _uncovered(program: str, covered: Coverage) -> str:

@@ -6,6 +6,7 @@ import json
 import uuid
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,14 +40,21 @@ def server() -> Iterator[ModelServer]:
 def drafter(server: ModelServer, tmp_path: Path) -> Make:
     """Make drafters that share a store, as runs one after another do; the keywords are other rules."""
 
-    def make(
-        now: datetime = datetime(2026, 11, 22, tzinfo=UTC), run: str = "", timeout: float = 20, **changes: Any
-    ) -> ModelDrafter:
-        quick = {"poll_s": 0, "wait_s": 0.05, "longest_pause_s": 0}
-        rules = load(RULES / "models.yaml", ModelRules).model_copy(update=quick | changes)
-        sdk = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=timeout)
-        store, client = Store(tmp_path / "model.sqlite"), Client(rules, sdk)
-        batches = Batches(store, client, sleep=lambda _: None)
-        return ModelDrafter(client, Answers(store), Ledger(store, rules, run or uuid.uuid4().hex, lambda: now), batches)
+    return partial(model_drafter_at, server, tmp_path)
 
-    return make
+
+def model_drafter_at(
+    server: ModelServer,
+    folder: Path,
+    now: datetime = datetime(2026, 11, 22, tzinfo=UTC),
+    run: str = "",
+    timeout: float = 20,
+    **changes: Any,
+) -> ModelDrafter:
+    """Make a drafter that keeps its answers in a folder and asks a server, with little patience."""
+    quick = {"poll_s": 0, "wait_s": 0.05, "longest_pause_s": 0}
+    rules = load(RULES / "models.yaml", ModelRules).model_copy(update=quick | changes)
+    sdk = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=timeout)
+    store, client = Store(folder / "model.sqlite"), Client(rules, sdk)
+    batches = Batches(store, client, sleep=lambda _: None)
+    return ModelDrafter(client, Answers(store), Ledger(store, rules, run or uuid.uuid4().hex, lambda: now), batches)

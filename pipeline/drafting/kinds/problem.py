@@ -64,9 +64,10 @@ class _Court:
         return {trial.id: found.problem for trial, found in zip(trials, self.kind.judge.judge(trials), strict=True)}
 
     def _trial(self, wanted: Unwritten, text: Text) -> Trial:
-        environment = self.places[wanted.changed.version].environment
+        place = self.places[wanted.changed.version]
         other = text.starting_code + text.other_solution if text.other_solution else None
-        return Trial(wanted.id, environment, MODULE, text.hidden, text.program, other)
+        names = place.row["import_names"]
+        return Trial(wanted.id, place.environment, MODULE, text.hidden, text.program, other, import_names=names)
 
     def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
         problems = {wanted.id: tested(wanted, text) for wanted, text in drafts}
