@@ -225,7 +225,7 @@ class House:
         return validation_stage(**tables, runner=runner)
 
     def draft_migrations(self, **tables: list[Row]) -> Output:
-        """Run the drafted_migrations stage in the sandbox of this machine; nothing is run where no model drafts."""
+        """Run the migrated_code stage in the sandbox of this machine; nothing is run where no model drafts."""
         if self.drafter is None:
             return Output({name: [] for name in drafted_migrations.TABLES}, seen=0, made=0)
         from pipeline.drafted_migrations.stage import Migrating, drafted_migrations_stage

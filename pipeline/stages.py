@@ -45,7 +45,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "controlled",
         "environments",
         "validation",
-        "drafted_migrations",
+        "migrated_code",
         "judgements",
         "review",
         "gate",
@@ -216,7 +216,7 @@ def _proof(house: House) -> Iterator[Stage]:
         version=3,
     )
     yield _stage(
-        "drafted_migrations",
+        "migrated_code",
         reads="releases snippets usages symbols changes lifecycles documents migrations environments verdicts",
         writes=" ".join(drafted_migrations.TABLES),
         depends=lambda: (
@@ -381,7 +381,7 @@ def _proof(house: House) -> Iterator[Stage]:
     )
     yield _stage(
         "functions_gate",
-        reads="functions function_runs snippets published_changes",
+        reads="functions function_runs refused_functions snippets published_changes",
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking],
         run=lambda **tables: functions_gate_stage(

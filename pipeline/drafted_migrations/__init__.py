@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.lake import Row
 
 TABLES = ("drafted_migrations", "drafted_rewrites", "drafted_verdicts", "drafted_descriptions", "refused_migrations")
-"""What the stage `drafted_migrations` writes; empty where no model drafts."""
+"""What the stage `migrated_code` writes; empty where no model drafts."""
 
 
 def with_drafted(

@@ -1,4 +1,4 @@
-"""The rows of the stage `drafted_migrations`."""
+"""The rows of the stage `migrated_code`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The stage `drafted_migrations`: a model writes the side of a migration that no codemod could, and it is run."""
+"""The stage `migrated_code`: a model writes the side of a migration that no codemod could, and it is run."""
 
 from __future__ import annotations
 

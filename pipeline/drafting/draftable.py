@@ -98,7 +98,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
 
     Whether they fail there is known only when a model is there to be asked: they are not run before.
     """
-    yield from refused_by(lake, library, ("drafted_migrations",))
+    yield from refused_by(lake, library, ("migrated_code",))
     for row in lake.read("drafted_rewrites", library):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
