@@ -18,7 +18,7 @@ from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.model.tally import Tally
 from pipeline.drafting.summary import Spent, keep_tallies, spent_by, tallies_of
 from pipeline.house import House
-from pipeline.lake import Count, read_counts, run_stage, sha256_json, write_json
+from pipeline.lake import Count, Lake, read_counts, run_stage, sha256_json, write_json
 from pipeline.publish import Published, publish
 from pipeline.rules import load_profile, plain
 from pipeline.runs import RunRecord, now, record_beginning
@@ -116,9 +116,13 @@ def published_of(refresh: Refresh) -> Published | None:
 
 def left_out(refresh: Refresh) -> dict[str, str]:
     """Return the sources of code that could not be asked for any of the libraries, each with why and what to do."""
-    house = refresh.house()
-    asked = [house.lake.read("rejects", library, pc.field("stage") == "gather") for library in plan(refresh)]
-    notes = [row for rows in asked for row in rows if row["reason"] == RejectReason.SOURCE_LEFT_OUT]
+    return sources_left_out(Lake(settings().lake), plan(refresh))
+
+
+def sources_left_out(lake: Lake, libraries: Iterable[str]) -> dict[str, str]:
+    """Return the sources of code that the lake says could not be asked for libraries, each with why and what to do."""
+    where = (pc.field("stage") == "gather") & (pc.field("reason") == RejectReason.SOURCE_LEFT_OUT)
+    notes = [row for library in libraries for row in lake.read("rejects", library, where)]
     return {row["key"]: row["detail"] for row in sorted(notes, key=lambda row: (row["key"], row["detail"]))}
 
 

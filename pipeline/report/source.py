@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.summary import spent_by, tallies_of
-from pipeline.house import House
-from pipeline.lake import replacing
+from pipeline.lake import Lake, replacing
 from pipeline.publish import latest
-from pipeline.refresh import Refresh, counts_of, left_out, published_of, totals
+from pipeline.refresh import Refresh, counts_of, published_of, sources_left_out, totals
 from pipeline.report.data import DraftsTold, Ran, Report, report_of
 from pipeline.report.page import page_of
 from pipeline.runs import RunRecord, read_record, record_end, recorded_runs
@@ -80,7 +80,7 @@ def report(meant: Meant) -> Report:
     before = _before(ran.record) if ran else None
     older = _older(meant.snapshot, before) if meant.snapshot else None
     drafts = _drafts(ran.record) if ran else None
-    sources = left_out(_refresh(ran.record)) if ran else {}
+    sources = sources_left_out(Lake(settings().lake), ran.record.libraries) if ran else {}
     return report_of(ran, meant.snapshot, before, older, drafts, sources)
 
 
@@ -139,7 +139,7 @@ def _order(snapshot: Path) -> tuple[str, int]:
 
 
 def _drafts(record: RunRecord) -> DraftsTold:
-    house = House(settings(), _refresh(record).house().profile, _refresh(record).period, record.run)
-    rows = draftable(house.lake, record.libraries, house.rules)
+    rules = CurationRules.read()
+    standing = counted(draftable(Lake(settings().lake), record.libraries, rules))
     folder = _refresh(record).folder
-    return DraftsTold(tallies_of(folder), spent_by(settings().answers, house.rules.models, record.run), counted(rows))
+    return DraftsTold(tallies_of(folder), spent_by(settings().answers, rules.models, record.run), standing)
