@@ -9,7 +9,7 @@ import pytest
 from pipeline.lake import Row, table
 from pipeline.review import FlagRules, flags_stage, kinds_by_instance
 from pipeline.rules import RULES, RuleError, load
-from pipeline.terms import Agreement, DirectiveKind, FlagKind, Outcome
+from pipeline.terms import Agreement, Direction, DirectiveKind, FlagKind, MigrationBasis, Outcome, Same
 from tests.review.world import OLD, RENAMED, World, world
 
 FLAGS = load(RULES / "flags.yaml", FlagRules)
@@ -74,6 +74,57 @@ def test_each_kind_can_be_switched_off(kind: FlagKind) -> None:
 def test_a_rename_as_sure_as_the_rule_asks_is_not_flagged() -> None:
     sure = RENAMED | {"confidence": FLAGS.rename_unsure.below_confidence}
     assert flagged(world().but(changes=[sure])) == set()
+
+
+UNSURE = RENAMED | {"confidence": 0.7}
+
+
+def said(same: Same) -> Row:
+    return {"change_id": UNSURE["id"], "same": same, "model": "m", "reason": "Both read a page."}
+
+
+def unsure(world: World, judgements: Sequence[Row], rules: FlagRules = QUIET) -> dict[str, str]:
+    """The evidence of flags on unsure renames, by instance."""
+    output = flags_stage(
+        world.completions, world.migrations, world.drafts, [], world.releases, world.changes, world.verdicts,
+        world.snippets, [], rules, judgements,
+    )  # fmt: skip
+    kind = FlagKind.RENAME_UNSURE
+    return {row["instance_id"]: row["evidence"] for row in output.tables["flags"] if row["kind"] == kind}
+
+
+@pytest.mark.parametrize("same", Same)
+def test_what_a_model_says_of_a_guess_stands_in_the_flag_and_takes_it_away_only_where_rules_say_so(same: Same) -> None:
+    made = world().but(changes=[UNSURE])
+    plain, told = unsure(made, []), unsure(made, [said(same)])
+    assert told.keys() == plain.keys() != set()
+    assert set(told.values()) == {
+        f"{evidence}; one API, says m: {same}. Both read a page." for evidence in plain.values()
+    }
+    trusting = QUIET.rename_unsure.model_copy(update={"settled_by_model": True})
+    left = unsure(made, [said(same)], QUIET.model_copy(update={"rename_unsure": trusting}))
+    assert left == ({} if same is Same.YES else told)
+
+
+@pytest.mark.parametrize(
+    ("paths", "names"),
+    [(("lib.fetch", "lib.load"), {Same.NO}), (("lib.fetch.a", "lib.load.a"), {Same.NO}),
+     (("lib.fetch.a", "lib.load.b"), set()), (("lib.other", "lib.load"), set())],
+    ids=["the API itself", "a member of both", "another member", "another API"],
+)  # fmt: skip
+def test_where_a_model_says_no_migrations_that_rest_on_the_guess_are_flagged_whatever_their_tag_is(
+    paths: tuple[str, str], names: set[Same]
+) -> None:
+    made = world()
+    up = {"path": paths[0], "target_path": paths[1], "change_id": None, "basis": MigrationBasis.RENAMED}
+    row = made.one("migrations", "1.1") | up | {"direction": Direction.OLD_TO_NEW}
+    back = row | {"id": "back", "path": paths[1], "target_path": paths[0], "direction": Direction.NEW_TO_OLD}
+    resting = made.but(changes=[UNSURE], completions=[], migrations=[row, back])
+    flagged = {same for same in Same if len(unsure(resting, [said(same)])) == 2}
+    assert flagged == names
+    assert all(unsure(resting, [said(same)]) == {} for same in set(Same) - names)
+    other = [one | {"basis": MigrationBasis.EXAMPLE_CHANGED} for one in (row, back)]
+    assert unsure(resting.but(migrations=other), [said(Same.NO)]) == {}
 
 
 def test_the_audit_draws_its_share_by_id_and_the_same_again() -> None:
