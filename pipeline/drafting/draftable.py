@@ -12,7 +12,15 @@ from pipeline.drafted_migrations.candidates import unasked
 from pipeline.judgements.pairs import guesses
 from pipeline.lake import Lake
 from pipeline.repository import wanting_requirements
-from pipeline.terms import Drafter, DraftKind, DraftStanding, RejectReason, RequirementBasis
+from pipeline.terms import (
+    Drafter,
+    DraftKind,
+    DraftStanding,
+    Outcome,
+    RejectReason,
+    RequirementBasis,
+    VerdictRole,
+)
 
 if TYPE_CHECKING:
     from pipeline.curation import CurationRules
@@ -116,10 +124,32 @@ def _judgements(lake: Lake, library: str, rules: CurationRules) -> Told:
         yield pair.key, DraftStanding.MISSING, f"{pair.path} to {pair.new_path} with confidence {pair.confidence:.2f}"
 
 
+def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Told:
+    of_reference = (pc.field("role") == VerdictRole.REFERENCE) & (pc.field("outcome") == Outcome.PASSED)
+    passed = {row["subject_id"] for row in lake.read("verdicts", library, of_reference, ("subject_id",))}
+    told = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
+    of_examples = ((key.partition(" ")[0], standing, why) for key, standing, why in told)
+    silent = [one for one in of_examples if one[0] in passed]
+    yield from (one for one in silent if one[1] != DraftStanding.MISSING)
+    missing = [one for one in silent if one[1] == DraftStanding.MISSING]
+    yield from missing[: rules.drafts.task_function.max_per_library]
+    yield from written(lake, library, "functions", "snippet_id", "code_drafter")
+
+
+def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Told:
+    functions = lake.read("functions", library, columns=("id", "lacking"))
+    lacking = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
+    yield from ((key, DraftStanding.MISSING, f"no test of {kinds}") for key, kinds in lacking.items())
+    yield from (one for one in refused_by(lake, library, ("functions",)) if one[0] in lacking)
+    yield from written(lake, library, "functions", "id", "tests_drafter")
+
+
 OF_KIND: Mapping[DraftKind, OfKind] = {
     DraftKind.DESCRIPTION: _descriptions,
     DraftKind.INSTRUCTION: _instructions,
     DraftKind.REQUIREMENT: _requirements,
+    DraftKind.TASK_FUNCTION: _task_functions,
+    DraftKind.FUNCTION_TESTS: _function_tests,
     DraftKind.MIGRATED_CODE: _migrations,
     DraftKind.RENAME_JUDGEMENT: _judgements,
 }
