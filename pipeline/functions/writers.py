@@ -64,7 +64,8 @@ class FunctionWriter(Protocol):
 class Untested:
     """A function whose tests are too few: its program, the pytest module that it has, or "", and the kinds wanted.
 
-    The tests import the program as `module`, and do not use what `hidden` names. `other` is code that is right for
+    The tests import the program as `module`, and do not use what `hidden` names; `import_names` are the library's
+    modules. `other` is code that is right for
     another version, which the tests must fail for; None where they need not.
     """
 
@@ -79,6 +80,7 @@ class Untested:
     tests: str
     lacking: tuple[TestKind, ...]
     hidden: tuple[str, ...]
+    import_names: tuple[str, ...] = ()
     other: str | None = None
 
 

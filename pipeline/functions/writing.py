@@ -184,12 +184,12 @@ def _trial(one: Untaken, written: WrittenFunction, library: Library) -> Trial | 
 
 
 def _untested(trial: Trial, lacking: tuple[TestKind, ...], text: str, places: Mapping[str, Place]) -> Untested:
-    function = trial.function
+    function, place = trial.function, places[trial.function.version]
     return Untested(
         id=function.id,
         library=function.library,
         version=function.version,
-        environment=places[function.version].environment,
+        environment=place.environment,
         module=function.module,
         function=function.name,
         program=function.program,
@@ -197,6 +197,7 @@ def _untested(trial: Trial, lacking: tuple[TestKind, ...], text: str, places: Ma
         tests=trial.tests.text,
         lacking=lacking,
         hidden=function.hidden,
+        import_names=tuple(place.row["import_names"]),
     )
 
 

@@ -25,13 +25,15 @@ def functions_gate_stage(
     rules: QualityRules,
     least: FunctionRules,
     masking: MaskingRules,
+    refused_functions: Iterable[Row] = (),
 ) -> Output:
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, or there are fewer tests or kinds than `least` wants), NOT_COVERED (they execute less of the
     program), and what `mask_function` refuses. A function is `discriminating` if code that
-    passes in the other version fails here as the rules list.
+    passes in the other version fails here as the rules list. One of which a model's tests were refused is flagged
+    DRAFT_REJECTED.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in function_runs:
@@ -43,6 +45,7 @@ def functions_gate_stage(
         rules,
         least,
         masking,
+        frozenset(row["function_id"] for row in refused_functions),
     )
     results = [result for row in functions for result in _published(row, facts)]
     rows = [result for result in results if not isinstance(result, Reject)]
@@ -60,6 +63,7 @@ class _Facts:
     rules: QualityRules
     least: FunctionRules
     masking: MaskingRules
+    refused: frozenset[str | None]
 
 
 def _published(function: Row, facts: _Facts) -> Iterator[Row | Reject]:
@@ -103,6 +107,7 @@ def _proof(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Row:
 
 def _origin(function: Row, facts: _Facts) -> Row:
     flags = [FlagKind.DESCRIPTION_REDACTED] if function["redacted"] else []
+    flags += [FlagKind.DRAFT_REJECTED] if function["id"] in facts.refused else []
     known = function["change_id"] in facts.published_changes
     return {
         **source_columns(facts.snippets[function["snippet_id"]]),

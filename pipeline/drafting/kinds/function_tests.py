@@ -77,7 +77,7 @@ class ModelTests:
 
 
 def _trial(one: Untested, tests: Assembled) -> Trial:
-    return Trial(one.id, one.environment, one.module, tests.text, one.program, one.other, tests.apart)
+    return Trial(one.id, one.environment, one.module, tests.text, one.program, one.other, tests.apart, one.import_names)
 
 
 def _written(drafted: Drafted[FunctionTests], one: Untested, judgement: Judgement | None) -> WrittenTests | Refusal:

@@ -84,7 +84,7 @@ class ModelFunctions:
         problems: dict[str, str | None] = {}
         for _, names in sorted(groups.items()):
             environment = examples[names[0]].environment
-            cases = [Case(name, "", programs[name]) for name in names]
+            cases = [Case(name, "", programs[name], import_names=sorted(examples[name].api.roots)) for name in names]
             for result in run_cases(environment, cases, self.sandbox, self.validation, self.workers):
                 passed = result.outcome is Outcome.PASSED
                 said = f"code: imported, it ends as {result.outcome}:\n{result.detail or ''}".strip()

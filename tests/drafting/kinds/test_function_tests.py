@@ -62,6 +62,7 @@ def untested(environment: Any, **changes: Any) -> Untested:
         tests="",
         lacking=tuple(TestKind),
         hidden=("grow",),
+        import_names=("lib",),
     )
     return replace(one, **changes)
 

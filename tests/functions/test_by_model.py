@@ -1,0 +1,194 @@
+"""Task functions and tests that a model writes, from the request to the published row, run in the real sandbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from pipeline.drafting import DraftingRules, OfflineWriter
+from pipeline.drafting.judging import RunJudge
+from pipeline.drafting.kinds.function_tests import ModelTests
+from pipeline.drafting.kinds.rules import FunctionTestsRules, TaskFunctionRules
+from pipeline.drafting.kinds.task_function import ModelFunctions
+from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.environments import EnvironmentStore, find_sandbox
+from pipeline.functions import FunctionRules, FunctionWriters, functions_stage
+from pipeline.instances import MaskingRules
+from pipeline.lake import Output, Row, table
+from pipeline.publish import QualityRules, functions_gate_stage
+from pipeline.rules import RULES, load
+from pipeline.terms import Drafter, DraftKind, Evidence, FlagKind, Outcome, RejectReason, TestKind
+from pipeline.usage import UsageRules
+from pipeline.validation import Runner, ValidationRules
+from tests.drafting.conftest import drafter, server  # noqa: F401 - fixtures
+from tests.drafting.kinds.test_description import data_of
+from tests.instances.rows import TAGGING, document, life, releases, symbol, verdict
+from tests.model_server import Fault, ModelServer
+from tests.problems.examples import RULES_OF_PROBLEMS, example
+from tests.problems.stores import Store, store_of
+
+pytestmark = pytest.mark.slow
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+VALIDATION = load(RULES / "validation.yaml", ValidationRules)
+FUNCTIONS = load(RULES / "functions.yaml", FunctionRules)
+MASKING = load(RULES / "masking.yaml", MaskingRules)
+OF_FUNCTION = load(RULES / "drafts" / "task_function.yaml", TaskFunctionRules)
+OF_TESTS = load(RULES / "drafts" / "function_tests.yaml", FunctionTestsRules)
+
+SILENT = example(">>> from lib import take\n>>> first = take([1, 2, 3], 2)\n", "lib.take")
+FAILED = example(">>> from lib import take\n>>> first = take(1, 2)\n", "lib.take")
+STATED = example(">>> import lib\n>>> lib.same(True)\n[True]\n", "lib.same", "1.0", "1.1")
+SAME = "def same(flag): return None if flag is None else [flag]\n"
+SOURCES = {"1.0": SAME, "1.1": SAME + "def take(items, n): return items[:n]\n"}
+TABLES: dict[str, list[Row]] = {
+    "releases": releases("1.0", "1.1"),
+    "snippets": [SILENT, FAILED, STATED],
+    "rewrites": [],
+    "symbols": [symbol("lib.take", "1.1"), symbol("lib.same", "1.0", "1.1")],
+    "changes": [],
+    "lifecycles": [life("lib.take", "1.1", "1.1", introduced=True), life("lib.same", "1.0", "1.1")],
+    "documents": [
+        document("lib.take", "Return the first items.", "1.1"),
+        document("lib.same", "Put a flag into a list.", "1.0", "1.1"),
+    ],
+    "api_documents": [],
+    "verdicts": [verdict(SILENT["id"], "1.1", Outcome.PASSED), verdict(FAILED["id"], "1.1", Outcome.WRONG_EXCEPTION)],
+}
+PROGRAM = "from lib import take\n\ndef beginning(items, length):\n    return take(items, length)\n"
+FUNCTION = {"code": PROGRAM, "function": "beginning", "description": "Return so many items from the start of a list."}
+OF_BEGINNING = {
+    "return_type": "assert isinstance(beginning([1], 1), list)",
+    "normal_input": "assert beginning([1, 2, 3], 2) == [1, 2]",
+    "boundary_values": "assert beginning([], 2) == []",
+    "functionality": "assert beginning('abc', 1) == 'a'",
+}
+OF_SAME = {"boundary_values": "assert solve('') == ['']"}
+
+Make = Callable[..., ModelDrafter]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return store_of(SOURCES, tmp_path_factory.mktemp)
+
+
+def reply(params: dict[str, Any], **bad: str) -> dict[str, Any]:
+    """Answer what is asked, well, but for tests of the kinds of `bad`."""
+    told = data_of(params)
+    if "api" in told:
+        return {"text": json.dumps(FUNCTION)}
+    good = OF_BEGINNING if told["function"] == "beginning" else OF_SAME
+    return {"text": json.dumps({"tests": [{"kind": kind, "code": (good | bad)[kind]} for kind in told["wanted"]]})}
+
+
+def made_by(store: Store, model: ModelDrafter | None) -> Output:
+    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
+    writers = None
+    if model is not None:
+        run = runner.sandbox, VALIDATION
+        judge = RunJudge(*run, OF_TESTS.min_coverage, QUALITY.fails_in_target)
+        functions = ModelFunctions(model, OF_FUNCTION, DRAFTING, *run)
+        writers = FunctionWriters(functions, ModelTests(model, OF_TESTS, judge))
+    output = functions_stage(
+        **TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, tagging=TAGGING,
+        usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, writer=OfflineWriter(DRAFTING),
+        runner=runner, writers=writers,
+    )  # fmt: skip
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    assert output.seen == output.made + len(output.rejects)
+    return output
+
+
+def published(output: Output) -> list[Row]:
+    tables = {name: rows for name, rows in output.tables.items() if name != "function_environments"}
+    gated = functions_gate_stage(
+        **tables, snippets=TABLES["snippets"], published_changes=[], rules=QUALITY, least=FUNCTIONS, masking=MASKING
+    )
+    for row in gated.tables["published_functions"]:
+        table("published_functions").check(row)
+    return list(gated.tables["published_functions"])
+
+
+@pytest.fixture(scope="module")
+def offline(store: Store) -> Output:
+    return made_by(store, None)
+
+
+def test_an_example_that_states_nothing_becomes_a_function_and_kinds_that_none_gives_are_added(
+    store: Store,
+    offline: Output,
+    drafter: Make,  # noqa: F811
+    server: ModelServer,  # noqa: F811
+) -> None:
+    server.reply = reply
+    output = made_by(store, drafter())
+    (taken,) = [row for row in output.tables["functions"] if row["path"] == "lib.take"]
+    assert (taken["code"], taken["function"], taken["parameters"]) == (PROGRAM, "beginning", ["items", "length"])
+    assert taken["code_drafter"] == taken["tests_drafter"] == taken["drafter"] == Drafter.MODEL
+    assert {taken[kind] for kind in TestKind} == {1}
+    assert (taken["lacking"], taken["description"]) == ([], FUNCTION["description"])
+    assert taken["tokens"] > 0
+    assert taken["nano_usd"] > 0
+    assert SILENT["id"] not in {reject.key for reject in output.rejects}
+    assert FAILED["id"] in {reject.key for reject in output.rejects}, "what fails is no example of anything"
+    rows = [row for row in published(output) if row["function_id"] == taken["id"]]
+    assert {row["granularity"] for row in rows} == {"token", "line", "block"}
+    assert {(row["evidence"], row["other_outcome"]) for row in rows} == {(Evidence.EXECUTED, Outcome.API_MISSING)}
+    assert all(row["coverage"] == 1 and not row["flags"] for row in rows)
+
+    (own,) = offline.tables["functions"]
+    (more,) = [row for row in output.tables["functions"] if row["path"] == "lib.same"]
+    assert (own["lacking"], more["lacking"]) == ([TestKind.BOUNDARY_VALUES], [])
+    added = f"def test_boundary_values_1():\n    {OF_SAME['boundary_values']}\n"
+    assert more["tests"] == f"{own['tests']}\n\n{added}"
+    assert (more["id"], more["code_drafter"], more["tests_drafter"]) == (own["id"], Drafter.OFFLINE, Drafter.MODEL)
+    assert more["recorded_tests"] == own["recorded_tests"]
+
+
+def test_without_a_model_nothing_of_it_is_there(offline: Output) -> None:
+    assert offline.tables["refused_functions"] == []
+    assert {row["tests_drafter"] for row in offline.tables["functions"]} == {Drafter.OFFLINE}
+    assert {reject.reason for reject in offline.rejects} >= {RejectReason.NO_CHECK}
+    assert offline.notes == []
+
+
+def test_where_tests_are_refused_the_example_is_no_function_and_the_function_is_flagged(
+    store: Store,
+    drafter: Make,  # noqa: F811
+    server: ModelServer,  # noqa: F811
+) -> None:
+    bad = {kind: f"assert {code.partition('assert ')[2]} or True" for kind, code in OF_BEGINNING.items()}
+    server.reply = lambda params: reply(params, **bad)
+    output = made_by(store, drafter())
+    assert {row["path"] for row in output.tables["functions"]} == {"lib.same"}
+    refused = output.tables["refused_functions"]
+    assert {(row["kind"], row["snippet_id"]) for row in refused} == {
+        (DraftKind.FUNCTION_TESTS, SILENT["id"]), (DraftKind.FUNCTION_TESTS, STATED["id"]),
+    }  # fmt: skip
+    assert {note.reason for note in output.notes} == {RejectReason.DRAFT_REFUSED}
+    assert (SILENT["id"], RejectReason.NO_CHECK) in {(reject.key, reject.reason) for reject in output.rejects}
+    (same,) = output.tables["functions"]
+    assert same["tests_drafter"] == Drafter.OFFLINE
+    rows = published(output)
+    assert {FlagKind.DRAFT_REJECTED in row["flags"] for row in rows} == {True}
+
+
+def test_where_money_ends_the_example_waits_and_the_function_stands(
+    store: Store,
+    drafter: Make,  # noqa: F811
+    server: ModelServer,  # noqa: F811
+) -> None:
+    server.faults = [Fault(402, "no credit")]
+    output = made_by(store, drafter())
+    reasons = {reject.key: reject.reason for reject in output.rejects}
+    assert reasons[SILENT["id"]] == RejectReason.DRAFT_WAITING
+    assert [row["path"] for row in output.tables["functions"]] == ["lib.same"]
+    assert {note.reason for note in output.notes} == {RejectReason.DRAFT_WAITING}
+    assert output.tables["refused_functions"] == []
