@@ -6,17 +6,32 @@ limits, which the API does not take. Nothing of the provider's SDK is imported h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from pipeline.terms import Same, TestKind
 
+# Controls but tab and line feed, what turns the direction of a text, and what ends lines for some readers only.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+
 
 class Form(BaseModel):
-    """Base of every form: what is not asked for is refused."""
+    """Base of every form: what is not asked for is refused, and characters that no reader sees."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @model_validator(mode="after")
+    def _is_seen(self) -> Self:
+        for name, value in self:
+            for text in value if isinstance(value, list) else [value]:
+                if isinstance(text, str) and (found := _UNSEEN.search(text)):
+                    raise ValueError(f"{name} holds U+{ord(found[0]):04X}, which no reader sees: write it as an escape")
+        return self
 
 
 class Description(Form):

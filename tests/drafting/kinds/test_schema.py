@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from enum import StrEnum
 from typing import Any, Literal
@@ -112,3 +113,15 @@ def test_what_is_sent_is_what_the_sdk_would_send_but_for_the_words(kind: str) ->
     form = dict(rules.form)
     assert transform_schema(form) == form, "nothing of it has to be rewritten for the API"
     assert rules.answer.model_config["extra"] == "forbid"
+
+
+@pytest.mark.parametrize(
+    "text", ["a\0b", "a\x1b[2J", "a\u202eb", "a\u2066b", "a\u2028b", "\ufeffa", "a\rb"], ids=lambda text: ascii(text)
+)
+def test_characters_that_no_reader_sees_are_refused_wherever_they_stand(text: str) -> None:
+    item = {"kind": "a", "size": 1}
+    good = {"text": "a\n\tß", "items": [item, item], "mode": "fast", "note": None}
+    assert Answer.model_validate_json(json.dumps(good)).text == "a\n\tß"
+    for changed in ({"text": text}, {"note": text}):
+        with pytest.raises(ValueError, match=r"holds U\+[0-9A-F]{4}, which no reader sees"):
+            Answer.model_validate_json(json.dumps(good | changed))
