@@ -14,7 +14,8 @@ from pipeline.rules import RULES
 from pipeline.stages import stages_of
 
 DRAFTING = {"drafting": "description", "controlled": "description", "contexts": "instruction",
-            "repository_tasks": "requirement"}  # fmt: skip
+            "repository_tasks": "requirement", "migrated_code": "migrated_code",
+            "judgements": "rename_judgement"}  # fmt: skip
 
 
 @pytest.fixture
