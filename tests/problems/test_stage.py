@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import shutil
-import sysconfig
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
 from pipeline.drafting import DraftingRules
-from pipeline.environments import Environment, EnvironmentStore, Wanted, find_sandbox
+from pipeline.environments import EnvironmentStore, find_sandbox
 from pipeline.lake import Output, Row, table
 from pipeline.problems import problems_stage
 from pipeline.publish import QualityRules, problems_gate_stage
 from pipeline.rules import RULES, load
 from pipeline.terms import (
-    EnvironmentOutcome,
     Evidence,
     FlagKind,
     GitChameleonCategory,
     Outcome,
     ProblemRun,
     RejectReason,
-    Rung,
 )
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner, ValidationRules
-from tests.instances.rows import START, TAGGING
+from tests.instances.rows import TAGGING
 from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.stores import Store, store_of
 from tests.problems.world import INTRODUCED, TABLES
-from tests.validation.conftest import empty_environment
 
 pytestmark = pytest.mark.slow
 
@@ -55,38 +50,9 @@ def steady(n): return id(object()) if n > 5 else n
 }
 
 
-class Store:
-    """Environments of the library's releases, made beforehand; what is asked of `EnvironmentStore` here."""
-
-    workers = 1
-
-    def __init__(self, environments: dict[str, Environment]) -> None:
-        self.environments = environments
-
-    def build(self, wanted: Wanted) -> Row:
-        assert wanted.tools == ("pytest",)
-        environment = self.environments[wanted.version]
-        return dict.fromkeys(("python_full", "detail", "missing", "build_s")) | {
-            "library": "lib", "version": wanted.version, "outcome": EnvironmentOutcome.BUILT,
-            "python": environment.python_version, "cutoff": START, "rung": Rung.WHEELS, "attempts": [],
-            "lock_id": f"lock-{wanted.version}", "lock": f"lib=={wanted.version}\n", "import_names": ["lib"],
-        }  # fmt: skip
-
-    def open(self, row: Row) -> Environment:
-        return self.environments[row["version"]]
-
-
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    found = {}
-    for version, source in SOURCES.items():
-        found[version] = empty_environment(tmp_path_factory.mktemp(f"lib{version}"))
-        packages = found[version].site_packages
-        (packages / "lib.py").write_text(source)
-        for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-            shutil.copytree(Path(sysconfig.get_path("purelib"), name), packages / name)
-        shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), packages)
-    return Store(found)
+    return store_of(SOURCES, tmp_path_factory.mktemp)
 
 
 def made_by(store: Store, **changed: Any) -> Output:

@@ -25,7 +25,8 @@ def read_code(text: str, max_chars: int) -> ast.Module:
             tree = ast.parse(text)
         ast.unparse(tree)
     except SyntaxError as error:
-        raise BadCode(f"it does not parse, line {error.lineno}: {error.msg}") from None
+        where = f", line {error.lineno}" if error.lineno else ""
+        raise BadCode(f"it does not parse{where}: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise BadCode(f"it cannot be read: {error}") from None
     return tree
