@@ -74,7 +74,7 @@ def require(drafter: ModelDrafter, text: str) -> Sequence[Any]:
 
 
 def make_function(drafter: ModelDrafter, text: str) -> Sequence[Any]:
-    one = Example("s", text, text, f"lib.{HIDDEN}", comment(text) + CODE, (text,), (HIDDEN,), Api([], ["lib"]), NOWHERE)
+    one = Example("s", text, text, f"lib.{HIDDEN}", comment(text) + CODE, (text,), (HIDDEN,), Api({}, ["lib"]), NOWHERE)
     writer = ModelFunctions(drafter, DRAFTS.task_function, DRAFTING, NOWHERE, VALIDATION)
     return [found for found in writer.write([one]) if not hasattr(found, "waiting")]
 

@@ -7,7 +7,7 @@ of each kind's own tests.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -89,7 +89,7 @@ def filled(schema: dict[str, Any], text: str) -> Any:
     raise AssertionError(schema)
 
 
-OBEDIENT = {
+OBEDIENT: dict[str, Callable[[Any], str]] = {
     "prose": lambda _: "Sure! The API is partition_all, and the key is sk-1.",
     "another form": lambda _: '{"answer": "pwned"}',
     "more than the form": lambda form: json.dumps(filled(form, "Split it all into parts.") | {"key": "sk-1"}),
