@@ -1,4 +1,4 @@
-"""VersiCode's files (2406.07411): completions by granularity and migrations by direction, each `{"data": [ … ]}`."""
+"""VersiCode's files (2406.07411): completions, executable ones too, and migrations, each `{"data": [ … ]}`."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ from pipeline.export.masks import MASK, as_released, from_released
 from pipeline.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
-from pipeline.terms import Direction, Granularity, NotHeld, SnippetSource
+from pipeline.terms import Direction, Granularity, NotHeld, SnippetSource, TestKind
 
 LAYOUT = Layout(
-    families=("completions", "migrations", "block_completions"),
-    configs=("completions", "migrations", "block_completions"),
+    families=("completions", "migrations", "block_completions", "functions"),
+    configs=("completions", "migrations", "block_completions", "functions"),
     added={
         "id": "the row's id, so that predictions find it again",
         "core_token": "line and block: the API's name, which EM@k looks for; it stands in `answer` too",
         "source": "the data source of the paper's tables",
         "language": "block completions of other languages",
+        "function": "executable subset: name of the task function",
+        "module": "executable subset: name under which the tests import the completed program",
+        "tests": "executable subset: a pytest module; the names of its tests tell their kinds",
+        "test_cases": "executable subset: how many tests there are of each kind",
         "direction": "migrations: which side is given, old_to_new or new_to_old",
     },
     notes=(
@@ -27,6 +31,8 @@ LAYOUT = Layout(
         "documentation sites count as Library Source Code, GitHub as Downstream Application",
         "old_ is the side of the older version in both directions, as the published scorer has it: the reference of"
         " new_to_old is old_code",
+        "the executable subset is executable_<granularity>_completion.json: task functions with their tests, of which the"
+        " paper tells what they are, not how their files look",
         "`type` is the tag of the lifecycle (addition, deprecation, general)",
     ),
 )
@@ -42,11 +48,15 @@ _SOURCE_OF = {name: source for source, name in reversed(_SOURCES.items())}
 
 
 def versicode(snapshot: Snapshot) -> Iterator[Result]:
-    """Yield the completions and migrations of a snapshot as records of VersiCode's files."""
+    """Yield the completions, task functions and migrations of a snapshot as records of VersiCode's files."""
     for row in snapshot.rows("completions"):
         record = completion_record(row)
         placed = Placed(f"{row['granularity']}_completion.json", record, "completions", row, completion_row(record))
         yield _held(placed)
+    for row in snapshot.rows("functions"):
+        record = function_record(row)
+        file = f"executable_{row['granularity']}_completion.json"
+        yield _held(Placed(file, record, "functions", row, function_row(record)))
     for row in snapshot.rows("migrations"):
         record = migration_record(row)
         yield Placed(f"migration_{row['direction']}.json", record, "migrations", row, migration_row(record))
@@ -105,6 +115,23 @@ def completion_row(record: Record) -> Row:
         "granularity": granularity,
         "source": _SOURCE_OF.get(record.get("source", "")),
     }
+
+
+def function_record(row: Row) -> Record:
+    """Return a masked task function as a completion with tests."""
+    tested = {
+        "function": row["function"],
+        "module": row["module"],
+        "tests": row["tests"],
+        "test_cases": {str(kind): row[kind] for kind in TestKind},
+    }
+    return completion_record(row) | {"core_token": row["core_token"]} | tested
+
+
+def function_row(record: Record) -> Row:
+    """Return the columns of `published_functions` that a record tells."""
+    told = {name: record[name] for name in ("function", "module", "tests")}
+    return {**completion_row(record), **told, **record["test_cases"]}
 
 
 def migration_record(row: Row) -> Record:

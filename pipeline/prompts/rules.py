@@ -20,6 +20,7 @@ CONFIGS: Mapping[Family, tuple[str, ...]] = {
     Family.CONTEXT: ("completions", "contexts"),
     Family.CONTROLLED: ("controlled_completions",),
     Family.BLOCK_COMPLETION: ("block_completions",),
+    Family.FUNCTION: ("functions",),
     Family.MIGRATION: ("migrations",),
     Family.PROBLEM: ("problems",),
     Family.REPOSITORY_TASK: ("repository_tasks",),

@@ -27,12 +27,13 @@ FAMILIES = (
     "block_completions",
     "controlled_completions",
     "problems",
+    "functions",
     "repository_tasks",
     "scenes",
 )
 """The instance families; other tables say where their rows come from."""
 
-_DESCRIBED = ("completions", "migrations")
+_DESCRIBED = ("completions", "migrations", "functions")
 """The families whose rows say which model described them."""
 
 _ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}

@@ -24,6 +24,7 @@ class _Shown:
 _SHOWN: Mapping[str, _Shown] = {
     "published_completions": _Shown("published_completions", "id", ("masked_code", "description")),
     "published_block_completions": _Shown("published_block_completions", "id", ("masked_code", "description")),
+    "published_functions": _Shown("published_functions", "id", ("masked_code", "description")),
     "published_contexts": _Shown(
         "published_contexts JOIN (SELECT id, core_token FROM published_completions) ON completion_id = id",
         "completion_id",
@@ -38,6 +39,7 @@ _SHOWN: Mapping[str, _Shown] = {
 
 _MASKED = {
     "published_completions": "granularity",
+    "published_functions": "granularity",
     "published_block_completions": f"'{Granularity.BLOCK}'",
 }
 """Tables with masked code, and where the level of the mask is told."""

@@ -25,6 +25,7 @@ TABLES: dict[str, str] = {
     "block_completions": "published_block_completions",
     "controlled_completions": "published_controlled_completions",
     "problems": "published_problems",
+    "functions": "published_functions",
     "repository_tasks": "published_repository_tasks",
     "scenes": "published_scenes",
     "contexts": "published_contexts",
@@ -35,6 +36,7 @@ TABLES: dict[str, str] = {
     "documents": "documents",
     "environments": "environments",
     "flags": "flags",
+    "function_environments": "function_environments",
     "lifecycles": "lifecycles",
     "problem_environments": "problem_environments",
     "projects": "projects",
@@ -53,7 +55,7 @@ TABLES: dict[str, str] = {
 _BY_MODEL = {"rewrites": "drafted_rewrites", "verdicts": "drafted_verdicts"}
 """Tables of the lake whose rows stand with those that rules made, in the columns that both have."""
 
-TAGGED = ("completions", "migrations", "controlled_completions", "problems")
+TAGGED = ("completions", "migrations", "controlled_completions", "problems", "functions")
 """The families whose rows have tags."""
 
 # An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.

@@ -99,6 +99,7 @@ SCORERS: Mapping[Family, Callable[[Row, str], Values]] = {
     Family.CONTEXT: expression,
     Family.CONTROLLED: expression,
     Family.BLOCK_COMPLETION: block_completion,
+    Family.FUNCTION: completion,
     Family.MIGRATION: migration,
     Family.PROBLEM: problem,
     Family.REPOSITORY_TASK: repository_task,

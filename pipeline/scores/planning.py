@@ -53,7 +53,7 @@ class Sources:
         Errors: SnapshotError.
         """
         examples = [row for file in ("snippets", "rewrites") for row in rows_of(snapshot, file, _EXAMPLE)]
-        files = ("environments", "problem_environments")
+        files = ("environments", "problem_environments", "function_environments")
         environments = [row for file in files for row in rows_of(snapshot, file, _ENVIRONMENT)]
         by_lock = {row["lock_id"]: row for row in environments if row["lock_id"]}
         projects = {row["id"]: row for row in rows_of(snapshot, "projects", _PROJECT)}
@@ -67,6 +67,9 @@ class Sources:
         if of not in self.examples:
             raise SnapshotError(f"no snippet {of} in the snapshot: run `driftline verify` on it")
         return self.examples[of]
+
+
+_OF_EXAMPLES = frozenset({Family.COMPLETION, Family.MIGRATION})
 
 
 def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
@@ -84,7 +87,7 @@ def plan_control(task: Task, sources: Sources) -> Sequence[Run]:
     Errors: SnapshotError.
     """
     left_out = control(task)
-    if left_out is None or fails_for_certain(task, _example(task, sources)):
+    if left_out is None or (task.family in _OF_EXAMPLES and fails_for_certain(task, _example(task, sources))):
         return []
     return [replace(run, control=True) for run in plan(task, left_out, sources)]
 
@@ -117,6 +120,12 @@ def _displaying(example: Row, reference: str, program: str) -> Case:
     """Return the case of a program: its statements with what they are to display, or all of it, which has to run."""
     checks = stated_outputs(example["preamble"], example["checks"], reference, program)
     return Case("", "", program, checks or ())
+
+
+def _function(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
+    row = task.row
+    case = Case("", "", filled(row, sample), test_file=row["tests"], module=row["module"])
+    yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
 
 
 def _problem(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
@@ -159,6 +168,7 @@ def _in_project(
 
 _PLANNERS: Mapping[Family, Callable[[Task, str, Sources], Iterator[Run]]] = {
     Family.COMPLETION: _completion,
+    Family.FUNCTION: _function,
     Family.MIGRATION: _migration,
     Family.PROBLEM: _problem,
     Family.REPOSITORY_TASK: _repository_task,

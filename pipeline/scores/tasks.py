@@ -44,6 +44,12 @@ SHELVES: Mapping[Family, Shelf] = {
     Family.CONTEXT: Shelf("contexts", "completion_id", ("hint", "reference_call", "right_context_few_lines")),
     Family.CONTROLLED: Shelf("controlled_completions", "id", ("hint", "reference_call", "document_id")),
     Family.BLOCK_COMPLETION: Shelf("block_completions", "id", ("answer", "core_token")),
+    Family.FUNCTION: Shelf(
+        "functions",
+        "id",
+        ("granularity", "answer", "core_token"),
+        ("masked_code", "tests", "module", "lock_id"),
+    ),
     Family.MIGRATION: Shelf(
         "migrations",
         "id",

@@ -10,6 +10,7 @@ class Family(Term):
     CONTEXT = "context", "code before a cursor that has begun an expression (LibEvolutionEval, realistic)"
     CONTROLLED = "controlled", "a prompt made from a version's API documentation (LibEvolutionEval, controlled)"
     BLOCK_COMPLETION = "block_completion", "masked code in another language (VersiCode)"
+    FUNCTION = "function", "a masked function with tests, with the version (VersiCode's executable subset)"
     MIGRATION = "migration", "code to be rewritten for another version (VersiCode)"
     PROBLEM = "problem", "a problem to be solved in a version (GitChameleon)"
     REPOSITORY_TASK = "repository_task", "a function's body in its project (EvoCodeBench)"

@@ -52,6 +52,39 @@ def problem() -> Row:
     )
 
 
+def function(granularity: Granularity) -> Row:
+    """A task function whose reference passes its tests on any Python, masked at a level."""
+    masked_code, answer = {
+        Granularity.TOKEN: ("def solve(a, b):\n    return [token-mask](a, b)\n", "max"),
+        Granularity.LINE: ("def solve(a, b):\n    [line-mask]\n", "return max(a, b)"),
+        Granularity.BLOCK: ("def solve(a, b):\n    [block-mask]\n", "return max(a, b)"),
+    }[granularity]
+    return filled(
+        "published_functions",
+        id=f"function-{granularity}",
+        library="lib",
+        version="2.0",
+        release_time=TIME,
+        versicode_tag=VersiCodeTag.ADDITION,
+        libevolutioneval_tag=LibEvolutionEvalTag.INTRODUCED,
+        source=SnippetSource.DOCSTRING,
+        description="Return the larger of two numbers.",
+        code="def solve(a, b):\n    return max(a, b)\n",
+        core_token="max",
+        granularity=granularity,
+        masked_code=masked_code,
+        answer=answer,
+        function="solve",
+        module="function_f",
+        tests="from function_f import solve\n\n\ndef test_normal_input_1():\n    assert solve(1, 2) == 2\n",
+        return_type=0,
+        normal_input=1,
+        boundary_values=0,
+        functionality=0,
+        canary="canary of the test, long enough",
+    )
+
+
 def context(completion: Row) -> Row:
     """What stands around the use that a completion hides."""
     return filled(
@@ -189,6 +222,7 @@ def lake_tables(sha256: str = "0" * 64) -> Tables:
         "published_contexts": [context(completions[0])],
         "published_controlled_completions": [controlled()],
         "published_problems": [problem()],
+        "published_functions": [function(granularity) for granularity in Granularity],
         "projects": [project(sha256)],
         "published_repository_tasks": [task()],
         "published_scenes": [scene(kind) for kind in Scene],

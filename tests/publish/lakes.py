@@ -11,12 +11,15 @@ from typing import Any
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl import Period
 from pipeline.drafting import DraftingRules
+from pipeline.functions import FunctionRules
+from pipeline.instances import MaskingRules
 from pipeline.lake import Lake, Output, Row, content_id
 from pipeline.problems import ProblemRules
 from pipeline.publish import (
     Published,
     QualityRules,
     controlled_gate_stage,
+    functions_gate_stage,
     gate_stage,
     problems_gate_stage,
     publish,
@@ -33,6 +36,7 @@ from pipeline.terms import (
     DocumentSource,
     EnvironmentOutcome,
     FlagKind,
+    FunctionRun,
     Outcome,
     ParameterKind,
     ParameterSource,
@@ -42,6 +46,7 @@ from pipeline.terms import (
     SymbolKind,
 )
 from tests.contexts.rows import CONTEXTS, WRITER
+from tests.functions import rows as functions
 from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
 from tests.problems.rows import problem, run
 from tests.repository.rows import task
@@ -88,6 +93,7 @@ def tables(known: World | None = None) -> Tables:
             contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
         ),
         **_problems(known.snippets, known.releases, quality),
+        **_functions(known.snippets, quality),
         **_projects(quality),
         "api_documents": documents,
         "changes": known.changes,
@@ -116,6 +122,18 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     least = load(RULES / "problems.yaml", ProblemRules)
     gated = problems_gate_stage(rows, runs, snippets, releases, [], quality, least)
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
+
+
+def _functions(snippets: list[Row], quality: QualityRules) -> Tables:
+    """A task function made of the first snippet, and where it was run."""
+    rows = [functions.function(snippet_id=snippets[0]["id"])]
+    runs = [
+        functions.run(FunctionRun.TESTS, Outcome.PASSED),
+        functions.run(FunctionRun.EMPTIED, Outcome.FAILED_ASSERTION),
+    ]
+    least, masking = load(RULES / "functions.yaml", FunctionRules), load(RULES / "masking.yaml", MaskingRules)
+    gated = functions_gate_stage(rows, runs, snippets, [], quality, least, masking)
+    return {**_rows(gated), "function_environments": [_environment("1.1")]}
 
 
 def _projects(quality: QualityRules) -> Tables:

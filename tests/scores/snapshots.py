@@ -83,6 +83,14 @@ PROBLEM = {
     "module": "sample",
     "lock_id": "lock",
 }
+FUNCTION = {
+    "id": "function",
+    "library": "demo",
+    "granularity": "block",
+    "answer": "page = demo.load(number)\n    return page",
+    "core_token": "load",
+    "discriminating": False,
+}
 REPOSITORY_TASK = {
     "id": "task",
     "library": "demo",
@@ -106,6 +114,7 @@ TASKS: dict[str, list[dict[str, Any]]] = {
     "block_completions": [BLOCK],
     "migrations": [MIGRATION],
     "problems": [PROBLEM],
+    "functions": [FUNCTION],
     "repository_tasks": [REPOSITORY_TASK],
     "api_documents": DOCUMENTS,
 }
@@ -117,6 +126,7 @@ REFERENCES = {
     ("block", "block_completion"): BLOCK["answer"],
     ("migration", "migration"): MIGRATION["target_code"],
     ("problem", "problem"): "result = demo.load(1)\n",
+    ("function", "function"): "page = demo.load(number)\nreturn page\n",
     ("task", "repository_task"): "    self.show()\n    load(1)\n",
 }
 """What stood there, by id and family."""

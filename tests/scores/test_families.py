@@ -17,7 +17,7 @@ from pipeline.scores.api import _called_and_bound, _expressions, _tree, _walk, a
 from pipeline.scores.families import SCORERS
 from pipeline.scores.reading import read
 from pipeline.terms import Family, Metric
-from tests.scores.snapshots import BLOCK, CONTEXT, LINE, MIGRATION, PROBLEM, REPOSITORY_TASK, TOKEN
+from tests.scores.snapshots import BLOCK, CONTEXT, FUNCTION, LINE, MIGRATION, PROBLEM, REPOSITORY_TASK, TOKEN
 
 CALLING = PROBLEM | {"starting_code": "import demo\ndemo.load(1)\n"}
 WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
@@ -35,6 +35,9 @@ WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
         (Family.MIGRATION, MIGRATION, "from demo import load\nload(2)\n", {"em": 1, "ism": 1, "pm": 0.75, "cdc": 1}),
         (Family.MIGRATION, MIGRATION, "from demo import fetch\nfetch(1)\n", {"em": 0, "ism": 0, "pm": 0, "cdc": 0}),
         (Family.MIGRATION, MIGRATION, "from demo import load\nload(2\n", {"em": 1, "ism": 0, "pm": 0, "cdc": 0}),
+        (Family.FUNCTION, FUNCTION, "page = demo.load(1)\nreturn page", {"em": 1, "ism": 7 / 8, "pm": 7 / 8, "cdc": 1}),
+        (Family.FUNCTION, FUNCTION, "return None", {"em": 0, "ism": 0, "cdc": 0}),
+        (Family.FUNCTION, TOKEN, "load", {"em": 1}),
         (Family.BLOCK_COMPLETION, BLOCK, "Page page = new Page(1);", {"em": 1, "ism": 0.5, "pm": 0.5}),
         (Family.BLOCK_COMPLETION, BLOCK, "Pages page;", {"em": 0, "ism": 0, "pm": 0}),
         (Family.CONTEXT, CONTEXT, "load(2)", {"api_f1": 1}),

@@ -33,6 +33,13 @@ CHECKS = [
     {"statement": "lines = wrap('a b', 1)\n", "expected": None, "options": []},
     {"statement": "lines\n", "expected": "['a', 'b']\n", "options": []},
 ]
+SOLVE = "from textwrap import wrap\n\ndef solve(text):\n"
+TESTED = {
+    "core_token": "wrap",
+    "tests": "from body import solve\ndef test_normal_input_1():\n    assert solve('a b') == ['a', 'b']\n",
+    "module": "body",
+    "lock_id": "lock",
+}
 UNFINISHED = "import textwrap\ndef solve(text):\n"
 OF_WRAP = {"code": CODE, "core_token": "wrap"}
 TABLES_OF_WRAP: dict[str, list[dict[str, Any]]] = {
@@ -47,6 +54,11 @@ TABLES_OF_WRAP: dict[str, list[dict[str, Any]]] = {
     "problems": [
         PROBLEM | {"starting_code": "import textwrap\n", "hidden_tests": "from sample import result\ndef test_it():\n    assert result == ['a', 'b']\n", "test": "assert len(result) == 2"},
         PROBLEM | {"id": "unfinished", "starting_code": UNFINISHED, "hidden_tests": "from sample import solve\ndef test_it():\n    assert solve('a b') == ['a', 'b']\n", "test": "assert solve('')== []"},
+    ],
+    "functions": [
+        {"id": "body", "library": "demo", "granularity": "block", "answer": "return wrap(text, 1)", "masked_code": f"{SOLVE}    [block-mask]\n", **TESTED},
+        {"id": "name", "library": "demo", "granularity": "token", "answer": "wrap", "masked_code": f"{SOLVE}    return [token-mask](text, 1)\n".replace("import wrap", "import [token-mask]"), **TESTED},
+        {"id": "comment", "library": "demo", "granularity": "line", "answer": "wrap('')", "masked_code": f"{SOLVE}    [line-mask]\n    return ['a', 'b']\n", **TESTED},
     ],
     "snippets": [
         {"id": "s1", "preamble": "", "code": CODE, "checks": CHECKS},
@@ -119,6 +131,19 @@ def test_a_problem_has_hidden_tests_and_a_visible_one(folder: Path, runners: Run
     found = scored(folder, runners, {"id": "problem", "completions": texts})
     assert passes(found)["problem", 1][0] == 0.5
     assert passes(found, Metric.PASS_VISIBLE)["problem", 1][0] == 1.0
+
+
+def test_a_function_passes_with_its_tests(folder: Path, runners: Runners) -> None:
+    found = scored(
+        folder,
+        runners,
+        {"id": "body", "completions": ["    return wrap(text, 1)", "return text.split()", "pass", "return wrap(text)"]},
+        {"id": "name", "completions": ["wrap", "fill"]},
+        {"id": "comment", "completions": ["wrap('')"]},
+    )
+    assert passes(found)["function", 1] == (0.5, 2, 0)
+    unheard = [(one.reason, one.id) for one in found.excluded if one.reason is Exclusion.NOT_DISCRIMINATING]
+    assert unheard == [(Exclusion.NOT_DISCRIMINATING, "comment")]
 
 
 def test_a_problem_may_be_answered_as_its_prompt_asks_the_whole_program_in_a_code_block(

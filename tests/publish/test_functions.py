@@ -1,0 +1,110 @@
+"""What becomes of task functions at the gate: proof, kinds of tests, coverage, and a row for each level of masking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.functions import FunctionRules
+from pipeline.instances import MaskingRules, unmask
+from pipeline.lake import Output, Row, table
+from pipeline.publish import QualityRules, functions_gate_stage
+from pipeline.rules import RULES, load
+from pipeline.terms import Evidence, FlagKind, FunctionRun, Granularity, Outcome, RejectReason
+from tests.functions.rows import CODE, SNIPPET, function, run
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+LEAST = load(RULES / "functions.yaml", FunctionRules)
+MASKING = load(RULES / "masking.yaml", MaskingRules)
+
+PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED_ASSERTION}
+
+
+def gated(
+    outcomes: dict[FunctionRun, Outcome], executed: int = 3, snippet: Row | None = None, **columns: Any
+) -> Output:
+    runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
+    snippets = [SNIPPET | (snippet or {})]
+    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING)
+
+
+def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
+    rows = gated(PROVEN).tables["published_functions"]
+    assert {row["granularity"]: row["answer"] for row in rows} == {
+        Granularity.TOKEN: "take",
+        Granularity.LINE: "return lib.take(items, number)",
+        Granularity.BLOCK: "return lib.take(items, number)",
+    }
+    assert len({row["id"] for row in rows}) == 3
+    for row in rows:
+        table("published_functions").check(row)
+        assert unmask(row["masked_code"], row["granularity"], row["answer"], row["core_token"]) == CODE
+        assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
+    "no licence": ({"outcomes": PROVEN, "snippet": {"licence": None}}, RejectReason.LICENCE, "no licence"),
+    "another licence": ({"outcomes": PROVEN, "snippet": {"licence": "GPL-3.0-only"}}, RejectReason.LICENCE, "GPL"),
+    "not run": ({"outcomes": {}}, RejectReason.NOT_PROVEN, "not run"),
+    "a reference that fails": (
+        {"outcomes": PROVEN | {FunctionRun.TESTS: Outcome.FLAKY}}, RejectReason.NOT_PROVEN, "flaky",
+    ),
+    "tests that pass with nothing": (
+        {"outcomes": PROVEN | {FunctionRun.EMPTIED: Outcome.PASSED}}, RejectReason.NO_CHECK, "ends as passed",
+    ),
+    "time, which may be the machine's": (
+        {"outcomes": PROVEN | {FunctionRun.EMPTIED: Outcome.TIMED_OUT}}, RejectReason.NO_CHECK, "timed_out",
+    ),
+    "too few tests": ({"outcomes": PROVEN, "functionality": 0}, RejectReason.NO_CHECK, "2 tests of 2 kinds"),
+    "too few kinds": (
+        {"outcomes": PROVEN, "normal_input": 0, "return_type": 0, "functionality": 3}, RejectReason.NO_CHECK, "1 kinds",
+    ),
+    "too few lines": ({"outcomes": PROVEN, "executed": 2}, RejectReason.NOT_COVERED, "66.7% of the program"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_function_that_says_too_little_is_refused_once(case: str) -> None:
+    given, reason, detail = REFUSED[case]
+    output = gated(**given)
+    (reject,) = output.rejects
+    assert (reject.key, reject.reason, output.made) == ("f", reason, 0)
+    assert detail in reject.detail
+
+
+DECIDED = {
+    "code for the other version that fails here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_CODEMOD: Outcome.SIGNATURE_MISMATCH},
+        (FunctionRun.OTHER_CODEMOD, Evidence.EXECUTED, True),
+    ),
+    "code for the other version that passes here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_EXAMPLE: Outcome.PASSED},
+        (FunctionRun.OTHER_EXAMPLE, Evidence.STATIC, False),
+    ),
+    "code that is wrong there too": (
+        {FunctionRun.OTHER_THERE: Outcome.FAILED_ASSERTION, FunctionRun.OTHER_EXAMPLE: Outcome.FAILED_ASSERTION,
+         FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, False),
+    ),
+    "nothing known": ({}, (None, Evidence.STATIC, False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DECIDED)
+def test_whether_the_version_decides(case: str) -> None:
+    others, expected = DECIDED[case]
+    row = gated(PROVEN | others).tables["published_functions"][0]
+    assert (row["other_code"], row["evidence"], row["discriminating"]) == expected
+
+
+def test_a_description_with_a_name_cut_out_is_to_be_looked_at() -> None:
+    row = gated(PROVEN, redacted=True).tables["published_functions"][0]
+    assert row["flags"] == [FlagKind.DESCRIPTION_REDACTED]
+
+
+def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
+    output = gated(PROVEN, code=f"{CODE}# [line-mask]\n")
+    assert {reject.key: reject.reason for reject in output.rejects} == dict.fromkeys(
+        [f"f {level}" for level in Granularity], RejectReason.LEAKS_ANSWER
+    )
