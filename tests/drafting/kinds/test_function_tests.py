@@ -95,6 +95,7 @@ def test_good_ones_become_a_module_whose_names_tell_their_kinds(write, server):
     assert asked["wanted"] == {"return_type": 1, "normal_input": 1, "boundary_values": 2, "functionality": 3}
 
 
+@pytest.mark.slow
 def test_what_a_function_has_stays_and_counts_for_its_coverage(write, server, installed):  # noqa: F811
     server.reply = in_turn([EDGE, FURTHER])
     lacking = (TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)
@@ -117,6 +118,7 @@ def test_more_of_a_kind_that_is_there_are_counted_on(write, server, installed): 
     assert list(found.kinds) == ["test_normal_input_2", "test_boundary_values_1"]
 
 
+@pytest.mark.slow
 def test_code_for_another_version_is_told_apart(write, server, installed):  # noqa: F811
     server.reply = in_turn(GOOD)
     (found,) = write(untested(installed, other=OTHER))
@@ -178,6 +180,7 @@ def test_what_is_not_accepted_is_said(write, server, installed, bad):  # noqa: F
     assert max(map(len, told.values())) < 6000
 
 
+@pytest.mark.slow
 def test_lines_that_no_test_reaches_are_asked_for_until_they_are_reached(write, server):
     server.reply = in_turn(changed("boundary_values", "assert larger(1, 0) == 1"), GOOD)
     (found,) = write()
@@ -185,6 +188,7 @@ def test_lines_that_no_test_reaches_are_asked_for_until_they_are_reached(write, 
     assert "line 5: raise ValueError(by)" in data_of(server.asked[1])["refused"]["reason"]
 
 
+@pytest.mark.slow
 def test_after_so_many_tries_it_is_given_up(write, server):
     answers = [changed("normal_input", f"assert larger(1, 2) == {number}") for number in (4, 5)]
     server.reply = in_turn(*answers)

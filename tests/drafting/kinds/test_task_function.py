@@ -80,7 +80,10 @@ READ = {
     "nothing returned": ({"code": PROGRAM.replace("return ", "")}, "returns nothing"),
     "does something at import": ({"code": PROGRAM + "\nprint(larger(1, 2))"}, "it runs 'print(larger(1, 2))'"),
     "no import": ({"code": PROGRAM.replace("from lib import Box\n", "")}, "nothing imports or defines Box"),
-    "not about the API": ({"code": PROGRAM.replace("Box(size).grow(by)", "Box(size + by).size")}, "uses lib.Box.grow by that path"),
+    "not about the API": (
+        {"code": PROGRAM.replace("Box(size).grow(by)", "Box(size + by).size")},
+        "uses lib.Box.grow by that path",
+    ),
     "not in a function": (
         {"code": PROGRAM.replace("Box(size).grow(by)", "size + by") + "\nX = Box(1).grow(2)"},
         "gives a hidden name away: 'grow'",
