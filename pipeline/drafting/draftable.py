@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from pipeline.drafted_migrations.candidates import unasked
 from pipeline.judgements.pairs import guesses
 from pipeline.lake import Lake
+from pipeline.problems.changed import undecided
 from pipeline.repository import wanting_requirements
 from pipeline.terms import (
     Drafter,
@@ -144,12 +145,28 @@ def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Told:
     yield from written(lake, library, "functions", "id", "tests_drafter")
 
 
+def _problems(lake: Lake, library: str, rules: CurationRules) -> Told:
+    """Tell the changes about which a model has written problems, or may be asked to: so many as it is asked about."""
+    yield from refused_by(lake, library, ("problems",))
+    problems, kind = lake.read("problems", library), rules.drafts.problem
+    for row in problems:
+        # A lake of before models wrote problems has no such column.
+        if row.get("drafter") == Drafter.MODEL:
+            yield row["change_id"], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+    left = undecided(lake.read("changes", library), problems, kind.kinds)
+    left.sort(key=lambda change: (not change["breaking"], kind.kinds.index(change["kind"]), change["id"]))
+    for change in left[: kind.max_per_library]:
+        detail = f"{change['path']} in {change['new_version']}: {change['kind']}, and no example decides it"
+        yield change["id"], DraftStanding.MISSING, detail
+
+
 OF_KIND: Mapping[DraftKind, OfKind] = {
     DraftKind.DESCRIPTION: _descriptions,
     DraftKind.INSTRUCTION: _instructions,
     DraftKind.REQUIREMENT: _requirements,
     DraftKind.TASK_FUNCTION: _task_functions,
     DraftKind.FUNCTION_TESTS: _function_tests,
+    DraftKind.PROBLEM: _problems,
     DraftKind.MIGRATED_CODE: _migrations,
     DraftKind.RENAME_JUDGEMENT: _judgements,
 }

@@ -63,7 +63,6 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "too long a body": ({"solution": "    x = 1\n" * 20}, "it has 20 statements, at most 12"),
     "too much code": ({"solution": "    x = 1\n" * 1000}, "solution: it has 10000 characters, at most 6000"),
     "nested too deeply": ({"solution": DEEP}, "solution: it cannot be read"),
-    "a null byte": ({"solution": "    return '\0'\n"}, "solution: it does not parse: source code"),
     "an other solution that is none": ({"other_solution": "    return (\n"}, "other_solution: it does not parse"),
     "not the API": ({"solution": "    return [items]\n"}, "solution: it does not use lib.chop"),
     "the release's number": (
