@@ -67,7 +67,7 @@ def name_of(kind: TestKind, number: int) -> str:
     return f"test_{kind}_{number}"
 
 
-def tests_in(text: str) -> Tests:
+def read_tests(text: str) -> Tests:
     """Read the kinds of the tests of a pytest module from their names.
 
     Errors: ValueError for a test whose name tells no kind.

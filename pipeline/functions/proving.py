@@ -11,7 +11,7 @@ from pipeline.drafting.judging import emptied
 from pipeline.functions.choosing import Choice
 from pipeline.functions.function import Function, Tests
 from pipeline.functions.rules import FunctionRules
-from pipeline.functions.testing import Evidence, evidence_of, inputs_of, tests_of
+from pipeline.functions.testing import Evidence, evidence_of, inputs_of, write_tests
 from pipeline.instances.history import Tagging
 from pipeline.lake import Reject, Row, content_id
 from pipeline.problems.recording import Tried, read_told, record
@@ -90,8 +90,8 @@ class Known:
         if stated_only:
             evidence = Evidence(evidence.stated, (), (), None)
         task, written, module = choice.shown.task, choice.written, choice.function.module
-        tests = tests_of(task, written, evidence, rules, module)
-        stated = tests_of(task, written, Evidence(evidence.stated, (), (), None), rules, module)
+        tests = write_tests(task, written, evidence, rules, module)
+        stated = write_tests(task, written, Evidence(evidence.stated, (), (), None), rules, module)
         program, role = choice.other_program, choice.other_role
         return Trial(
             function=choice.function,

@@ -95,7 +95,7 @@ def _tells(case: CaseOf) -> bool:
     return "None" not in (case.outcome.value, case.outcome.shown)
 
 
-def tests_of(task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str) -> Tests:
+def write_tests(task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str) -> Tests:
     """Write the tests of a function, as many of each kind as the rules take and the evidence gives."""
     by_kind = _by_kind(written, evidence, rules)
     tests = {

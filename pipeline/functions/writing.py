@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from pipeline.drafting import Refusal, Text, Written
 from pipeline.drafting.kinds.rules import FunctionTestsRules
-from pipeline.functions.function import Function, Tests, tests_in
+from pipeline.functions.function import Function, Tests, read_tests
 from pipeline.functions.proving import By, Trial, coverage_of, prove
 from pipeline.functions.untaken import Untaken, is_named
 from pipeline.functions.writers import (
@@ -85,7 +85,7 @@ def improve(
     changed: list[Trial] = []
     for (trial, _), written in zip(asked, writers.tests.write(wanted), strict=True):
         if isinstance(written, WrittenTests):
-            changed.append(replace(trial, tests=tests_in(written.tests), tests_by=_by(written), runs=[]))
+            changed.append(replace(trial, tests=read_tests(written.tests), tests_by=_by(written), runs=[]))
         else:
             key = trial.function.id
             row = _of_version(trial.snippet, trial.function.version, DraftKind.FUNCTION_TESTS, key)
