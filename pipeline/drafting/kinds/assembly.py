@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pipeline.drafting.kinds.code import BadCode, read_code
 from pipeline.drafting.kinds.forms import FunctionTest
 from pipeline.drafting.kinds.programs import incomplete
-from pipeline.functions.function import name_of, tests_in
+from pipeline.functions.function import name_of, read_tests
 from pipeline.functions.writers import Untested
 from pipeline.snippets.names import free_names
 from pipeline.terms import TestKind
@@ -51,7 +51,7 @@ def assemble(tests: Sequence[FunctionTest], one: Untested) -> Assembled:
 
     Errors: SyntaxError, RecursionError of code that `body_problem` refuses.
     """
-    numbers = Counter(tests_in(one.tests).kinds.values())
+    numbers = Counter(read_tests(one.tests).kinds.values())
     kinds: dict[str, TestKind] = {}
     apart: dict[str, str] = {}
     for test in tests:

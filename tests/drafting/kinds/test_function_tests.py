@@ -12,7 +12,7 @@ from pipeline.drafting import Refusal
 from pipeline.drafting.judging import RunJudge
 from pipeline.drafting.kinds.function_tests import ModelTests
 from pipeline.drafting.kinds.rules import FunctionTestsRules
-from pipeline.functions.function import tests_in as kinds_in
+from pipeline.functions.function import read_tests as kinds_in
 from pipeline.functions.writers import Untested, WrittenTests
 from pipeline.rules import RULES, load
 from pipeline.terms import Outcome, TestKind
