@@ -14,7 +14,7 @@ import yaml
 
 from pipeline.publish import Published, verify
 from pipeline.refresh import left_out
-from tests.crawl.documentation.site_server import Pages
+from tests.crawl.documentation.site_server import Pages, inventory
 from tests.crawl.documentation.site_server import served as serve_pages
 from tests.crawl.github.hub import TOKEN, Hub
 from tests.crawl.github.hub import serve as serve_hub
@@ -71,9 +71,13 @@ def posts() -> Site:
 
 
 def documentation(pages: Pages) -> None:
+    """The site tells of what changed in its version, so that its words stand for the docstring where that is asked for."""
     sources.documentation(pages)
+    entries = ["demo.greet py:function 1 guide.html#$ -", "guide std:doc -1 guide.html Guide"]
+    pages.put("/en/v2.0/objects.inv", inventory(entries, "2.0", "demo"), Content_Type="application/octet-stream")
     page = sources.PAGE.replace("print(text)", f"why = {plant('page').replace('<', '&lt;')!r}\nprint(text)")
-    pages.put("/en/v2.0/guide.html", page.replace("All of them together.", f"All of them together. {plant('site')}"))
+    page = page.replace("summed", "greet").replace("All of them together.", f"Say something kind. {plant('site')}")
+    pages.put("/en/v2.0/guide.html", page)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +125,7 @@ def published(server: ModelServer, tmp_path_factory: pytest.TempPathFactory) -> 
 
 def test_what_is_planted_reaches_the_model_as_data_only(published: Published, server: ModelServer) -> None:
     reached = {found for request in server.asked for found in _OBEY.findall(request["messages"][0]["content"])}
-    assert reached >= {"docstring", "downstream", "github", "post", "page", "parameter"}
+    assert reached >= {"docstring", "downstream", "github", "post", "page", "site", "parameter"}
     for request in server.asked:
         assert not _OBEY.search(json.dumps(request["system"]))
         assert request["messages"][0]["content"].count("<") == 2, "the fence"
