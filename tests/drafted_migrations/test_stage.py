@@ -127,7 +127,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
         (rewrite["id"], "1.1"): Outcome.PASSED, (rewrite["id"], "1.0"): Outcome.API_MISSING,
     }  # fmt: skip
     given = tables(store, "", TOTAL) | {"completions": [], "block_completions": [], "drafts": [], "flags": []}
-    drafted = {name: made.tables[name] for name in ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")}
+    drafted = {name: list(made.tables[name]) for name in ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")}
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
     published = gate_stage(
         **with_drafted(**drafted, **{name: given[name] for name in reads.split()}),
@@ -135,8 +135,8 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
         run_alone=VALIDATION.run_alone,
         drafting=DRAFTING,
     ).tables["published_migrations"]
-    told = {(row["basis"], row["evidence"], row["discriminating"], row["drafter"]) for row in published}
-    assert told == {(MigrationBasis.MODEL, Evidence.EXECUTED, True, Drafter.MODEL)}
+    shown = {(row["basis"], row["evidence"], row["discriminating"], row["drafter"]) for row in published}
+    assert shown == {(MigrationBasis.MODEL, Evidence.EXECUTED, True, Drafter.MODEL)}
     assert {row["direction"] for row in published} == set(Direction)
     assert {row["description"] for row in published} == {GOOD["description"]}
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.crawl import Period
-from pipeline.lake import Lake, table
+from pipeline.lake import Lake, read_parquet, table
 from pipeline.publish import FAMILIES, TABLES, TAGGED, NothingToPublish, latest, publish, read_manifest, verify
 from pipeline.settings import PROJECT
 from pipeline.terms import RejectReason
@@ -40,6 +40,23 @@ def test_a_snapshot_holds_every_table_and_verifies(lake: Lake, tmp_path: Path) -
     assert all(published.rows[family] > 0 for family in FAMILIES)
     assert all(published.rows[family] == sum(manifest.tags[family].values()) for family in TAGGED)
     assert manifest.libraries == {LIBRARY: len(tables()["releases"])}
+
+
+def test_what_a_model_wrote_stands_with_what_rules_made_in_the_columns_that_both_have(
+    lake: Lake, tmp_path: Path
+) -> None:
+    known = tables()
+    written = {"drafter": "model", "model": "m", "prompt_sha256": "0" * 64, "tries": 1, "tokens": 9, "nano_usd": 1}
+    lake.write("drafted_rewrites", LIBRARY, [known["rewrites"][0] | written | {"id": "by model"}])
+    lake.write("drafted_verdicts", LIBRARY, [known["verdicts"][0] | {"id": "v", "subject_id": "by model"}])
+    published = publish_lake(lake, tmp_path / "snapshots")
+    assert verify(published.path) == []
+    rewrites, verdicts = (
+        read_parquet(published.path / "data" / f"{name}.parquet") for name in ("rewrites", "verdicts")
+    )
+    assert [row["id"] for row in rewrites if "tokens" not in row and row["id"] == "by model"] == ["by model"]
+    assert len(rewrites) == len(known["rewrites"]) + 1
+    assert {row["subject_id"] for row in verdicts} == {row["subject_id"] for row in known["verdicts"]} | {"by model"}
 
 
 def test_the_same_is_not_written_again(lake: Lake, tmp_path: Path) -> None:
