@@ -194,9 +194,14 @@ def _proof(tables: SnapshotTables) -> Figure:
 
 
 def _environments(tables: SnapshotTables) -> Figure:
-    configs = {"environments": "releases", "problem_environments": "releases for problems", "projects": "projects"}
+    configs = {
+        "environments": "releases",
+        "problem_environments": "releases for problems",
+        "function_environments": "releases for functions",
+        "projects": "projects",
+    }
     counts = {named: _values(tables.count(config, "outcome")) for config, named in configs.items()}
-    note = "Environments of releases, those with the test tools of problems, and projects whose own tests were to run."
+    note = "Environments of releases, those with test tools, and projects whose own tests were to run."
     return _by_family("environments", "Environments by outcome", note, counts, [*EnvironmentOutcome, *ProjectOutcome])
 
 
