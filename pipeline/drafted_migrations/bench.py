@@ -13,10 +13,11 @@ from pipeline.validation import Run, Runner
 from pipeline.validation.stage import verdict_row
 
 # Runs before the imports of a program: what stands at a path does nothing, so that a program which needs it fails. What
-# cannot be replaced, such as a member of a compiled class, is left as it is.
+# bears the same object under another name of the library goes with it; what cannot be replaced, such as a member of a
+# compiled class, ends the program.
 _WITHOUT = """\
 def _without(path):
-    import importlib
+    import importlib, sys
     names = path.split(".")
     for depth in range(len(names) - 1, 0, -1):
         try:
@@ -27,7 +28,12 @@ def _without(path):
             owner = getattr(owner, name)
         def gone(*arguments, **named):
             return None
+        was = getattr(owner, names[-1])
         setattr(owner, names[-1], gone)
+        for name, module in list(sys.modules.items()):
+            for key, value in list(vars(module).items()) if name.partition(".")[0] == names[0] else ():
+                if value is was and callable(was):
+                    setattr(module, key, gone)
         return
 _without({path!r})
 """

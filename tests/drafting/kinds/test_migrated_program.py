@@ -10,7 +10,9 @@ from pipeline.rules import RULES, load
 from tests.problems.examples import example
 
 R = load(RULES / "drafts" / "migrated_code.yaml", MigratedCodeRules)
-OLD = example(">>> from lib import total\n>>> n = 100\n>>> total([n, 23])\n123\n>>> print(total('ab'))\nabab\n", "lib.total")
+OLD = example(
+    ">>> from lib import total\n>>> n = 100\n>>> total([n, 23])\n123\n>>> print(total('ab'))\nabab\n", "lib.total"
+)
 HEAD = "from lib import summed"
 GOOD = ["", "n = 100", "summed([n, 23])", "print(summed('ab'))"]
 
@@ -57,9 +59,7 @@ def test_what_is_wrong_is_said_before_anything_runs(preamble, statements, reason
     assert (said is None) if reason is None else reason in (said or "")
 
 
-@pytest.mark.parametrize(
-    "step", ["x = '1, 2, 3'\nx", "'1, 2, 3'.join(summed(['', '']))", "['1, 2, 3'][summed([0])]"]
-)
+@pytest.mark.parametrize("step", ["x = '1, 2, 3'\nx", "'1, 2, 3'.join(summed(['', '']))", "['1, 2, 3'][summed([0])]"])
 def test_a_telling_output_may_stand_nowhere(step):
     old = example(">>> from lib import total\n>>> total('1')\n'1, 2, 3'\n", "lib.total")
     said = what_is_wrong(read_steps(HEAD, ["", step], old, R), old, R)
