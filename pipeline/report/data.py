@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.drafting.model.tally import Tally
+from pipeline.drafting.model.tally import Tally, usd
 from pipeline.drafting.summary import Spent
 from pipeline.lake import TRANSIENT, Count
 from pipeline.publish import FAMILIES, Manifest, read_manifest
@@ -238,7 +238,7 @@ def _headlines(ran: Ran | None, figures: Sequence[Figure], drafts: DraftsTold | 
     if ran is not None and ran.record.seconds is not None:
         told["time"] = f"{ran.record.seconds / 60:.1f} min"
     if drafts is not None and drafts.asked:
-        told["cost of drafts"] = f"{drafts.spent.run / 1e9:.4f} US dollars"
+        told["cost of drafts"] = usd(drafts.spent.run)
     return told
 
 
