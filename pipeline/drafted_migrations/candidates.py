@@ -178,7 +178,7 @@ class _Users:
 
 
 def _is_asked_about(snippet: Row, rules: MigratedCodeRules) -> bool:
-    outputs = sum(check["expected"] is not None for check in snippet["checks"])
-    lines = source_of(snippet).count("\n") + 1
-    python = snippet["language"] == Language.PYTHON
-    return python and outputs >= rules.min_outputs and lines <= rules.max_lines
+    source = source_of(snippet)
+    outputs = [check["expected"] for check in snippet["checks"] if check["expected"] is not None]
+    sized = source.count("\n") < rules.max_lines and len(source) + sum(map(len, outputs)) <= rules.max_shown
+    return sized and snippet["language"] == Language.PYTHON and len(outputs) >= rules.min_outputs

@@ -72,8 +72,9 @@ def test_a_pair_that_is_an_instance_already_is_no_candidate():
         shown("1.0", "1.1") | {"checks": []},
         shown("1.0", "1.1") | {"language": Language.JAVA},
         shown("1.0", "1.1") | {"code": "\n" * 90},
+        shown("1.0", "1.1") | {"checks": [{"statement": "x", "expected": "y" * 9000, "options": []}]},
     ],
-    ids=["states nothing", "another language", "too long"],
+    ids=["states nothing", "another language", "too many lines", "states too much"],
 )
 def test_what_nobody_is_asked_about(snippet):
     assert found([snippet], REMOVED) == []
