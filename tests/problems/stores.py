@@ -14,7 +14,7 @@ from pipeline.terms import EnvironmentOutcome, Rung
 from tests.instances.rows import START
 from tests.validation.conftest import empty_environment
 
-_TOOLS = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+TOOLS = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
 
 class Store:
@@ -48,7 +48,7 @@ def store_of(sources: Mapping[str, str], folder: Callable[[str], Path]) -> Store
         found[version] = replace(empty_environment(folder(f"lib{version}")), lock_id=f"lock-{version}")
         packages = found[version].site_packages
         (packages / "lib.py").write_text(source)
-        for name in _TOOLS:
+        for name in TOOLS:
             shutil.copytree(Path(sysconfig.get_path("purelib"), name), packages / name)
         shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), packages)
     return Store(found)
