@@ -38,15 +38,14 @@ class Steps:
         """Return the statements as checks: the output that the example states is that of the last one of each."""
         return [
             {**was, "statement": statement, "expected": was["expected"] if number == len(became) else None}
-            for was, became in zip(snippet["checks"], self.statements, strict=bool(snippet["checks"]))
+            for was, became in zip(snippet["checks"], self.statements, strict=True)
             for number, statement in enumerate(became, start=1)
         ]
 
 
 def statements_of(snippet: Row) -> list[Row]:
-    """Return the statements of an example, each with the output that is stated for it; all of it, where none is."""
-    whole = [{"code": snippet["code"], "output": None}]
-    return [{"code": check["statement"], "output": check["expected"]} for check in snippet["checks"]] or whole
+    """Return the statements of an example, each with the output that is stated for it, null where none is."""
+    return [{"code": check["statement"], "output": check["expected"]} for check in snippet["checks"]]
 
 
 def read_steps(preamble: str, written: Sequence[str], snippet: Row, rules: MigratedCodeRules) -> Steps:
@@ -126,7 +125,7 @@ def _stated(steps: Steps, old: ast.AST, snippet: Row) -> str | None:
     known = {text for node in ast.walk(old) for text in _texts(node)}
     new = ast.parse(steps.preamble + steps.code)
     everywhere = {text for node in ast.walk(new) for text in _texts(node) if len(text) >= _TELLING_CHARACTERS}
-    for check, became in zip(snippet["checks"], steps.statements, strict=bool(snippet["checks"])):
+    for check, became in zip(snippet["checks"], steps.statements, strict=True):
         if check["expected"] is None:
             continue
         output = _normal(check["expected"])

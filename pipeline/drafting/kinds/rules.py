@@ -69,7 +69,7 @@ class MigratedCodeRules(KindRules):
     max_asked: int = Field(ge=0)
     max_run: int = Field(ge=0)
     max_per_path: int = Field(ge=1)
-    min_outputs: int = Field(ge=0)
+    min_outputs: int = Field(ge=1)
     max_lines: int = Field(ge=1)
     max_shown: int = Field(ge=1, description="characters")
     max_written: int = Field(ge=1, description="characters")
