@@ -52,7 +52,7 @@ def model_drafter_at(
     **changes: Any,
 ) -> ModelDrafter:
     """Make a drafter that keeps its answers in a folder and asks a server, with little patience."""
-    quick = {"poll_s": 0, "wait_s": 0.05, "longest_pause_s": 0}
+    quick = {"poll_s": 0, "wait_s": 0.005, "longest_pause_s": 0}
     rules = load(RULES / "models.yaml", ModelRules).model_copy(update=quick | changes)
     sdk = anthropic.Anthropic(api_key=KEY, base_url=server.url, max_retries=0, timeout=timeout)
     store, client = Store(folder / "model.sqlite"), Client(rules, sdk)

@@ -101,7 +101,7 @@ OBEDIENT: dict[str, Callable[[Any], str]] = {
     "nested deeply": lambda form: json.dumps(filled(form, "x = " + "(" * 3000 + ")" * 3000)),
     "a long number": lambda form: json.dumps(filled(form, "x = " + "9" * 5000)),
     "deep JSON": lambda _: "[" * 50_000,
-    "a flood": lambda form: json.dumps(filled(form, "x = 1\n" * 50_000)),
+    "a flood": lambda form: json.dumps(filled(form, "x = 1\n" * 9_000)),
 }  # fmt: skip
 
 # What only says something is words, whoever asked for them: nobody runs them, and a judgement decides nothing.

@@ -11,8 +11,8 @@ from pipeline.drafting.rules import DraftingRules
 def text_problem(text: str, hidden: Sequence[str], rules: DraftingRules) -> str | None:
     """Say what is wrong with a description; None where nothing is."""
     most = rules.max_chars * rules.max_sentences
+    if len(text) > most:
+        return f"it is longer than {most} characters"
     if given := find_names(text, hidden, rules):
         return f"it gives a hidden name away: {text[slice(*given[0])]!r}"
-    if len(text.split()) < rules.min_words:
-        return f"it has fewer than {rules.min_words} words"
-    return f"it is longer than {most} characters" if len(text) > most else None
+    return f"it has fewer than {rules.min_words} words" if len(text.split()) < rules.min_words else None
