@@ -1,0 +1,97 @@
+"""Task functions of a made-up library of two releases, from its docstrings to the published rows, run in the sandbox."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from pipeline.drafting import DraftingRules, OfflineWriter
+from pipeline.environments import EnvironmentStore, find_sandbox
+from pipeline.functions import FunctionRules, functions_stage
+from pipeline.instances import MaskingRules
+from pipeline.lake import Output, Row, table
+from pipeline.publish import QualityRules, functions_gate_stage
+from pipeline.rules import RULES, load
+from pipeline.terms import Drafter, Evidence, FunctionRun, Granularity, Outcome, RejectReason, TestKind
+from pipeline.usage import UsageRules
+from pipeline.validation import Runner, ValidationRules
+from tests.instances.rows import TAGGING
+from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.stores import store_of
+from tests.problems.test_stage import SOURCES
+from tests.problems.world import INTRODUCED, TABLES
+
+pytestmark = pytest.mark.slow
+
+LIMITS = load(RULES / "functions.yaml", FunctionRules)
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
+    store = cast(EnvironmentStore, store_of(SOURCES, tmp_path_factory.mktemp))
+    made = functions_stage(
+        **TABLES,
+        rules=LIMITS,
+        of_problems=RULES_OF_PROBLEMS,
+        tagging=TAGGING,
+        usage=load(RULES / "usage.yaml", UsageRules),
+        min_name_length=2,
+        writer=OfflineWriter(load(RULES / "drafting.yaml", DraftingRules)),
+        runner=Runner(store, find_sandbox(), load(RULES / "validation.yaml", ValidationRules), workers=1),
+    )
+    for name, rows in made.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return made
+
+
+@pytest.fixture(scope="module")
+def published(output: Output) -> dict[tuple[str, str], Row]:
+    tables = {name: rows for name, rows in output.tables.items() if name != "function_environments"}
+    gated = functions_gate_stage(
+        **tables,
+        snippets=TABLES["snippets"],
+        published_changes=TABLES["changes"],
+        rules=load(RULES / "quality.yaml", QualityRules),
+        least=LIMITS,
+        masking=load(RULES / "masking.yaml", MaskingRules),
+    )
+    return {(row["path"], row["granularity"]): row for row in gated.tables["published_functions"]}
+
+
+def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes(
+    published: dict[tuple[str, str], Row],
+) -> None:
+    row = published["lib.take", Granularity.BLOCK]
+    assert row["masked_code"] == "from lib import [token-mask]\n\n\ndef solve(items, number):\n    [block-mask]\n"
+    assert (row["answer"], row["description"]) == ("return take(items, number)", "Return the first items.")
+    assert "def test_boundary_values_1():\n    assert solve([], 2) == []\n" in row["tests"]
+    assert "99" not in row["tests"], "a stated case that does not hold is no test"
+    assert (row["lacking"], row["coverage"]) == ([], 1.0)
+    assert row["functionality"] == LIMITS.tests[TestKind.FUNCTIONALITY]
+    assert (row["reference_outcome"], row["emptied_outcome"]) == (Outcome.PASSED, Outcome.FAILED_ASSERTION)
+    assert (row["other_code"], row["other_outcome"]) == (FunctionRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
+    assert (row["evidence"], row["discriminating"], row["change_id"]) == (Evidence.EXECUTED, False, INTRODUCED["id"])
+    assert (row["code_drafter"], row["tests_drafter"], row["drafter"]) == (Drafter.OFFLINE,) * 3
+
+
+def test_the_example_of_the_other_version_fails_its_tests(published: dict[tuple[str, str], Row]) -> None:
+    row = published["lib.read", Granularity.TOKEN]
+    assert (row["other_code"], row["other_outcome"]) == (FunctionRun.OTHER_EXAMPLE, Outcome.API_MISSING)
+    assert row["discriminating"]
+    assert "lib.read_it(text)" in row["other_program"]
+
+
+def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) -> None:
+    """`steady(8)`, twice the stated input, gives an address."""
+    (row,) = [row for row in output.tables["functions"] if row["path"] == "lib.steady"]
+    assert row["recorded_tests"] == 0
+    assert TestKind.RETURN_TYPE in row["lacking"]
+    runs = [run for run in output.tables["function_runs"] if run["function_id"] == row["id"]]
+    assert [run["outcome"] for run in runs if run["role"] == FunctionRun.TESTS] == [Outcome.PASSED]
+
+
+def test_a_reference_that_gives_nothing_stated_is_refused(output: Output) -> None:
+    (reject,) = [reject for reject in output.rejects if reject.reason is RejectReason.NOT_PROVEN]
+    assert reject.detail == "1.1: passed: the reference gives none of the stated values where it is called alone"
