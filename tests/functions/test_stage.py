@@ -39,6 +39,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
         min_name_length=2,
         writer=OfflineWriter(load(RULES / "drafting.yaml", DraftingRules)),
         runner=Runner(store, find_sandbox(), load(RULES / "validation.yaml", ValidationRules), workers=1),
+        writers=None,
     )
     for name, rows in made.tables.items():
         for row in rows:
