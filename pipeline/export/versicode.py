@@ -31,8 +31,8 @@ LAYOUT = Layout(
         "documentation sites count as Library Source Code, GitHub as Downstream Application",
         "old_ is the side of the older version in both directions, as the published scorer has it: the reference of"
         " new_to_old is old_code",
-        "the executable subset is executable_<granularity>_completion.json: task functions with tests, of which the paper"
-        " tells what they are, not how their files look",
+        "the executable subset is executable_<granularity>_completion.json: task functions with tests, of which the"
+        " paper tells what they are, not how their files look",
         "`type` is the tag of the lifecycle (addition, deprecation, general)",
     ),
 )
