@@ -15,7 +15,7 @@ from pipeline.stages import stages_of
 
 DRAFTING = {"drafting": "description", "controlled": "description", "contexts": "instruction",
             "repository_tasks": "requirement", "migrated_code": "migrated_code",
-            "judgements": "rename_judgement"}  # fmt: skip
+            "judgements": "rename_judgement", "problems": "problem"}  # fmt: skip
 
 
 @pytest.fixture

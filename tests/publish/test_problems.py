@@ -27,15 +27,18 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 RELEASES = releases("1.0", "1.1")
 LEAST = load(RULES / "problems.yaml", ProblemRules)
 PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
-V, H, E, C, T, R = (
-    ProblemRun.VISIBLE, ProblemRun.HIDDEN, ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_THERE,
+V, H, E, C, M, T, R = (
+    ProblemRun.VISIBLE, ProblemRun.HIDDEN, ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL,
+    ProblemRun.OTHER_THERE,
     ProblemRun.REFERENCE_ELSEWHERE,
 )  # fmt: skip
 
 
 def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
     rows = [run(role, outcome, executed) for role, outcome in runs.items()]
-    output = problems_gate_stage([problem(**columns)], rows, [SNIPPET | {"licence": licence}], RELEASES, [], QUALITY, LEAST)
+    output = problems_gate_stage(
+        [problem(**columns)], rows, [SNIPPET | {"licence": licence}], RELEASES, [], QUALITY, LEAST
+    )
     for row in output.tables["published_problems"]:
         table("published_problems").check(row)
     return output
@@ -44,6 +47,7 @@ def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", execut
 SHOWN = {
     "the other version's example": ({E: MISSING, T: PASSED, R: PASSED}, E, MISSING, True),
     "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH, True),
+    "a model's code for the other version": ({M: FAILED, T: PASSED, R: MISSING}, M, FAILED, True),
     "other code that is right here too": ({E: PASSED, T: PASSED, R: MISSING}, E, PASSED, False),
     "other code that is wrong there": ({E: MISSING, T: FAILED, R: PASSED}, R, PASSED, False),
     "the reference there": ({R: MISSING}, R, MISSING, True),
@@ -62,7 +66,7 @@ def test_what_shows_that_the_version_decides(case: str) -> None:
     assert row["evidence"] == (Evidence.EXECUTED if decides else Evidence.STATIC)
     assert row["flags"] == ([] if decides else [FlagKind.NOT_DISCRIMINATING])
     assert row["review_status"] == (ReviewStatus.UNFLAGGED if decides else ReviewStatus.PENDING)
-    assert row["other_solution"] == ("    return 1\n" if other in (E, C) else None)
+    assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)
 
 
 REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
@@ -92,3 +96,23 @@ def test_a_published_row_says_where_it_comes_from() -> None:
     assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
     assert (row["change_id"], row["canary"]) == (None, QUALITY.canary)
     assert (row["description"], row["coverage"]) == ("Take the first items.", 1.0)
+
+
+def test_what_a_model_wrote_about_a_change_has_the_licence_and_origin_of_its_release() -> None:
+    runs = {V: PASSED, H: PASSED, R: MISSING}
+    written: dict[str, Any] = {
+        "snippet_id": None,
+        "stated_tests": 0,
+        "recorded_tests": 0,
+        "drafted_tests": 3,
+        "drafter": "model",
+    }
+    (row,) = gate(runs, **written).tables["published_problems"]
+    assert (row["source"], row["origin"], row["licence"], row["url"]) == ("change", "pypi:lib", "MIT", None)
+    assert (row["drafter"], row["purl"], row["created_time"]) == (
+        "model",
+        "pkg:pypi/lib@1.1",
+        RELEASES[1]["release_time"],
+    )
+    (reject,) = gate(runs, **written | {"drafted_tests": 1}).rejects
+    assert reject.reason == RejectReason.NO_CHECK
