@@ -39,6 +39,8 @@ def test_what_a_real_model_writes_is_checked_counted_and_published(
         folder = rules(tmp_path / "rules")
         for kind, limit in CODE.items():
             change(folder / "drafts" / f"{kind}.yaml", **{limit: 0})
+        change(folder / "drafts" / "instruction.yaml", improves=[])
+        change(folder / "drafts" / "description.yaml", tries=2)
         set_up(monkeypatch, environment(index, tmp_path / "data", folder, server.url))
         published = refresh("real")
     assert verify(published.path) == []
