@@ -378,6 +378,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_functions,
+        version=2,
     )
     yield _stage(
         "functions_gate",
@@ -387,6 +388,7 @@ def _proof(house: House) -> Iterator[Stage]:
         run=lambda **tables: functions_gate_stage(
             **tables, rules=rules.quality, least=rules.functions, masking=rules.masking
         ),
+        version=2,
     )
 
 

@@ -61,6 +61,22 @@ class Tests:
         """The kinds of which there is no test."""
         return tuple(kind for kind in TestKind if kind not in self.counts)
 
+    @property
+    def constant(self) -> str | None:
+        """The one value that every result is compared with, as source, so that a body could return it whatever it gets.
+
+        None where there are several, or where a test compares otherwise than `… == value` and `… is value`.
+        """
+        tests = [node for node in ast.parse(self.text).body if isinstance(node, ast.FunctionDef)]
+        compared = {
+            _compared_with(statement)
+            for test in tests
+            if self.kinds.get(test.name) not in (None, TestKind.RETURN_TYPE)
+            for statement in ast.walk(test)
+            if isinstance(statement, ast.Assert)
+        }
+        return next(iter(compared)) if len(compared) == 1 else None
+
 
 def name_of(kind: TestKind, number: int) -> str:
     """Return the name of a test, which tells its kind; numbers begin with 1 in each kind."""
@@ -74,6 +90,13 @@ def read_tests(text: str) -> Tests:
     """
     names = [node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)]
     return Tests(text, {name: _kind(name) for name in names if name.startswith("test_")})
+
+
+def _compared_with(statement: ast.Assert) -> str | None:
+    match statement.test:
+        case ast.Compare(ops=[ast.Eq() | ast.Is()], comparators=[value]):
+            return ast.unparse(value)
+    return None
 
 
 def _kind(name: str) -> TestKind:

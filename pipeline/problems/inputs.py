@@ -9,7 +9,11 @@ from typing import Any
 
 from pipeline.terms import InputChange
 
-_LAST_NUMBER = re.compile(r"[0-9]{1,15}(?=[^0-9]*$)")
+_NUMBER = r"[0-9]{1,15}"
+_NUMBERS = {
+    InputChange.INCREASED: re.compile(rf"{_NUMBER}(?=[^0-9]*$)"),
+    InputChange.FIRST_INCREASED: re.compile(rf"(?<![0-9]){_NUMBER}(?![0-9])"),
+}
 
 
 def other_inputs(arguments: Sequence[str], changes: Sequence[InputChange]) -> Iterator[tuple[str, ...]]:
@@ -60,8 +64,9 @@ def _changed(value: Any, change: InputChange) -> Any:
         return not value if change is InputChange.FLIPPED else None
     if isinstance(value, int | float):
         return _number(value, change)
-    if isinstance(value, str) and change is InputChange.INCREASED:
-        return _LAST_NUMBER.sub(lambda found: str(int(found[0]) + 1), value) if _LAST_NUMBER.search(value) else None
+    if isinstance(value, str) and change in _NUMBERS:
+        made, found = _NUMBERS[change].subn(lambda number: str(int(number[0]) + 1), value, count=1)
+        return made if found else None
     if isinstance(value, str | bytes | list | tuple):
         return _sequence(value, change)
     return {} if isinstance(value, dict) and value and change is InputChange.EMPTIED else None
@@ -80,6 +85,7 @@ def _sequence(value: Any, change: InputChange) -> Any:
     made = {
         InputChange.REVERSED: value[::-1] if isinstance(value, list | tuple) else None,
         InputChange.SHORTENED: value[:-1],
+        InputChange.CUT_IN_FRONT: value[1:],
         InputChange.REPEATED: value * 2,
         InputChange.EMPTIED: value[:0],
     }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.lake import Row
-from pipeline.problems.program import Written, call
+from pipeline.problems.program import Written
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import Place
 from pipeline.problems.stated import Outcome, is_builtin_exception, outcome_of_literal
@@ -18,12 +18,17 @@ from pipeline.validation import Case, Result, Runner, run_cases
 _MARK = "driftline-recorded "
 _RECORDED_CHARACTERS = 1 << 19
 # Runs after the program, in its namespace. A result is kept if a literal makes an equal one of the same kind, or if its
-# representation tells more than an address; of an exception the nearest class that is built in.
+# representation tells more than an address; of an exception the nearest class that is built in. Arguments that cannot
+# be made say nothing of the function.
 _RECORDER = """
-def _record(number, made):
+def _record(number, function, given):
     import ast, json
     try:
-        value = made()
+        arguments = given()
+    except Exception:
+        return
+    try:
+        value = function(*arguments)
     except Exception as error:
         raised = next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
         print("\\n" + %r + json.dumps({"number": number, "raises": raised}), flush=True)
@@ -44,7 +49,7 @@ def _record(number, made):
 def recorder(task: Task, written: Written, inputs: Sequence[tuple[str, ...]]) -> str:
     """Return a script that calls the function with inputs, and prints what each gives."""
     calls = [
-        f"_record({number}, lambda: {call(written, CaseOf(arguments, Outcome()))})"
+        f"_record({number}, {written.function}, lambda: [{', '.join(arguments)}])"
         for number, arguments in enumerate(inputs)
     ]
     return "\n".join([*task.argument_imports, _RECORDER % (_MARK, _MARK), *calls, ""])

@@ -18,9 +18,11 @@ class InputChange(Term):
 
     REVERSED = "reversed", "a list or tuple backwards"
     SHORTENED = "shortened", "a text, bytes, list or tuple without its last item"
+    CUT_IN_FRONT = "cut_in_front", "a text, bytes, list or tuple without its first item"
     REPEATED = "repeated", "a text, bytes, list or tuple twice in a row"
     EMPTIED = "emptied", "an empty text, bytes, list, tuple or dictionary"
     INCREASED = "increased", "a number plus one, or a text with its last number plus one"
+    FIRST_INCREASED = "first_increased", "a text with its first number plus one"
     DOUBLED = "doubled", "a number times two"
     NEGATED = "negated", "a number with the other sign"
     FLIPPED = "flipped", "True for False, and False for True"

@@ -23,7 +23,7 @@ def test_normal_input_1():
 
 
 def test_functionality_1():
-    assert solve([1, 2], 1) == [1]
+    assert solve([1, 2], 2) == [1, 2]
 """
 
 

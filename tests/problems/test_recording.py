@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.problems.inputs import changed_argument, other_inputs
 from pipeline.problems.program import write
-from pipeline.problems.recording import choose, read_recorded, recorder
+from pipeline.problems.recording import choose, read_recorded, read_told, recorder
 from pipeline.problems.stated import Outcome
 from pipeline.problems.tasks import CaseOf, tasks_of
 from pipeline.terms import InputChange
@@ -30,6 +30,12 @@ CHANGED = {
     ("3", InputChange.INCREASED): "4",
     ("'3.4.9-rc'", InputChange.INCREASED): "'3.4.10-rc'",
     ("'ab'", InputChange.INCREASED): None,
+    ("'3.4.9-rc'", InputChange.FIRST_INCREASED): "'4.4.9-rc'",
+    ("'ab'", InputChange.FIRST_INCREASED): None,
+    ("3", InputChange.FIRST_INCREASED): None,
+    ("'abc'", InputChange.CUT_IN_FRONT): "'bc'",
+    ("[1, 2]", InputChange.CUT_IN_FRONT): "[2]",
+    ("''", InputChange.CUT_IN_FRONT): None,
     ("1.5", InputChange.DOUBLED): "3.0",
     ("-2", InputChange.NEGATED): "2",
     ("-2.5", InputChange.ZEROED): "0.0",
@@ -75,6 +81,18 @@ def test_a_recorder_says_what_the_program_gives() -> None:
         CaseOf(("'1/3'",), Outcome(shown="Fraction(1, 3)")),
         CaseOf(("4",), Outcome(shown="Fraction(4, 1)")),
     ]
+
+
+def test_an_argument_that_cannot_be_made_is_no_result_of_the_function() -> None:
+    """`raises(ValueError): solve(int(''))` would hold of every function."""
+    task = tasks_of(example(">>> from fractions import Fraction\n>>> Fraction('1/3')\nFraction(1, 3)\n"), {"fractions"})
+    written = write(task.tasks[0], (), RULES_OF_PROBLEMS)
+    inputs = [("int('')",), ("'1/'",)]
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(written.program + recorder(task.tasks[0], written, inputs), {})
+    told = read_told(printed.getvalue(), inputs, 100)
+    assert [one.case for one in told] == [CaseOf(("'1/'",), Outcome(raises="ValueError"))]
 
 
 PRINTED = {
