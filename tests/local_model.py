@@ -35,6 +35,8 @@ def weights() -> Path:
 def small_model(max_tokens: int = 80) -> Reply:
     """Return who answers requests with the model: always the same, in the form that is asked for.
 
+    An answer takes about 20 s on two busy cores, so a test asks for a few dozen at most.
+
     `max_tokens` bounds an answer further than the request does, as a processor writes a few dozen tokens a second.
     """
     # an extra, and slow to import
