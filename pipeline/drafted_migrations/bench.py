@@ -7,36 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from packaging.version import Version
 
+from pipeline.drafting.idle import doing_nothing
 from pipeline.lake import Row
 from pipeline.terms import EnvironmentOutcome, VerdictRole
 from pipeline.validation import Run, Runner
 from pipeline.validation.stage import verdict_row
-
-# Runs before the imports of a program: what stands at a path does nothing, so that a program which needs it fails. What
-# bears the same object under another name of the library goes with it; what cannot be replaced, such as a member of a
-# compiled class, ends the program.
-_WITHOUT = """\
-def _without(path):
-    import importlib, sys
-    names = path.split(".")
-    for depth in range(len(names) - 1, 0, -1):
-        try:
-            owner = importlib.import_module(".".join(names[:depth]))
-        except ImportError:
-            continue
-        for name in names[depth:-1]:
-            owner = getattr(owner, name)
-        def gone(*arguments, **named):
-            return None
-        was = getattr(owner, names[-1])
-        setattr(owner, names[-1], gone)
-        for name, module in list(sys.modules.items()):
-            for key, value in list(vars(module).items()) if name.partition(".")[0] == names[0] else ():
-                if value is was and callable(was):
-                    setattr(module, key, gone)
-        return
-_without({path!r})
-"""
 
 
 class Bench:
@@ -80,7 +55,7 @@ class Bench:
 
 def without(row: Row, path: str) -> Row:
     """Return a program in which an API does nothing; it has an id of its own, and no place in a table."""
-    return row | {"id": f"{row['id']} without {path}", "preamble": _WITHOUT.format(path=path) + row["preamble"]}
+    return row | {"id": f"{row['id']} without {path}", "preamble": doing_nothing(path) + row["preamble"]}
 
 
 def _role(row: Row, version: str) -> VerdictRole:

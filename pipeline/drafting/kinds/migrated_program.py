@@ -11,9 +11,9 @@ from pipeline.drafting.kinds.rules import MigratedCodeRules
 from pipeline.lake import Row
 from pipeline.usage import source_of
 
-# A shorter literal (`3`, `True`) may well be an argument; as a whole statement it is an output all the same.
-_TELLING_CHARACTERS = 5
-_LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict)
+_LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp)
+# These may well be arguments, like any single digit and what is empty; as a whole statement they are outputs all the same.
+_COMMON = frozenset({"None", "True", "False"})
 _CATCHING = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -124,7 +124,7 @@ def _stated(steps: Steps, old: ast.AST, snippet: Row) -> str | None:
     """Say which output stands in the program, where it should be computed and the example does not have it."""
     known = {text for node in ast.walk(old) for text in _texts(node)}
     new = ast.parse(steps.preamble + steps.code)
-    everywhere = {text for node in ast.walk(new) for text in _texts(node) if len(text) >= _TELLING_CHARACTERS}
+    everywhere = {text for node in ast.walk(new) for text in _texts(node) if _is_telling(text)}
     for check, became in zip(snippet["checks"], steps.statements, strict=True):
         if check["expected"] is None:
             continue
@@ -133,6 +133,10 @@ def _stated(steps: Steps, old: ast.AST, snippet: Row) -> str | None:
         if output in (everywhere | shown) - known:
             return f"it holds the output {output[:80]!r} instead of computing it"
     return None
+
+
+def _is_telling(text: str) -> bool:
+    return text not in _COMMON and (len(text) > 2 or (text.isdecimal() and len(text) > 1))
 
 
 def _value(node: ast.stmt) -> ast.AST:

@@ -50,7 +50,7 @@ def test_what_is_no_program_in_the_place_of_the_example_is_refused(preamble, sta
         (HEAD, [*GOOD[:2], "summed.__globals__", GOOD[3]], "it uses __globals__"),
         (HEAD, [*GOOD[:2], "123", GOOD[3]], "holds the output '123'"),
         (HEAD, [*GOOD[:2], "print(123)", GOOD[3]], "holds the output '123'"),
-        (HEAD, [*GOOD[:2], "summed([123])", GOOD[3]], None),
+        (HEAD, [*GOOD[:2], "summed([123])", GOOD[3]], "holds the output '123'"),
         (HEAD, [*GOOD[:3], "print('abab')"], "holds the output 'abab'"),
     ],
 )
@@ -65,6 +65,22 @@ def test_a_telling_output_may_stand_nowhere(step):
     said = what_is_wrong(read_steps(HEAD, ["", step], old, R), old, R)
     assert said is not None
     assert "1, 2, 3" in said
+
+
+@pytest.mark.parametrize(
+    ("output", "step", "refused"),
+    [
+        ("-12", "total(-12)", True),
+        ("42", "summed([0], 42)", True),
+        ("7", "summed([0], 7)", False),
+        ("True", "summed([0], exact=True)", False),
+        ("[]", "summed([])", False),
+        ("True", "True", True),
+    ],
+)
+def test_a_short_output_may_be_an_argument_only_where_it_says_next_to_nothing(output, step, refused):
+    old = example(f">>> from lib import total\n>>> total('1')\n{output}\n", "lib.total")
+    assert (what_is_wrong(read_steps(HEAD, ["", step], old, R), old, R) is not None) == refused
 
 
 def test_a_statement_that_became_two_gives_its_output_with_the_second_and_comments_are_gone():
