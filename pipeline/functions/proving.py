@@ -68,6 +68,14 @@ class Trial:
         """Whether the reference passed its tests."""
         return any(run["role"] == FunctionRun.TESTS and run["outcome"] == Outcome.PASSED for run in self.runs)
 
+    @property
+    def apart(self) -> bool:
+        """Whether code that is right for the other version passes the tests there, and not here."""
+        ended = {run["role"]: run["outcome"] for run in self.runs}
+        if self.other is None or ended.get(FunctionRun.OTHER_THERE) != Outcome.PASSED:
+            return False
+        return bool(ended.get(self.other.role, Outcome.PASSED) != Outcome.PASSED)
+
 
 def coverage_of(trial: Trial) -> float:
     """Return the share of the program's statements that the tests execute; 0 where they were not run."""

@@ -45,6 +45,7 @@ class WrittenFunction:
     description: str
     model: str
     prompt_sha256: str
+    tries: int
     tokens: int
     nano_usd: int
 
@@ -65,8 +66,8 @@ class Untested:
     """A function whose tests are too few: its program, the pytest module that it has, or "", and the kinds wanted.
 
     The tests import the program as `module`, and do not use what `hidden` names; `import_names` are the library's
-    modules. `other` is code that is right for
-    another version, which the tests must fail for; None where they need not.
+    modules. `other` is code that is right for another version, which the tests must fail for: that of a function whose
+    own tests do; None where they need not.
     """
 
     id: str
@@ -94,6 +95,7 @@ class WrittenTests:
     discriminating: bool
     model: str
     prompt_sha256: str
+    tries: int
     tokens: int
     nano_usd: int
 

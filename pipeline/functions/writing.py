@@ -21,7 +21,7 @@ from pipeline.functions.writers import (
 from pipeline.lake import Reject, Row, content_id
 from pipeline.problems.library import Library
 from pipeline.problems.running import Place
-from pipeline.terms import Drafter, DraftKind, RejectReason, TestKind
+from pipeline.terms import Drafter, DraftKind, FunctionRun, RejectReason, TestKind
 from pipeline.usage import source_of
 from pipeline.validation import Runner
 
@@ -78,24 +78,56 @@ def improve(
     What a function had stands where nothing better holds; one that was written and has no tests is none.
     """
     found = Improved(list(trials))
-    keys = _write_functions(examples, library, places, writers.functions, found)
-    fresh = [trial for trial in found.trials if trial.function.id in keys]
+    fresh = _write_functions(examples, library, places, writers.functions, found)
+    keys = {name: key for name, (key, _) in fresh.items()}
     asked = lacking_tests(found.trials, described, writers.tests.rules)
     wanted = [_untested(trial, kinds, _text(trial, described), places) for trial, kinds in asked]
-    changed: list[Trial] = []
+    changed: list[tuple[Trial, Trial, WrittenTests]] = []
     for (trial, _), written in zip(asked, writers.tests.write(wanted), strict=True):
         if isinstance(written, WrittenTests):
-            changed.append(replace(trial, tests=read_tests(written.tests), tests_by=_by(written), runs=[]))
+            new = replace(trial, tests=read_tests(written.tests), tests_by=_by(written), runs=[])
+            changed.append((trial, new, written))
         else:
-            key = trial.function.id
-            row = _of_version(trial.snippet, trial.function.version, DraftKind.FUNCTION_TESTS, key)
-            found.enter(keys.get(key, key), row, written, stands=key not in keys)
-    prove(changed, places, runner)
-    better = {trial.function.id: trial for trial in changed if trial.passed}
-    found.settled |= {keys[trial.function.id]: None for trial in fresh if trial.function.id in better}
-    stand = [trial for trial in found.trials if trial.function.id not in keys or trial.function.id in better]
+            _enter_tests(trial, written, keys, found)
+    prove([new for _, new, _ in changed], places, runner)
+    better: dict[str, Trial] = {}
+    for trial, new, written in changed:
+        if problem := _worse(new, trial):
+            _enter_tests(trial, _given_up(written, problem), keys, found)
+        else:
+            better[new.function.id] = new
+    _settle(fresh, better, found)
+    stand = [trial for trial in found.trials if trial.function.id not in fresh or trial.function.id in better]
     found.trials = [better.get(trial.function.id, trial) for trial in stand]
     return found
+
+
+def _worse(new: Trial, old: Trial) -> str | None:
+    """Say what a function would lose by its new tests; None where nothing."""
+    if not new.passed:
+        ended = next((run for run in new.runs if run["role"] == FunctionRun.TESTS), None)
+        said = f"end as {ended['outcome']}:\n{ended['detail'] or ''}".strip() if ended else "were not run"
+        return f"run once more, the tests {said}"
+    if old.apart and not new.apart:
+        return "with these tests, code that is right for the other version is told apart no longer"
+    return None
+
+
+def _enter_tests(trial: Trial, refusal: Refusal, keys: Mapping[str, str], found: Improved) -> None:
+    name = trial.function.id
+    row = _of_version(trial.snippet, trial.function.version, DraftKind.FUNCTION_TESTS, name)
+    found.enter(keys.get(name, f"{name} tests"), row, refusal, stands=name not in keys)
+
+
+def _settle(fresh: Mapping[str, tuple[str, WrittenFunction]], better: Mapping[str, Trial], found: Improved) -> None:
+    """Enter what became of the functions that were written: those without tests were paid for, too."""
+    trials = {trial.function.id: trial for trial in found.trials}
+    for name, (key, written) in fresh.items():
+        if name in better:
+            found.settled[key] = None
+        elif key not in found.settled:
+            row = _of_version(trials[name].snippet, trials[name].function.version, DraftKind.TASK_FUNCTION, None)
+            found.enter(key, row, _given_up(written, "no tests of it were accepted"), stands=False)
 
 
 def lacking_tests(
@@ -108,10 +140,14 @@ def lacking_tests(
 
 
 def wanted_kinds(trial: Trial, min_coverage: float) -> tuple[TestKind, ...]:
-    """Return the kinds of tests that are to be written: what is not there, and more where lines are not reached."""
+    """Return the kinds of tests that are to be written: those that are not there, and more where tests tell too little.
+
+    That is where they do not reach lines, or compare with one value only.
+    """
     lacking = trial.tests.lacking
-    if not lacking and coverage_of(trial) < min_coverage:
-        return (TestKind.FUNCTIONALITY,)
+    too_little = coverage_of(trial) < min_coverage or trial.tests.constant is not None
+    if too_little and TestKind.FUNCTIONALITY not in lacking:
+        return (*lacking, TestKind.FUNCTIONALITY)
     return lacking
 
 
@@ -121,22 +157,29 @@ def _write_functions(
     places: Mapping[str, Place],
     writer: FunctionWriter,
     found: Improved,
-) -> dict[str, str]:
-    """Add functions of examples, without tests as yet; return the keys of their examples' rejects by function."""
+) -> dict[str, tuple[str, WrittenFunction]]:
+    """Add functions of examples, without tests as yet; return them by id with the keys of their examples' rejects."""
     here = [one for one in examples if one.version in places]
     known = {trial.function.id for trial in found.trials}
-    keys: dict[str, str] = {}
+    fresh: dict[str, tuple[str, WrittenFunction]] = {}
     wanted = [_example(one, library, places[one.version]) for one in here]
     for one, written in zip(here, writer.write(wanted), strict=True):
-        if isinstance(written, Refusal):
+        made = written if isinstance(written, Refusal) else _trial(one, written, library)
+        if isinstance(made, Trial) and made.function.id in {*known, *fresh}:
+            made = _given_up(written, "it is the same program as another function")
+        if isinstance(made, Refusal):
             row = _of_version(one.snippet, one.version, DraftKind.TASK_FUNCTION, None)
-            found.enter(one.reject.key, row, written, stands=False)
-            continue
-        trial = _trial(one, written, library)
-        if trial is not None and trial.function.id not in {*known, *keys}:
-            found.trials.append(trial)
-            keys[trial.function.id] = one.reject.key
-    return keys
+            found.enter(one.reject.key, row, made, stands=False)
+        elif isinstance(written, WrittenFunction):
+            found.trials.append(made)
+            fresh[made.function.id] = one.reject.key, written
+    return fresh
+
+
+def _given_up(written: WrittenFunction | WrittenTests, problem: str) -> Refusal:
+    """Return a refusal of what was written, and paid for, and comes to nothing all the same."""
+    spent = (written.tokens, written.nano_usd)
+    return Refusal(problem, False, written.model, written.prompt_sha256, written.tries, *spent)
 
 
 def _example(one: Untaken, library: Library, place: Place) -> Example:
@@ -154,12 +197,12 @@ def _example(one: Untaken, library: Library, place: Place) -> Example:
     )
 
 
-def _trial(one: Untaken, written: WrittenFunction, library: Library) -> Trial | None:
-    """Return the function of an example with the use that is masked in it; None where it names no such use."""
+def _trial(one: Untaken, written: WrittenFunction, library: Library) -> Trial | Refusal:
+    """Return the function of an example with the use that is masked in it; a refusal where it names no such use."""
     uses = library.uses(written.program, one.version)
     use = next((use for use in uses if use.path == one.use.path and is_named(use)), None)
     if use is None:
-        return None
+        return _given_up(written, f"it does not use {one.use.path} by that path and name")
     function = Function(
         library=one.snippet["library"],
         version=one.version,
@@ -198,6 +241,7 @@ def _untested(trial: Trial, lacking: tuple[TestKind, ...], text: str, places: Ma
         lacking=lacking,
         hidden=function.hidden,
         import_names=tuple(place.row["import_names"]),
+        other=trial.other.program if trial.other is not None and trial.apart else None,
     )
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import pytest
 
-from pipeline.drafting import DraftingRules, OfflineWriter
+from pipeline.drafting import DraftingRules, OfflineWriter, Refusal
 from pipeline.drafting.judging import RunJudge
 from pipeline.drafting.kinds.function_tests import ModelTests
 from pipeline.drafting.kinds.rules import FunctionTestsRules, TaskFunctionRules
@@ -16,6 +16,7 @@ from pipeline.drafting.kinds.task_function import ModelFunctions
 from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.environments import EnvironmentStore, find_sandbox
 from pipeline.functions import FunctionRules, FunctionWriters, functions_stage
+from pipeline.functions.writers import Example, Untested, WrittenFunction, WrittenTests
 from pipeline.instances import MaskingRules
 from pipeline.lake import Output, Row, table
 from pipeline.publish import QualityRules, functions_gate_stage
@@ -87,13 +88,16 @@ def reply(params: dict[str, Any], **bad: str) -> dict[str, Any]:
 
 
 def made_by(store: Store, model: ModelDrafter | None) -> Output:
+    if model is None:
+        return made_with(store, None)
+    run = find_sandbox(), VALIDATION
+    judge = RunJudge(*run, OF_TESTS.min_coverage, QUALITY.fails_in_target)
+    functions = ModelFunctions(model, OF_FUNCTION, DRAFTING, *run)
+    return made_with(store, FunctionWriters(functions, ModelTests(model, OF_TESTS, judge)))
+
+
+def made_with(store: Store, writers: FunctionWriters | None) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
-    writers = None
-    if model is not None:
-        run = runner.sandbox, VALIDATION
-        judge = RunJudge(*run, OF_TESTS.min_coverage, QUALITY.fails_in_target)
-        functions = ModelFunctions(model, OF_FUNCTION, DRAFTING, *run)
-        writers = FunctionWriters(functions, ModelTests(model, OF_TESTS, judge))
     output = functions_stage(
         **TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, tagging=TAGGING,
         usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, writer=OfflineWriter(DRAFTING),
@@ -171,6 +175,7 @@ def test_where_tests_are_refused_the_example_is_no_function_and_the_function_is_
     refused = output.tables["refused_functions"]
     assert {(row["kind"], row["snippet_id"]) for row in refused} == {
         (DraftKind.FUNCTION_TESTS, SILENT["id"]), (DraftKind.FUNCTION_TESTS, STATED["id"]),
+        (DraftKind.TASK_FUNCTION, SILENT["id"]),
     }  # fmt: skip
     assert {note.reason for note in output.notes} == {RejectReason.DRAFT_REFUSED}
     assert (SILENT["id"], RejectReason.NO_CHECK) in {(reject.key, reject.reason) for reject in output.rejects}
@@ -178,6 +183,45 @@ def test_where_tests_are_refused_the_example_is_no_function_and_the_function_is_
     assert same["tests_drafter"] == Drafter.OFFLINE
     rows = published(output)
     assert {FlagKind.DRAFT_REJECTED in row["flags"] for row in rows} == {True}
+
+
+class Careless:
+    """Writes the function, and tests that fail: a judge may have seen them pass."""
+
+    rules = OF_FUNCTION
+
+    def write(self, examples: Sequence[Example]) -> list[WrittenFunction | Refusal]:
+        made = (PROGRAM, "beginning", ("items", "length"), FUNCTION["description"], "m", "1" * 64, 2, 30, 400)
+        return [WrittenFunction(*made) for _ in examples]
+
+
+class CarelessTests:
+    rules = OF_TESTS
+
+    def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
+        return [self._tests(one) for one in functions]
+
+    def _tests(self, one: Untested) -> WrittenTests:
+        head = one.tests or f"from {one.module} import {one.function}"
+        text = f"{head}\n\ndef test_functionality_9():\n    assert {one.function} == 1\n"
+        return WrittenTests(text, {}, None, False, "m", "2" * 64, 3, 50, 600)
+
+
+def test_what_was_paid_for_and_comes_to_nothing_is_told_with_its_money(store: Store, offline: Output) -> None:
+    output = made_with(store, FunctionWriters(Careless(), CarelessTests()))
+    assert output.tables["functions"] == offline.tables["functions"]
+    refused = {(row["kind"], row["snippet_id"]): row for row in output.tables["refused_functions"]}
+    assert {key: (row["tries"], row["tokens"], row["nano_usd"]) for key, row in refused.items()} == {
+        (DraftKind.TASK_FUNCTION, SILENT["id"]): (2, 30, 400),
+        (DraftKind.FUNCTION_TESTS, SILENT["id"]): (3, 50, 600),
+        (DraftKind.FUNCTION_TESTS, STATED["id"]): (3, 50, 600),
+    }
+    assert (
+        "run once more, the tests end as failed_assertion" in refused[DraftKind.FUNCTION_TESTS, STATED["id"]]["problem"]
+    )
+    assert refused[DraftKind.TASK_FUNCTION, SILENT["id"]]["problem"] == "no tests of it were accepted"
+    assert {note.reason for note in output.notes} == {RejectReason.DRAFT_REFUSED}
+    assert (SILENT["id"], RejectReason.NO_CHECK) in {(reject.key, reject.reason) for reject in output.rejects}
 
 
 def test_where_money_ends_the_example_waits_and_the_function_stands(

@@ -92,6 +92,7 @@ def _written(drafted: Drafted[FunctionTests], one: Untested, judgement: Judgemen
         discriminating=judgement.discriminating,
         model=drafted.model,
         prompt_sha256=drafted.prompt_sha256,
+        tries=drafted.tries,
         tokens=drafted.tokens,
         nano_usd=drafted.nano_usd,
     )

@@ -165,6 +165,7 @@ def _written(one: Drafted[TaskFunction]) -> WrittenFunction | Refusal:
         description=" ".join(one.form.description.split()),
         model=one.model,
         prompt_sha256=one.prompt_sha256,
+        tries=one.tries,
         tokens=one.tokens,
         nano_usd=one.nano_usd,
     )
