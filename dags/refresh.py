@@ -77,7 +77,7 @@ def refresh() -> None:
 
     @task(trigger_rule="all_done")
     def publish() -> str:
-        from pipeline.publish import NothingToPublish
+        from pipeline.publish import NothingToPublish, OutdatedTables
         from pipeline.refresh import publish_refresh
         from pipeline.report.source import write_report
 
@@ -85,6 +85,8 @@ def refresh() -> None:
             return str(publish_refresh(current_refresh()).path)
         except NothingToPublish as error:
             raise AirflowSkipException(str(error)) from None
+        except OutdatedTables as error:
+            raise AirflowFailException(str(error)) from None
         finally:
             write_report(current_refresh())
 

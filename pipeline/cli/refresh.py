@@ -11,7 +11,7 @@ from packaging.utils import InvalidName, canonicalize_name
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.cli.summary import as_json, print_summary
 from pipeline.lake import TRANSIENT, Count
-from pipeline.publish import NothingToPublish, Published
+from pipeline.publish import NothingToPublish, OutdatedTables, Published
 from pipeline.refresh import Refresh, begin, counts_of, publish_refresh, run_group
 from pipeline.report.source import write_report
 from pipeline.stages import GROUPS
@@ -40,7 +40,7 @@ def refresh(
     published: Published | None = None
     try:
         published = publish_refresh(asked)
-    except NothingToPublish as error:
+    except (NothingToPublish, OutdatedTables) as error:
         problems.append(str(error))
     counts = counts_of(asked)
     write_report(asked)

@@ -9,7 +9,7 @@ from pipeline.publish.problems import problems_gate_stage
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.repository_tasks import repository_gate_stage
 from pipeline.publish.scenes import scenes_gate_stage
-from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, Published, latest, publish
+from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, OutdatedTables, Published, latest, publish
 from pipeline.publish.verify import verify
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "Entry",
     "Manifest",
     "NothingToPublish",
+    "OutdatedTables",
     "Published",
     "QualityRules",
     "controlled_gate_stage",

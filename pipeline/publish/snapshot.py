@@ -14,7 +14,7 @@ from filelock import FileLock
 
 from pipeline import __version__
 from pipeline.crawl import Period
-from pipeline.lake import TRANSIENT, Lake, Row, replacing, sha256_file, table, write_parquet
+from pipeline.lake import TRANSIENT, Lake, Row, SchemaError, replacing, sha256_file, table, write_parquet
 from pipeline.publish.card import FAMILIES, attribution_text, card_text
 from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 from pipeline.terms import RejectReason
@@ -68,6 +68,13 @@ class NothingToPublish(ValueError):
     """No instance passed the gate: an empty snapshot would take the place of one that people use."""
 
 
+class OutdatedTables(ValueError):
+    """Tables of the lake were written by a Driftline that declared them otherwise; the message says of which libraries.
+
+    Nothing is filled in: a snapshot promises of every row what the stages of today promise.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Published:
     """What publishing came to: the snapshot's folder, the sha256 of its manifest, whether anything was written."""
@@ -87,12 +94,10 @@ def publish(
     same inputs give the same name and the same bytes. Other content under the same name becomes a new revision;
     what was published is never touched. Two processes that publish one profile take turns.
 
-    Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate.
+    Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate; OutdatedTables where
+    rows of a library do not fit what is declared today.
     """
-    tables = {config: _rows(lake, name, libraries) for config, name in TABLES.items()}
-    for config, by_model in _BY_MODEL.items():
-        columns = [column.name for column in table(config).columns]
-        tables[config] += [{name: row[name] for name in columns} for row in _rows(lake, by_model, libraries)]
+    tables = _tables(lake, profile, libraries)
     if not any(tables[family] for family in FAMILIES):
         raise NothingToPublish(_nothing(profile, libraries, tables["rejects"]))
     tables["rejects"] = [row for row in tables["rejects"] if row["reason"] not in _OF_A_DAY]
@@ -111,6 +116,51 @@ def publish(
             temporary.write_text(final.path.name + "\n")
     rows = {config: len(rows) for config, rows in tables.items()}
     return Published(final.path, final.manifest_sha256, final.written, rows)
+
+
+def _tables(lake: Lake, profile: str, libraries: Sequence[str]) -> dict[str, list[Row]]:
+    """Return the rows of each configuration.
+
+    Errors: OutdatedTables.
+    """
+    names = {*TABLES.values(), *_BY_MODEL.values()}
+    rows = {name: {library: lake.read(name, library) for library in libraries} for name in names}
+    outdated = {
+        library: name for name in sorted(names) for library in libraries if _is_outdated(name, rows[name][library])
+    }
+    if outdated:
+        raise OutdatedTables(_outdated(profile, outdated))
+    tables = {config: [row for of_one in rows[name].values() for row in of_one] for config, name in TABLES.items()}
+    for config, by_model in _BY_MODEL.items():
+        columns = [column.name for column in table(config).columns]
+        tables[config] += [
+            {name: row[name] for name in columns} for of_one in rows[by_model].values() for row in of_one
+        ]
+    return tables
+
+
+def _is_outdated(name: str, rows: Sequence[Row]) -> bool:
+    """Tell whether rows of the lake do not fit the table as it is declared today."""
+    declared = {column.name for column in table(name).columns}
+    try:
+        for row in rows:
+            if row.keys() != declared:
+                return True
+            table(name).check(row)
+    except SchemaError:
+        return True
+    return False
+
+
+def _outdated(profile: str, outdated: Mapping[str, str]) -> str:
+    """Say which libraries have rows of another time, in which table, and what to do."""
+    libraries = sorted(outdated)
+    told = ", ".join(f"{library} ({outdated[library]})" for library in libraries)
+    return (
+        f"nothing published for profile {profile}: of these libraries the lake has rows that an older Driftline wrote"
+        f" and that do not fit the tables of today: {told}. `latest` stays as it was. Bring them up to date:"
+        f" driftline refresh --profile {profile} --libraries {','.join(libraries)} (or take them out of the profile)"
+    )
 
 
 def _nothing(profile: str, libraries: Sequence[str], rejects: Sequence[Row]) -> str:
@@ -132,10 +182,6 @@ def _clean(folder: Path) -> None:
             shutil.rmtree(left)
         else:
             left.unlink()
-
-
-def _rows(lake: Lake, table: str, libraries: Iterable[str]) -> list[Row]:
-    return [row for library in libraries for row in lake.read(table, library)]
 
 
 def _name(profile: str, releases: Sequence[Row], period: Period) -> str:

@@ -7,15 +7,27 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline.crawl import Period
 from pipeline.lake import Lake, read_parquet, table
-from pipeline.publish import FAMILIES, TABLES, TAGGED, NothingToPublish, latest, publish, read_manifest, verify
+from pipeline.publish import (
+    FAMILIES,
+    TABLES,
+    TAGGED,
+    NothingToPublish,
+    OutdatedTables,
+    latest,
+    publish,
+    read_manifest,
+    verify,
+)
 from pipeline.settings import PROJECT
 from pipeline.terms import RejectReason
 from tests.instances.rows import LIBRARY, life
@@ -142,6 +154,44 @@ def test_nothing_is_refused_and_the_last_snapshot_stays(lake: Lake, tmp_path: Pa
     assert contents(tmp_path / "mine") == before
 
 
+def rewritten(lake: Lake, name: str, change: Callable[[pa.Table], pa.Table]) -> None:
+    """Leave a table as another Driftline would have written it."""
+    path = lake.path(name, LIBRARY)
+    pq.write_table(change(pq.read_table(path, partitioning=None)), path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("published_problems", lambda data: data.drop_columns(["drafter"])),
+        ("published_completions", lambda data: data.drop_columns(["neighbour_version"])),
+        ("flags", lambda data: data.append_column("mood", pa.array(["good"] * len(data)))),
+        (
+            "rejects",
+            lambda data: data.drop_columns(["reason"]).append_column("reason", pa.array(["of old"] * len(data))),
+        ),
+    ],
+    ids=["a column came", "a column that may be empty came", "a column went", "a word of a vocabulary went"],
+)
+def test_rows_of_an_older_driftline_are_not_published(
+    lake: Lake, tmp_path: Path, name: str, change: Callable[[pa.Table], pa.Table]
+) -> None:
+    first = publish_lake(lake, tmp_path)
+    before = contents(tmp_path / "mine")
+    rewritten(lake, name, change)
+    with pytest.raises(OutdatedTables, match=rf"{LIBRARY} \({name}\).*refresh --profile mine --libraries {LIBRARY} "):
+        publish_lake(lake, tmp_path)
+    assert latest(tmp_path, "mine") == first.path
+    assert contents(tmp_path / "mine") == before
+
+
+def test_a_table_without_rows_is_not_outdated(lake: Lake, tmp_path: Path) -> None:
+    lake.write("drafted_rewrites", LIBRARY, [])
+    first = publish_lake(lake, tmp_path)
+    rewritten(lake, "drafted_rewrites", lambda data: data.select(["id"]))
+    assert publish_lake(lake, tmp_path).path == first.path
+
+
 def test_nothing_leaves_no_folder(tmp_path: Path) -> None:
     with pytest.raises(NothingToPublish, match=r"of nonesuch .*no rejects.*Run the refresh first"):
         publish(Lake(tmp_path / "lake"), tmp_path / "snapshots", "mine", ["nonesuch"], Period(), "rules")
@@ -229,7 +279,7 @@ def test_killed_while_publishing_the_pointer_is_on_a_whole_snapshot(lake: Lake, 
     assert process.stdin is not None
     process.stdin.write("\n")
     process.stdin.flush()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 100
     while latest(snapshots, "mine") is None and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.3)
@@ -243,8 +293,8 @@ def test_killed_while_publishing_the_pointer_is_on_a_whole_snapshot(lake: Lake, 
 
 def test_two_that_publish_at_once_take_turns(lake: Lake, tmp_path: Path) -> None:
     snapshots = tmp_path / "snapshots"
-    processes = [publisher(lake, snapshots, 5) for _ in range(2)]
-    results = [process.communicate("\n", timeout=60) for process in processes]
+    processes = [publisher(lake, snapshots, 2) for _ in range(2)]
+    results = [process.communicate("\n", timeout=200) for process in processes]
     assert [process.returncode for process in processes] == [0, 0], results
     names = sorted(path.name for path in (snapshots / "mine").iterdir() if path.is_dir())
-    assert names == [NEWEST, *(f"{NEWEST}.r{number}" for number in range(2, 6))]
+    assert names == [NEWEST, f"{NEWEST}.r2"]
