@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.drafting.kinds.code import BadCode, read_code
+from pipeline.drafting.kinds.code import BadCode, names_used, read_code
 from pipeline.drafting.kinds.forms import FunctionTest
 from pipeline.drafting.kinds.programs import incomplete
+from pipeline.drafting.kinds.rules import FunctionTestsRules
 from pipeline.functions.function import name_of, read_tests
 from pipeline.functions.writers import Untested
 from pipeline.snippets.names import free_names
@@ -28,17 +29,23 @@ class Assembled:
     apart: Mapping[str, str]
 
 
-def body_problem(test: FunctionTest, one: Untested, max_characters: int, not_imported: Collection[str]) -> str | None:
+def body_problem(test: FunctionTest, one: Untested, rules: FunctionTestsRules) -> str | None:
     """Say what is wrong with the code of one test before it runs; None where nothing is."""
     try:
-        tree = read_code(test.code, max_characters)
+        tree = read_code(test.code, rules.max_characters)
     except BadCode as error:
         return str(error)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     if one.function not in names:
         return f"it does not call {one.function}"
-    if found := sorted(set(_imported(tree)) & set(not_imported)):
+    if found := sorted(set(_imported(tree)) & rules.not_imported):
         return f"it imports {', '.join(found)}, which looks at the program and not at what it gives"
+    if found := sorted(names_used(tree) & rules.not_used):
+        return f"it uses {', '.join(found)}, which looks at the program and not at what it gives"
+    if one.module in _imported(tree):
+        return (
+            f"it imports {one.module}, of which only {one.function} is sure to be there, and that is imported already"
+        )
     if found := sorted(set(_identifiers(tree)) & set(one.hidden)):
         return f"it uses {', '.join(found)}, which is what the function is to find: state the result instead"
     if test.kind is TestKind.RETURN_TYPE and not names & _TELL_TYPES:
@@ -64,6 +71,12 @@ def assemble(tests: Sequence[FunctionTest], one: Untested) -> Assembled:
         kinds,
         {name: f"{_with_pytest(_import_of(one), [text])}\n\n\n{text}\n" for name, text in apart.items()},
     )
+
+
+def repeated(assembled: Assembled) -> bool:
+    """Say whether two tests of a module are the same."""
+    tests = [node for node in ast.parse(assembled.text).body if isinstance(node, ast.FunctionDef)]
+    return len({ast.unparse(ast.Module(test.body, [])) for test in tests}) < len(tests)
 
 
 def unbound(assembled: Assembled) -> str | None:

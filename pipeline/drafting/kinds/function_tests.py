@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pipeline.drafting.judging import Judgement, RunJudge, Trial
-from pipeline.drafting.kinds.assembly import Assembled, assemble, body_problem, unbound
+from pipeline.drafting.kinds.assembly import Assembled, assemble, body_problem, repeated, unbound
 from pipeline.drafting.kinds.forms import FunctionTests
 from pipeline.drafting.kinds.rounds import Drafted, Subject, draft
 from pipeline.drafting.kinds.rules import FunctionTestsRules
 from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.drafting.writers import Refusal
+from pipeline.functions.function import read_tests
 from pipeline.functions.writers import Untested, WrittenTests
+from pipeline.terms import TestKind
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,23 @@ class ModelTests:
         if problem := self._counts(form, one):
             return problem
         for number, test in enumerate(form.tests, 1):
-            if problem := body_problem(test, one, self.rules.max_characters, self.rules.not_imported):
+            if problem := body_problem(test, one, self.rules):
                 return f"test {number} ({test.kind}): {problem}"
-        if len({ast.dump(ast.parse(test.code)) for test in form.tests}) < len(form.tests):
-            return "two tests are the same"
-        return unbound(assemble(form.tests, one))
+        assembled = assemble(form.tests, one)
+        return "two tests are the same" if repeated(assembled) else unbound(assembled)
 
     def _counts(self, form: FunctionTests, one: Untested) -> str | None:
         numbers = Counter(test.kind for test in form.tests)
-        for kind in one.lacking:
-            if not 1 <= numbers[kind] <= self.rules.max_of_kind[kind]:
-                return f"{numbers[kind]} tests of {kind}; 1 to {self.rules.max_of_kind[kind]} are wanted"
+        for kind, most in self._wanted(one).items():
+            if not 1 <= numbers[kind] <= most:
+                return f"{numbers[kind]} tests of {kind}; 1 to {most} are wanted"
         surplus = sorted(set(numbers) - set(one.lacking))
         return f"tests of {', '.join(surplus)} are not wanted" if surplus else None
+
+    def _wanted(self, one: Untested) -> dict[TestKind, int]:
+        """Return the most tests that may be added, by kind: those that are there count, and one is always wanted."""
+        have = read_tests(one.tests).counts
+        return {kind: max(1, self.rules.max_of_kind[kind] - have.get(kind, 0)) for kind in one.lacking}
 
     def _subject(self, one: Untested) -> Subject:
         data = {
@@ -70,7 +75,7 @@ class ModelTests:
             "function": one.function,
             "description": one.description,
             "tests": one.tests,
-            "wanted": {kind: self.rules.max_of_kind[kind] for kind in one.lacking},
+            "wanted": self._wanted(one),
             "hidden": list(one.hidden),
         }
         return Subject(one.id, data)

@@ -109,6 +109,7 @@ class FunctionTestsRules(KindRules):
     max_of_kind: Mapping[TestKind, int]
     min_coverage: float = Field(gt=0, le=1)
     not_imported: frozenset[str]
+    not_used: frozenset[str]
 
     @field_validator("max_of_kind", mode="after")
     @classmethod

@@ -110,6 +110,18 @@ def test_what_a_function_has_stays_and_counts_for_its_coverage(write, server, in
     assert list(found.kinds) == ["test_boundary_values_1", "test_functionality_1"]
 
 
+def test_what_is_there_already_is_not_taken_again_and_counts(write, server, installed):  # noqa: F811
+    again = {"kind": "functionality", "code": "assert larger(5, 5) == 10"}
+    server.reply = in_turn([again])
+    (found,) = write(untested(installed, tests=OWN, lacking=(TestKind.FUNCTIONALITY,)), tries=1)
+    assert isinstance(found, Refusal)
+    assert found.problem == "two tests are the same"
+    own = OWN + "".join(f"\n\ndef test_functionality_{n}():\n    assert larger(1, {n}) == 1 + {n}\n" for n in (1, 2))
+    server.reply = in_turn([EDGE])
+    write(untested(installed, tests=own, lacking=(TestKind.BOUNDARY_VALUES, TestKind.FUNCTIONALITY)), tries=1)
+    assert data_of(server.asked[-1])["wanted"] == {"boundary_values": 2, "functionality": 1}
+
+
 def test_more_of_a_kind_that_is_there_are_counted_on(write, server, installed):  # noqa: F811
     server.reply = in_turn([NORMAL, EDGE])
     lacking = (TestKind.NORMAL_INPUT, TestKind.BOUNDARY_VALUES)
@@ -142,6 +154,19 @@ READ = {
         "imports inspect",
     ),
     "reads it otherwise": (changed("normal_input", "assert __import__('ast'), larger"), "imports __import__"),
+    "reads its code": (
+        changed("normal_input", "assert larger.__code__.co_names == ('Box', larger(1, 2))"),
+        "it uses __code__, which looks at the program",
+    ),
+    "reads its file": (changed("normal_input", "assert 'Box' in open('function_x.py').read(), larger"), "it uses open"),
+    "puts another in its place": (
+        changed("normal_input", "pytest.MonkeyPatch().setattr('lib.Box', int)\nassert larger(1, 2) == 3"),
+        "it uses MonkeyPatch, setattr",
+    ),
+    "takes what else the program has": (
+        changed("normal_input", "from function_x import Box\nassert larger(1, 2) == Box(3).size"),
+        "of which only larger is sure to be there",
+    ),
     "computes by the API": (
         changed("normal_input", "from lib import Box\nassert larger(1, 2) == Box(1).grow(2)"),
         "it uses grow",
