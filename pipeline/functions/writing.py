@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.drafting import Refusal, Text, Written
@@ -164,15 +164,13 @@ def _write_functions(
     fresh: dict[str, tuple[str, WrittenFunction]] = {}
     wanted = [_example(one, library, places[one.version]) for one in here]
     for one, written in zip(here, writer.write(wanted), strict=True):
-        made = written if isinstance(written, Refusal) else _trial(one, written, library)
-        if isinstance(made, Trial) and made.function.id in {*known, *fresh}:
-            made = _given_up(written, "it is the same program as another function")
-        if isinstance(made, Refusal):
-            row = _of_version(one.snippet, one.version, DraftKind.TASK_FUNCTION, None)
-            found.enter(one.reject.key, row, made, stands=False)
-        elif isinstance(written, WrittenFunction):
+        made = written if isinstance(written, Refusal) else _new(one, written, library, {*known, *fresh})
+        if isinstance(made, Trial) and isinstance(written, WrittenFunction):
             found.trials.append(made)
             fresh[made.function.id] = one.reject.key, written
+        elif isinstance(made, Refusal):
+            row = _of_version(one.snippet, one.version, DraftKind.TASK_FUNCTION, None)
+            found.enter(one.reject.key, row, made, stands=False)
     return fresh
 
 
@@ -180,6 +178,13 @@ def _given_up(written: WrittenFunction | WrittenTests, problem: str) -> Refusal:
     """Return a refusal of what was written, and paid for, and comes to nothing all the same."""
     spent = (written.tokens, written.nano_usd)
     return Refusal(problem, False, written.model, written.prompt_sha256, written.tries, *spent)
+
+
+def _new(one: Untaken, written: WrittenFunction, library: Library, known: Collection[str]) -> Trial | Refusal:
+    made = _trial(one, written, library)
+    if isinstance(made, Trial) and made.function.id in known:
+        return _given_up(written, "it is the same program as another function")
+    return made
 
 
 def _example(one: Untaken, library: Library, place: Place) -> Example:
