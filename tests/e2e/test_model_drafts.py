@@ -35,6 +35,14 @@ pytestmark = pytest.mark.slow
 DRIFTLINE = Path(sys.executable).parent / "driftline"
 WRITTEN = "Take what is given, and hand back what comes of it."
 NOBODY = "http://127.0.0.1:1"
+# Kinds of drafts that are no texts, and what bounds them; test_model_problems.py and the tests of stages have these.
+OTHERS = {
+    "problem": "max_per_library",
+    "migrated_code": "max_asked",
+    "rename_judgement": "max_asked",
+    "task_function": "max_per_library",
+    "function_tests": "max_per_library",
+}
 
 
 def reply(params: dict[str, Any]) -> dict[str, Any]:
@@ -58,11 +66,13 @@ def server() -> Iterator[ModelServer]:
 
 
 def rules(folder: Path, **models: Any) -> Path:
-    """Rules by which a model is asked for every text, with little patience."""
+    """Rules by which a model is asked for every text, and for no code, with little patience."""
     shutil.copytree(RULES, folder)
     change(folder / "models.yaml", **{"poll_s": 0.1, "wait_s": 60, "longest_pause_s": 0.1} | models)
     for kind in ("description", "instruction"):
         change(folder / "drafts" / f"{kind}.yaml", improves=["all"])
+    for kind, limit in OTHERS.items():
+        change(folder / "drafts" / f"{kind}.yaml", **{limit: 0})
     return folder
 
 
