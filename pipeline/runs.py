@@ -46,12 +46,17 @@ def record_end(folder: Path) -> None:
 
 
 def read_record(folder: Path) -> RunRecord | None:
-    """Return the record of a run, None where the folder has none."""
-    path = folder / _RECORD
-    if not path.is_file():
+    """Return the record of a run, None where the folder has none that can be read."""
+    try:
+        kept = json.loads((folder / _RECORD).read_text())
+        return RunRecord(**kept | {key: tuple(kept[key]) for key in ("libraries", "stages")})
+    except (OSError, ValueError, TypeError, KeyError):
         return None
-    kept = json.loads(path.read_text())
-    return RunRecord(**kept | {key: tuple(kept[key]) for key in ("libraries", "stages")})
+
+
+def unrecorded_runs(runs: Path) -> list[str]:
+    """Return the names of the folders of runs without a record that can be read, sorted."""
+    return sorted(folder.name for folder in runs.glob("*") if folder.is_dir() and read_record(folder) is None)
 
 
 def recorded_runs(runs: Path) -> list[tuple[Path, RunRecord]]:

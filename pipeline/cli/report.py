@@ -29,6 +29,8 @@ def write_report(what: What = None, page: Out = None, json: Json = False) -> Non
 
     Example: driftline report starter --out report.html
     """
+    if page and page.is_dir():
+        fail(f"--out {page} is a folder: name a file in it, such as {page / PAGE}", BAD_USAGE)
     try:
         meant = find(what)
         told = report(meant)

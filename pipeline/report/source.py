@@ -15,7 +15,7 @@ from pipeline.publish import latest
 from pipeline.refresh import Refresh, counts_of, published_of, sources_left_out, totals
 from pipeline.report.data import DraftsTold, Ran, Report, report_of
 from pipeline.report.page import page_of
-from pipeline.runs import RunRecord, read_record, record_end, recorded_runs
+from pipeline.runs import RunRecord, read_record, record_end, recorded_runs, unrecorded_runs
 from pipeline.settings import settings
 
 PAGE = "report.html"
@@ -44,7 +44,9 @@ def find(name: str | None) -> Meant:
     runs = recorded_runs(settings().runs)
     if name is None:
         if not runs:
-            raise NoReportError(f"no run in {settings().runs}: `driftline refresh` leaves one")
+            raise NoReportError(
+                f"no run with a record in {settings().runs}: `driftline refresh` leaves one{_without()}"
+            )
         return _of_run(runs[-1][0])
     for folder, record in runs:
         if name in (record.run, folder.name) or Path(name).resolve() == folder.resolve():
@@ -52,12 +54,23 @@ def find(name: str | None) -> Meant:
     path = Path(name)
     snapshot = path if (path / "manifest.json").is_file() else latest(settings().snapshots, name)
     if snapshot is None:
+        if Path(name).name in unrecorded_runs(settings().runs):
+            raise NoReportError(f"{name}: this run {_NO_RECORD}; name the snapshot that it published, or a later run")
         known = ", ".join(record.run for _, record in runs[-3:]) or "none"
         raise NoReportError(
             f"{name}: no run, no snapshot's folder, and no profile with a snapshot; the last runs are {known}"
         )
     wrote = [folder for folder, _ in runs if _snapshot_of(folder) == snapshot.resolve()]
     return Meant(wrote[-1] if wrote else None, snapshot)
+
+
+_NO_RECORD = "has no record (run.json) that can be read, as runs of an older Driftline have none"
+
+
+def _without() -> str:
+    """Tell of folders of runs that have no record, if there are any."""
+    names = unrecorded_runs(settings().runs)
+    return f"; {', '.join(names[-3:])}: {_NO_RECORD}" if names else ""
 
 
 def _of_run(folder: Path) -> Meant:

@@ -114,8 +114,23 @@ def test_a_run_that_ended_has_a_page_and_its_time(three: Path) -> None:
 
 def test_of_a_run_without_a_record_there_is_no_page(data: Path) -> None:
     assert write_report(Refresh("older")) is None
-    with pytest.raises(NoReportError, match="no run in"):
+    with pytest.raises(NoReportError, match=r"no run with a record in .*/runs: `driftline refresh` leaves one$"):
         find(None)
+
+
+@pytest.mark.parametrize("record", [None, "{", "[]", '{"run": "old"}', '{"libraries": null, "stages": 3}'])
+def test_a_run_without_a_record_that_can_be_read_is_said_to_be_one(data: Path, record: str | None) -> None:
+    folder = data / "runs" / "old"
+    (folder / "counts").mkdir(parents=True)
+    if record is not None:
+        (folder / "run.json").write_text(record)
+    for name in ("old", str(folder)):
+        with pytest.raises(NoReportError, match=r"this run has no record \(run.json\).*name the snapshot"):
+            find(name)
+    with pytest.raises(NoReportError, match=r"leaves one; old: has no record"):
+        find(None)
+    run(data, "new", "2026-11-16T03:00:00+00:00", None)
+    assert find(None).run == data / "runs" / "new"
 
 
 def test_the_command_writes_a_page_or_prints_the_figures(three: Path, driftline: Driftline, tmp_path: Path) -> None:
@@ -127,6 +142,7 @@ def test_the_command_writes_a_page_or_prints_the_figures(three: Path, driftline:
     assert (told["ran"]["run"], told["tables"][0]["before"]) == ("three", 10)
     assert driftline("report", "nonesuch").status == 2
     assert "the last runs are two, three, others" in driftline("report", "nonesuch").err
+    assert "is a folder" in driftline("report", "two", "--out", tmp_path).err
     broken = three / "snapshots" / "starter" / "starter-2026-11-16" / "manifest.json"
     broken.write_text(json.dumps({"format": 99}))
     assert "not a manifest of format" in driftline("report", "starter").err
