@@ -19,7 +19,7 @@ test: .venv/dev ## lint, types and tests
 	$(BIN)/python -m pytest -m "not slow" -n 2
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
 
 search: .venv/dev ## property tests with fresh random input, as long as it takes
 	$(BIN)/python -m pytest -m "hypothesis and not slow" -n 2 --hypothesis-profile search
