@@ -59,14 +59,13 @@ class RunJudge:
             ran = self._run(environment, [_reference(trial) for trial in group], self.rules)
             good = [trial for trial in group if ran[_reference(trial).id].outcome is Outcome.PASSED]
             ran |= self._run(environment, [case for trial in good for case in _other(trial)], self.rules)
-            ran |= self._run(environment, [case for trial in good for case in _emptied(trial)], self._once)
+            ran |= self.run_once(environment, [case for trial in good for case in _emptied(trial)])
             judged |= {trial.id: self._judgement(trial, ran) for trial in group}
         return [judged[trial.id] for trial in trials]
 
-    @property
-    def _once(self) -> ValidationRules:
-        """The rules of runs that are to fail: once is enough, and what fails is not confirmed in another process."""
-        return self.rules.model_copy(update={"repeats": 1, "process": Process.FRESH})
+    def run_once(self, environment: Environment, cases: Sequence[Case]) -> dict[str, Result]:
+        """Run what is to fail, by id: once is enough, and what fails is not confirmed in another process."""
+        return self._run(environment, cases, self.rules.model_copy(update={"repeats": 1, "process": Process.FRESH}))
 
     def _run(self, environment: Environment, cases: Sequence[Case], rules: ValidationRules) -> dict[str, Result]:
         results = run_cases(environment, cases, self.sandbox, rules, self.workers) if cases else []

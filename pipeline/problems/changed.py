@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -71,7 +72,7 @@ def changed_apis(
     """Return the APIs of changes that a model is to be asked about, the most telling first, and why not the others.
 
     Rejects: NO_PREDECESSOR where the lake lacks one of the releases, UNRESOLVED_NAME where the version does not define
-    the path, UNFIT_NAME where a name is too short to be hidden, OVER_QUOTA.
+    the path, UNFIT_NAME where a name is too short to be hidden or is that of the library, OVER_QUOTA.
     """
     found: list[Changed] = []
     rejects: list[Reject] = []
@@ -102,8 +103,16 @@ def _changed(change: Row, library: Library, rules: ProblemDraftRules) -> Changed
     hidden = tuple(dict.fromkeys(_hidden(change, path)))
     if unfit := [name for name in hidden if len(name.strip("_")) < rules.min_hidden or name.startswith("_")]:
         return Reject(change["id"], RejectReason.UNFIT_NAME, f"{path} in {version}: {unfit[0]!r}")
+    told = {_letters(name) for name in (library.name, *library.roots(version))}
+    if known := [name for name in hidden if _letters(name) in told]:
+        detail = f"{path} in {version}: {known[0]!r} is what the library is called, which every solver is told"
+        return Reject(change["id"], RejectReason.UNFIT_NAME, detail)
     documented = bool(library.docstrings([path], version) or library.document(path, version))
     return Changed(change, path, version, other, tags, hidden, documented)
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
 
 
 def _hidden(change: Row, path: str) -> Iterator[str]:

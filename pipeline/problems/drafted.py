@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -50,6 +50,32 @@ class Unwritten:
         path, version = self.changed.path, self.changed.version
         return frozenset({path, self.library.history.preferred_path(path, version)})
 
+    def also_decided_by(self, programs: Iterable[str]) -> list[str]:
+        """Return what programs use that would tell the releases apart too, where the core API alone is to do so.
+
+        Where the other version lacks the core API nothing else can: code that uses it fails there in any case.
+        """
+        changed, library = self.changed, self.library
+        other = changed.other_version
+        if not any(library.history.definition(path, other) for path in self.paths):
+            return []
+        releases = {changed.version, other}
+        breaking = {
+            row["path"]
+            for row in library.changes.values()
+            if row["breaking"] and {row["old_version"], row["new_version"]} == releases
+        }
+        used = {
+            path for program in programs for path in (*(use.path for use in self.uses(program)), *_imported(program))
+        }
+        used = {path for path in used if library.history.definition(path, changed.version) is not None}
+        lacking = {path for path in used if library.history.definition(path, other) is None}
+        return sorted(path for path in used & (breaking | lacking) if not self._is_of_core(path))
+
+    def _is_of_core(self, path: str) -> bool:
+        """Say whether a path is the core API, a member of it, or what it stands in."""
+        return any(f"{path}.".startswith(f"{core}.") or f"{core}.".startswith(f"{path}.") for core in self.paths)
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -77,8 +103,13 @@ class WrittenProblem:
     refusal: Refusal | None
     model: str
     prompt_sha256: str
+    tries: int
     tokens: int
     nano_usd: int
+
+    def refused_as(self, problem: str) -> Refusal:
+        """Return it as a refusal, for what was paid for and cannot be taken."""
+        return Refusal(problem, False, self.model, self.prompt_sha256, self.tries, self.tokens, self.nano_usd)
 
 
 class ProblemWriter(Protocol):
@@ -90,6 +121,15 @@ class ProblemWriter(Protocol):
 
     def write(self, wanted: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
         """Write a problem for each change and run it in the places of both versions, in their order."""
+
+
+def _imported(program: str) -> Iterator[str]:
+    """Yield what a program imports, as paths."""
+    for node in ast.walk(ast.parse(program)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield from (node.module, *(f"{node.module}.{alias.name}" for alias in node.names))
 
 
 def problem_id(wanted: Unwritten, starting_code: str, solution: str) -> str:

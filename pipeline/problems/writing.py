@@ -82,6 +82,7 @@ def _enter(
     if row["id"] in known:
         detail = f"{changed.path} in {changed.version}: the same program as another problem"
         found.rejects.append(Reject(wanted.id, RejectReason.DUPLICATE, detail))
+        found.refused.append(refused_row(wanted, written.refused_as("the same program as another problem")))
         return
     known.add(row["id"])
     found.problems.append(row)

@@ -60,7 +60,7 @@ TABLES: dict[str, list[Row]] = {
     "verdicts": [],
 }  # fmt: skip
 KIND = load(RULES / "drafts" / "problem.yaml", ProblemDraftRules)
-_USAGE = load(RULES / "usage.yaml", UsageRules)
+USAGE = load(RULES / "usage.yaml", UsageRules)
 
 GOOD: dict[str, dict[str, Any]] = {
     "lib.chop": {
@@ -103,7 +103,7 @@ GOOD: dict[str, dict[str, Any]] = {
 
 def library() -> Library:
     others = {name: rows for name, rows in TABLES.items() if name not in ("snippets", "rewrites")}
-    return Library(**others, tagging=TAGGING, usage=_USAGE)
+    return Library(**others, tagging=TAGGING, usage=USAGE)
 
 
 def unwritten(path: str, snippets: list[Row] | None = None) -> Unwritten:

@@ -171,6 +171,11 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
         },
         "solution: in 1.1 it ends as passed",
     ),
+    "the work done by itself": (
+        "lib.chop",
+        {"solution": "    from lib import chop\n    chop(items, length)\n    return [items[n:n + length] for n in range(0, len(items), length)]\n"},
+        "the tests pass where lib.chop does nothing",
+    ),
     "an other solution that is wrong there": (
         "lib.fuse", {"other_solution": "    from lib import glue\n    return glue(texts, mark)"}, "other_solution: with it",
     ),
@@ -215,6 +220,35 @@ def test_what_running_says_goes_back_and_the_next_draft_is_taken(
     asked, again = judged[case]
     assert "refused" not in asked
     assert WRONG[case][2] in again["refused"]["reason"]
+
+
+def test_the_same_program_with_other_tests_is_no_second_problem(
+    store: Store,
+    drafter: Make,  # noqa: F811
+    server: ModelServer,  # noqa: F811
+) -> None:
+    def reply(params: dict[str, Any]) -> dict[str, Any]:
+        text = json.dumps(GOOD["lib.chop"])
+        return {"text": text.replace("test_parts", "test_others") if data_of(params)["number"] else text}
+
+    server.reply = reply
+    one = unwritten("lib.chop")
+    wanted = [
+        replace(
+            one,
+            changed=replace(one.changed, change=one.changed.change | {"id": str(number)}),
+            facts={**one.facts, "number": number},
+        )
+        for number in (0, 1)
+    ]
+    places = {
+        version: Place(environment_row(version, environment), environment)
+        for version, environment in store.environments.items()
+    }
+    first, second = writer_of(store, drafter()).write(wanted, places)
+    assert (first.refusal, len(first.runs)) == (None, 3)
+    assert second.refusal is not None
+    assert "the same program" in second.refusal.problem
 
 
 def test_what_is_never_right_is_a_row_of_refusals(store: Store, drafter: Make, server: ModelServer) -> None:  # noqa: F811

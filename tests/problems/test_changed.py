@@ -76,6 +76,8 @@ def test_names_that_cannot_be_hidden_and_what_is_not_there_are_refused() -> None
         RejectReason.UNFIT_NAME: "lib.paint in 1.1: 'n'",
         RejectReason.UNRESOLVED_NAME: "lib.gone is no API that 1.1 defines",
     }
+    _, reasons = asked([change(ChangeKind.ASYNC, "lib.Lib", *OLD)], known("lib.Lib"))
+    assert "what the library is called" in reasons[RejectReason.UNFIT_NAME]
     _, reasons = asked([change(ChangeKind.ASYNC, "lib.paint", "1.1", "1.2")], known("lib.paint"))
     assert "lacks 1.2" in reasons[RejectReason.NO_PREDECESSOR]
 

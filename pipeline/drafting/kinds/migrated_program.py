@@ -12,7 +12,8 @@ from pipeline.lake import Row
 from pipeline.usage import source_of
 
 _LITERALS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp)
-# These may well be arguments, like any single digit and what is empty; as a whole statement they are outputs all the same.
+# These may well be arguments, as may a single digit and what is empty; as a whole statement they are outputs all the
+# same.
 _COMMON = frozenset({"None", "True", "False"})
 _CATCHING = (ast.Try, ast.TryStar, ast.With, ast.AsyncWith)
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.drafting.idle import doing_nothing
 from pipeline.drafting.judging import RunJudge, Trial
 from pipeline.drafting.kinds.forms import ProblemText
 from pipeline.drafting.kinds.problem_reading import Reader, text_of
@@ -13,9 +15,9 @@ from pipeline.drafting.kinds.rules import ProblemDraftRules
 from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.lake import Row
 from pipeline.problems.drafted import Text, Unwritten, WrittenProblem, tested
-from pipeline.problems.running import Place, run_tested
+from pipeline.problems.running import Place, Tested, run_tested
 from pipeline.terms import Outcome, ProblemRun
-from pipeline.validation import Runner
+from pipeline.validation import Case, Runner
 from pipeline.validation.cases import MODULE
 
 _Draft = tuple[Unwritten, Text]
@@ -41,18 +43,23 @@ class ModelProblems:
 
 @dataclass
 class _Court:
-    """Judges drafts of problems; `runs` are those of the last draft of each that came so far."""
+    """Judges drafts of problems; `runs` are those of the last draft of each that came so far.
+
+    `taken` are the problems that were accepted, by their id, which is that of the program.
+    """
 
     kind: ModelProblems
     wanted: Mapping[str, Unwritten]
     places: Mapping[str, Place]
     runs: dict[str, Sequence[Row]] = field(default_factory=dict)
+    taken: dict[str, Tested] = field(default_factory=dict)
 
     def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
-        """Say what is wrong with each: by reading it, by what its tests tell, and by what both releases make of it."""
+        """Say what is wrong with each: by reading it, by what its tests tell, by whether the solution needs the core
+        API, and by what both releases make of it."""
         found: dict[str, str | None] = {}
         texts = [(self.wanted[subject.id], text_of(one)) for subject, one in drafts]
-        for judged in (self._read, self._try, self._prove):
+        for judged in (self._read, self._try, self._need, self._prove):
             found |= judged([(wanted, text) for wanted, text in texts if found.get(wanted.id) is None])
         return [found[subject.id] for subject, _ in drafts]
 
@@ -69,13 +76,33 @@ class _Court:
         names = place.row["import_names"]
         return Trial(wanted.id, place.environment, MODULE, text.hidden, text.program, other, import_names=names)
 
+    def _need(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        """Run the hidden tests where the core API does nothing: a solution that passes does the work by itself."""
+        by_version: Mapping[str, list[_Draft]] = defaultdict(list)
+        for one in drafts:
+            by_version[one[0].changed.version].append(one)
+        found: dict[str, str | None] = {}
+        for version, group in sorted(by_version.items()):
+            cases = [Case(wanted.id, "", _without(wanted, text), test_file=text.hidden) for wanted, text in group]
+            results = self.kind.judge.run_once(self.places[version].environment, cases)
+            for wanted, _ in group:
+                needless = results[wanted.id].outcome is Outcome.PASSED
+                path = wanted.changed.path
+                found[wanted.id] = f"solution: the tests pass where {path} does nothing: use it" if needless else None
+        return found
+
     def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
         problems = {wanted.id: tested(wanted, text) for wanted, text in drafts}
-        runs = run_tested(
-            {problem.id: problem for problem in problems.values()}.values(), self.places, self.kind.runner
-        )
-        self.runs |= {key: runs[problem.id] for key, problem in problems.items()}
-        return {key: self._unproven(self.runs[key], problem.other_version) for key, problem in problems.items()}
+        first = dict(self.taken)
+        for problem in problems.values():
+            first.setdefault(problem.id, problem)
+        # Of the same program with other tests the runs would be those of another problem.
+        same = {key: problem for key, problem in problems.items() if problem == first[problem.id]}
+        runs = run_tested({problem.id: problem for problem in same.values()}.values(), self.places, self.kind.runner)
+        self.runs |= {key: runs[problem.id] for key, problem in same.items()}
+        proven = {key: self._unproven(self.runs[key], problem.other_version) for key, problem in same.items()}
+        self.taken |= {problem.id: problem for key, problem in same.items() if proven[key] is None}
+        return {key: proven[key] if key in same else _TWICE for key in problems}
 
     def _unproven(self, rows: Sequence[Row], other_version: str | None) -> str | None:
         """Say which run of a problem did not end as it must."""
@@ -89,6 +116,7 @@ class _Court:
         return None
 
 
+_TWICE = "starting_code and solution: another problem about the same API is the same program"
 _MUST_PASS = {
     ProblemRun.VISIBLE: "visible_test: with the solution it ends",
     ProblemRun.HIDDEN: "hidden_tests: with the solution they end",
@@ -96,7 +124,12 @@ _MUST_PASS = {
 }
 
 
+def _without(wanted: Unwritten, text: Text) -> str:
+    """Return the program of a problem where the core API does nothing."""
+    return doing_nothing(wanted.changed.path) + text.program
+
+
 def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[Row]]) -> WrittenProblem:
     text = text_of(one.form) if one.form is not None else None
     of_text = runs[one.subject.id] if text is not None else ()
-    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tokens, one.nano_usd)
+    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tries, one.tokens, one.nano_usd)

@@ -50,6 +50,9 @@ class Reader:
         yield from self._of_names(wanted, text)
         if wanted.paths.isdisjoint(use.path for use in wanted.uses(text.program)):
             yield f"solution: it does not use {wanted.changed.path}"
+        if found := wanted.also_decided_by([text.program, text.visible, text.hidden]):
+            core, other = wanted.changed.path, wanted.changed.other_version
+            yield f"{', '.join(found)}: changed in {other} too, and nothing but {core} may tell the releases apart"
 
     def _of_statement(self, text: Text) -> Iterator[str]:
         words, rules = len(text.statement.split()), self.rules
@@ -97,8 +100,9 @@ class Reader:
                 yield f"{name}: it gives a hidden name away: {said[slice(*given[0])]!r}"
         pieces = {name: text.starting_code + body for name, body in _bodies(text)}
         pieces |= {"visible_test": text.visible, "hidden_tests": text.hidden}
+        own = {name for path in wanted.paths for name in path.split(".")}
         for name, code in pieces.items():
-            if foreign := sorted(names_used(ast.parse(code)) & self.rules.not_used):
+            if foreign := sorted(names_used(ast.parse(code)) & (self.rules.not_used - own)):
                 yield f"{name}: it uses {', '.join(foreign)}, by which more than the program could be told apart"
 
     def _tree(self, name: str, piece: str, before: str = "", after: str = "") -> ast.Module:

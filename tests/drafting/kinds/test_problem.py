@@ -89,6 +89,35 @@ def test_what_is_wrong_with_a_draft_is_said(case: str) -> None:
     assert reason in (problem(**changed) or "")
 
 
+NARROW = GOOD["lib.narrow"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"solution": "    return lib.narrow(lib.glue_up([text], ''), width, fill='*')\n"}, "lib.glue_up: changed in 1.1"),
+        ({"hidden_tests": f"import lib\n{NARROW['hidden_tests']}def test_l():\n    lib.glue_up([], '')\n"}, "lib.glue_up"),
+        ({"starting_code": f"from lib import glue_up\n{NARROW['starting_code']}"}, "lib.glue_up"),
+    ],
+    ids=["solution", "tests", "what is given"],
+)  # fmt: skip
+def test_nothing_but_the_core_api_may_tell_the_releases_apart(changed: dict[str, str], said: str) -> None:
+    assert said in (problem("lib.narrow", **changed) or "")
+
+
+def test_where_the_other_version_lacks_the_core_api_what_else_is_used_tells_nothing() -> None:
+    solution = "    from lib import fuse, chop\n    return fuse(chop(texts, 1)[0], mark)"
+    assert problem("lib.fuse", solution=solution) is None
+
+
+def test_an_api_may_be_used_that_bears_a_forbidden_name() -> None:
+    forbidding = Reader(KIND.model_copy(update={"not_used": frozenset({"chop", "sys"})}), READER.drafting, "solve")
+    wanted = unwritten("lib.chop")
+    assert forbidding.problem(wanted, text_of(ProblemText(**CHOP))) is None
+    other = text_of(ProblemText(**CHOP | {"solution": f"    import sys\n{CHOP['solution']}"}))
+    assert "it uses sys," in (forbidding.problem(wanted, other) or "")
+
+
 def test_the_old_name_is_hidden_too() -> None:
     assert "'glue up'" in (problem("lib.fuse", statement=f"{FUSE['statement']} Like glue up.") or "")
 
