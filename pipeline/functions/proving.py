@@ -78,11 +78,9 @@ class Trial:
 
 
 def coverage_of(trial: Trial) -> float:
-    """Return the share of the program's statements that the tests execute; 0 where they were not run."""
+    """Return the share of the program's statements that the tests execute; 0 where that was not measured."""
     run = next((run for run in trial.runs if run["role"] == FunctionRun.TESTS), None)
-    if run is None or run["executed"] is None:
-        return 0.0
-    return run["executed"] / run["statements"] if run["statements"] else 1.0
+    return run["executed"] / run["statements"] if run is not None and run["statements"] else 0.0
 
 
 @dataclass(frozen=True, slots=True)

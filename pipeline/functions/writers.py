@@ -65,14 +65,15 @@ class FunctionWriter(Protocol):
 class Untested:
     """A function whose tests are too few: its program, the pytest module that it has, or "", and the kinds wanted.
 
-    The tests import the program as `module`, and do not use what `hidden` names; `import_names` are the library's
-    modules. `other` is code that is right for another version, which the tests must fail for: that of a function whose
-    own tests do; None where they need not.
+    `path` is the core API, which the program must need to pass its tests. These import the program as `module`, and do
+    not use what `hidden` names; `import_names` are the library's modules. `other` is code that is right for another
+    version, which the tests must fail for: that of a function whose own tests do; None where they need not.
     """
 
     id: str
     library: str
     version: str
+    path: str
     environment: Environment
     module: str
     function: str

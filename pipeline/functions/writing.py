@@ -237,6 +237,7 @@ def _untested(trial: Trial, lacking: tuple[TestKind, ...], text: str, places: Ma
         id=function.id,
         library=function.library,
         version=function.version,
+        path=function.path,
         environment=place.environment,
         module=function.module,
         function=function.name,

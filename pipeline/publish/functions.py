@@ -150,6 +150,5 @@ def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | 
 
 
 def _coverage(run: Row) -> float:
-    """Return the share of executed statements; of a program without any, all of it."""
-    statements = run["statements"] or 0
-    return round(run["executed"] / statements, 4) if statements else 1.0
+    """Return the share of executed statements; none where it was not measured."""
+    return round(run["executed"] / run["statements"], 4) if run["statements"] else 0.0

@@ -84,6 +84,7 @@ def make_tests(drafter: ModelDrafter, text: str) -> Sequence[Any]:
         id="s",
         library=text,
         version=text,
+        path=f"lib.{HIDDEN}",
         environment=NOWHERE,
         module="function_x",
         function="split",

@@ -102,6 +102,13 @@ def test_whether_the_version_decides(case: str) -> None:
     assert (row["other_code"], row["evidence"], row["discriminating"]) == expected
 
 
+def test_where_nothing_was_measured_nothing_is_covered() -> None:
+    """A program that removes its own file leaves no coverage behind."""
+    runs = [run(role, outcome) | {"statements": None, "executed": None} for role, outcome in PROVEN.items()]
+    (reject,) = functions_gate_stage([function()], runs, [SNIPPET], [], QUALITY, LEAST, MASKING).rejects
+    assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
+
+
 def test_a_description_with_a_name_cut_out_is_to_be_looked_at() -> None:
     row = gated(PROVEN, redacted=True).tables["published_functions"][0]
     assert row["flags"] == [FlagKind.DESCRIPTION_REDACTED]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.drafting.idle import doing_nothing
 from pipeline.drafting.judging import Judgement, RunJudge, Trial
 from pipeline.drafting.kinds.assembly import Assembled, assemble, body_problem, repeated, unbound
 from pipeline.drafting.kinds.forms import FunctionTests
@@ -15,7 +16,8 @@ from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.drafting.writers import Refusal
 from pipeline.functions.function import read_tests
 from pipeline.functions.writers import Untested, WrittenTests
-from pipeline.terms import TestKind
+from pipeline.terms import Outcome, TestKind
+from pipeline.validation import Case, Result
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,27 @@ class ModelTests:
             for trial, judgement in zip(trials, self.judge.judge(trials), strict=True):
                 judgements[trial.id] = judgement
                 problems[trial.id] = judgement.problem
+            problems |= self._needless([trial for trial in trials if problems[trial.id] is None], by_id)
             return [problems[subject.id] for subject, _ in drafts]
 
         subjects = [self._subject(one) for one in functions]
         drafted = draft(subjects, FunctionTests, self.rules, self.drafter, judge)
         return [_written(done, one, judgements.get(one.id)) for done, one in zip(drafted, functions, strict=True)]
+
+    def _needless(self, trials: Sequence[Trial], functions: Mapping[str, Untested]) -> dict[str, str | None]:
+        """Run tests where the core API does nothing: a program that passes them does not need it."""
+        groups: dict[str, list[Trial]] = defaultdict(list)
+        for trial in trials:
+            groups[trial.environment.lock_id].append(trial)
+        ran: dict[str, Result] = {}
+        for _, group in sorted(groups.items()):
+            cases = [_idle(one, functions[one.id].path) for one in group]
+            ran |= self.judge.run_once(group[0].environment, cases)
+        passed = {trial.id for trial in trials if ran[trial.id].outcome is Outcome.PASSED}
+        paths = {key: functions[key].path for key in passed}
+        return {
+            key: f"the tests pass where {path} does nothing: test what it brings about" for key, path in paths.items()
+        }
 
     def _problem(self, form: FunctionTests, one: Untested) -> str | None:
         """Say what is wrong with tests before any has run; None where nothing is."""
@@ -83,6 +101,12 @@ class ModelTests:
 
 def _trial(one: Untested, tests: Assembled) -> Trial:
     return Trial(one.id, one.environment, one.module, tests.text, one.program, one.other, tests.apart, one.import_names)
+
+
+def _idle(one: Trial, path: str) -> Case:
+    """Return the case of a program before which the core API is made to do nothing."""
+    program = doing_nothing(path) + one.reference
+    return Case(one.id, "", program, test_file=one.tests, module=one.module, import_names=one.import_names)
 
 
 def _written(drafted: Drafted[FunctionTests], one: Untested, judgement: Judgement | None) -> WrittenTests | Refusal:

@@ -54,6 +54,7 @@ def untested(environment: Any, **changes: Any) -> Untested:
         id="f1",
         library="lib",
         version="1.0",
+        path="lib.Box.grow",
         environment=environment,
         module="function_x",
         function="larger",
@@ -211,6 +212,15 @@ def test_lines_that_no_test_reaches_are_asked_for_until_they_are_reached(write, 
     (found,) = write()
     assert isinstance(found, WrittenTests)
     assert "line 5: raise ValueError(by)" in data_of(server.asked[1])["refused"]["reason"]
+
+
+@pytest.mark.slow
+def test_a_program_that_does_not_need_the_core_api_is_no_function(write, server, installed):  # noqa: F811
+    server.reply = in_turn(GOOD)
+    idle = PROGRAM.replace("    return Box(size).grow(by)", "    Box(size).grow(by)\n    return size + by")
+    (found,) = write(untested(installed, program=idle), tries=1)
+    assert isinstance(found, Refusal)
+    assert found.problem == "the tests pass where lib.Box.grow does nothing: test what it brings about"
 
 
 @pytest.mark.slow
