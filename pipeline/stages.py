@@ -232,6 +232,7 @@ def _proof(house: House) -> Iterator[Stage]:
             else []
         ),
         run=house.draft_migrations,
+        version=2,
     )
     yield _stage(
         "judgements",
@@ -349,7 +350,7 @@ def _proof(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=house.make_problems,
-        version=7,
+        version=8,
     )
     yield _stage(
         "problems_gate",
@@ -357,7 +358,7 @@ def _proof(house: House) -> Iterator[Stage]:
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems],
         run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
-        version=3,
+        version=4,
     )
     yield _stage(
         "functions",

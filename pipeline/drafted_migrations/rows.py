@@ -17,7 +17,7 @@ def rewrite_row(attempt: Attempt, one: Candidate) -> Row:
     checks = steps.checks(snippet)
     statements = [check["statement"] for check in checks]
     return {
-        "id": content_id("drafted", snippet["library"], one.target, steps.preamble, steps.code, *statements),
+        "id": content_id("drafted", snippet["library"], one.key, steps.preamble, steps.code, *statements),
         "library": snippet["library"],
         "version": one.target,
         "snippet_id": snippet["id"],

@@ -99,8 +99,9 @@ def _result(
     """Yield what comes out: the type of a literal, and the stated case as long as it names nothing hidden."""
     if shown.outcome.value is not None and shown.outcome.value != "None":
         yield rules.returns.format(type=type(ast.literal_eval(shown.outcome.value)).__name__)
-    result = shown.outcome.value or shown.outcome.shown or ""
-    example = rules.example.format(call=call(written, shown), result=" ".join(result.split()))
+    # Blanks within a literal are part of the value.
+    result = shown.outcome.value or " ".join((shown.outcome.shown or "").split())
+    example = rules.example.format(call=call(written, shown), result=result)
     if len(example) <= rules.max_example_characters and not find_names(example, source.hidden, drafting):
         yield example
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.problems import ProblemRules
+from pipeline.problems.trivial import passed_by
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.sourced import columns_of_change, source_columns
 from pipeline.terms import (
@@ -36,10 +37,11 @@ def problems_gate_stage(
     """Make the table `published_problems` of a library; the unit is a problem.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
-    version), NO_CHECK and NOT_COVERED (there are fewer hidden tests, or they execute less of the program, than `least`
-    wants), UNCHANGED (the reference passes in the other version too, and nothing else told a change). A problem is
-    `discriminating` if code that passes in the other version fails here as the rules list. Where none is known, the
-    reference that fails there shows at least that the version decides; the others are flagged NOT_DISCRIMINATING.
+    version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one
+    value or what it is given), NOT_COVERED (they execute less of the program than `least` wants), UNCHANGED (the
+    reference passes in the other version too, and nothing else told a change). A problem is `discriminating` if
+    code that passes in the other version fails here as the rules list. Where none is known, the reference that
+    fails there shows at least that the version decides; the others are flagged NOT_DISCRIMINATING.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in problem_runs:
@@ -128,6 +130,8 @@ def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | N
             return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {said}")
     if (tests := sum(problem[f"{how}_tests"] for how in ("stated", "recorded", "drafted"))) < facts.least.min_tests:
         return Reject(key, RejectReason.NO_CHECK, f"{tests} hidden tests, {facts.least.min_tests} wanted")
+    if body := passed_by(problem["hidden_tests"]):
+        return Reject(key, RejectReason.NO_CHECK, f"a body passes all hidden tests that does nothing of it: {body}")
     if (share := _coverage(runs[ProblemRun.HIDDEN])) < facts.least.min_coverage:
         return Reject(
             key, RejectReason.NOT_COVERED, f"{share:.0%} of the program, {facts.least.min_coverage:.0%} wanted"

@@ -51,6 +51,12 @@ def test_a_statement_says_what_to_write_and_shows_a_case() -> None:
     )
 
 
+def test_the_blanks_of_a_literal_are_shown_and_others_are_not() -> None:
+    """Once `'a  b'` was shown as `'a b'`: who believed the statement failed its tests."""
+    assert "`solve(1500)` gives `'a  b'`" in told(">>> from lib import metric\n>>> metric(1500)\n'a  b'\n")
+    assert "`solve(1500)` gives `Box( 1 )`" in told(">>> from lib import metric\n>>> metric(1500)\nBox(  1 )\n")
+
+
 def test_the_hash_of_what_a_statement_is_written_from_is_that_of_its_words() -> None:
     """Once it was that of an iterator, by its address, and another in each run."""
     document = {"parameters": [parameter("value", "How many.")]}

@@ -76,6 +76,10 @@ REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
     "a hidden test fails": ({"runs": {H: Outcome.FLAKY}}, RejectReason.NOT_PROVEN, "hidden tests: flaky"),
     "half is covered": ({"executed": 2}, RejectReason.NOT_COVERED, "50% of the program"),
     "one test": ({"recorded_tests": 0}, RejectReason.NO_CHECK, "1 hidden tests, 2 wanted"),
+    "tests that a constant passes": (
+        {"hidden_tests": "def test_a():\n    assert solve(1) is True\ndef test_b():\n    assert solve(2) is True\n"},
+        RejectReason.NO_CHECK, "return True",
+    ),
     "no change, and none in behaviour": (
         {"runs": {R: PASSED}, "libevolutioneval_tag": LibEvolutionEvalTag.UNCHANGED}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
     ),
