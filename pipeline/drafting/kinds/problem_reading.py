@@ -13,6 +13,7 @@ from pipeline.drafting.kinds.rules import ProblemDraftRules
 from pipeline.drafting.names import find_names
 from pipeline.drafting.rules import DraftingRules
 from pipeline.problems.drafted import Text, Unwritten
+from pipeline.problems.trivial import passed_by
 from pipeline.validation.cases import MODULE
 
 
@@ -86,6 +87,8 @@ class Reader:
         number = len(names_of_tests(hidden))
         if not self.rules.min_tests <= number <= self.rules.max_tests:
             yield f"hidden_tests: {number} test functions; {self.rules.min_tests} to {self.rules.max_tests} are wanted"
+        if body := passed_by(text.hidden):
+            yield f"hidden_tests: {body!r} passes them all, whatever {self.function} is to do: test other results too"
         used = {use.path for tests in (text.visible, text.hidden) for use in wanted.uses(tests)}
         if not wanted.paths.isdisjoint(used):
             yield f"the tests use {wanted.changed.path} themselves: only the solution may"

@@ -73,6 +73,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an empty visible test": ({"visible_test": ""}, "visible_test: there is no code in it"),
     "tests that import nothing": ({"hidden_tests": "def test_a(): pass\n"}, "from solution import solve"),
     "too few tests": ({"hidden_tests": "from solution import solve\n" + TEST.format("a")}, "1 test functions; 3 to 12"),
+    "tests of one result": (
+        {"hidden_tests": "from solution import solve\n" + "".join(TEST.format(name) for name in "abc")},
+        "hidden_tests: 'return [[1]]' passes them all",
+    ),
     "tests that ask the library": (
         {"hidden_tests": f"import lib\n{CHOP['hidden_tests']}\ndef test_b():\n    assert solve([], 1) == lib.chop([], 1)\n"},
         "the tests use lib.chop themselves",
