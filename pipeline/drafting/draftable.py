@@ -77,6 +77,16 @@ def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Told:
     yield from redacted(lake, library, "drafts", "subject_id")
     yield from redacted(lake, library, "controlled_completions", "id")
     yield from written(lake, library, "drafts", "subject_id")
+    yield from _descriptions_of_functions(lake, library)
+
+
+def _descriptions_of_functions(lake: Lake, library: str) -> Told:
+    # The stage tells what became of examples and tests, too: of these by the example, and by `ID tests`.
+    examples = {row["id"] for row in lake.read("snippets", library, columns=("id",))}
+    told = refused_by(lake, library, ("functions",), [RejectReason.NO_TEXT])
+    yield from (one for one in told if " " not in one[0] and one[0] not in examples)
+    yield from redacted(lake, library, "functions", "id")
+    yield from written(lake, library, "functions", "id")
 
 
 def _instructions(lake: Lake, library: str, rules: CurationRules) -> Told:
@@ -141,7 +151,10 @@ def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Told:
     functions = lake.read("functions", library, columns=("id", "lacking"))
     lacking = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
     yield from ((key, DraftStanding.MISSING, f"no test of {kinds}") for key, kinds in lacking.items())
-    yield from (one for one in refused_by(lake, library, ("functions",)) if one[0] in lacking)
+    # Tests that tell too little, of all functions.
+    yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
+    of_tests = (one for one in refused_by(lake, library, ("functions",)) if one[0].endswith(" tests"))
+    yield from ((key.removesuffix(" tests"), standing, why) for key, standing, why in of_tests)
     yield from written(lake, library, "functions", "id", "tests_drafter")
 
 

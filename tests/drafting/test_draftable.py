@@ -9,7 +9,9 @@ import pytest
 from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import OF_KIND, counted, draftable
 from pipeline.lake import Lake, Row
-from pipeline.terms import DraftKind, DraftStanding, RejectReason
+from pipeline.terms import Drafter, DraftKind, DraftStanding, Outcome, RejectReason, TestKind
+from tests.functions.rows import SNIPPET, function
+from tests.instances.rows import LIBRARY, verdict
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +19,9 @@ def rules() -> CurationRules:
     return CurationRules.read()
 
 
-def refuse(lake: Lake, stage: str, *refused: tuple[str, RejectReason]) -> None:
-    rows = [{"stage": stage, "library": "lib", "key": key, "reason": why, "detail": "seen"} for key, why in refused]
-    lake.write("rejects", "lib", rows, part=stage)
+def refuse(lake: Lake, stage: str, *refused: tuple[str, RejectReason], library: str = "lib") -> None:
+    rows = [{"stage": stage, "library": library, "key": key, "reason": why, "detail": "seen"} for key, why in refused]
+    lake.write("rejects", library, rows, part=stage)
 
 
 def draft(subject: str, *, redacted: bool = False, model: str | None = None) -> Row:
@@ -57,6 +59,32 @@ def test_descriptions_and_instructions_stand_as_tables_and_rejects_say(tmp_path:
     ]
     assert counted(found)[DraftKind.INSTRUCTION] == {DraftStanding.REFUSED: 1, DraftStanding.MISSING: 1}
     assert list(counted(found)[DraftKind.DESCRIPTION]) == list(DraftStanding)
+
+
+def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_none(
+    tmp_path: Path, rules: CurationRules
+) -> None:
+    lake = Lake(tmp_path)
+    bare = function(id="bare", lacking=[TestKind.BOUNDARY_VALUES])
+    cut = function(id="cut", lacking=[], redacted=True)
+    mine = function(id="mine", lacking=[], tests_drafter=Drafter.MODEL, drafter=Drafter.MODEL)
+    lake.write("functions", LIBRARY, [bare, cut, mine, function(id="same", lacking=[])])
+    lake.write("snippets", LIBRARY, [SNIPPET])
+    lake.write("verdicts", LIBRARY, [verdict(SNIPPET["id"], "1.1", Outcome.PASSED)])
+    waiting, refused = RejectReason.DRAFT_WAITING, RejectReason.DRAFT_REFUSED
+    untold = ("untold", RejectReason.NO_TEXT), ("cut", waiting), ("bare tests", refused), (SNIPPET["id"], waiting)
+    refuse(lake, "functions", *untold, library=LIBRARY)
+    refuse(lake, "functions_gate", ("same", RejectReason.NO_CHECK), library=LIBRARY)
+    found = [(row.kind, row.subject_id, row.standing) for row in draftable(lake, [LIBRARY], rules)]
+    assert found == [
+        (DraftKind.DESCRIPTION, "cut", DraftStanding.WAITING),
+        (DraftKind.DESCRIPTION, "mine", DraftStanding.WRITTEN),
+        (DraftKind.DESCRIPTION, "untold", DraftStanding.MISSING),
+        (DraftKind.TASK_FUNCTION, SNIPPET["id"], DraftStanding.WAITING),
+        (DraftKind.FUNCTION_TESTS, "bare", DraftStanding.REFUSED),
+        (DraftKind.FUNCTION_TESTS, "mine", DraftStanding.WRITTEN),
+        (DraftKind.FUNCTION_TESTS, "same", DraftStanding.MISSING),
+    ]
 
 
 def test_every_kind_is_asked(rules: CurationRules) -> None:
