@@ -83,11 +83,20 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
     """Run one group of stages for one library."""
     house = refresh.house()
     stages = stages_of(house)
-    try:
-        return [run_stage(stages[name], library, house.lake, refresh.folder / "counts") for name in GROUPS[group]]
-    finally:
-        if house.has_asked and house.drafter is not None:
-            keep_tallies(refresh.folder, library, group, house.drafter.told())
+    counts: list[Count] = []
+    for name in GROUPS[group]:
+        try:
+            counts.append(run_stage(stages[name], library, house.lake, refresh.folder / "counts"))
+        finally:
+            _keep_asked(house, refresh.folder, library, name)
+    return counts
+
+
+def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
+    """Leave with the run what a stage asked of a model, also where the stage broke off, and begin to count anew."""
+    if house.has_asked and house.drafter is not None:
+        keep_tallies(folder, library, stage, house.drafter.told())
+        house.drafter.tallies.clear()
 
 
 def publish_refresh(refresh: Refresh) -> Published:

@@ -28,20 +28,32 @@ class Spent:
     month_limit: int
 
 
-def keep_tallies(folder: Path, library: str, group: str, tallies: Mapping[DraftKind, Tally]) -> None:
-    """Leave in the folder of a run what a group of stages asked of a model for a library, if anything."""
-    kept = {kind: asdict(tally) for kind, tally in tallies.items() if tally != Tally()}
+def keep_tallies(folder: Path, library: str, stage: str, tallies: Mapping[DraftKind, Tally]) -> None:
+    """Leave in the folder of a run what a stage asked of a model for a library, if anything.
+
+    A stage that broke off and is tried again judges all drafts again, but sends only what was not answered yet: of
+    the first try what was sent still counts.
+    """
+    path = folder / _FOLDER / f"{library}.{stage}.json"
+    before = _read(path) if path.is_file() else {}
+    asked = {kind: tally for kind, tally in tallies.items() if tally != Tally()}
+    sent = {kind: Tally(tally.requests, tally.retries) for kind, tally in before.items() if asked}
+    kept = {kind: sent.get(kind, Tally()) + asked.get(kind, Tally()) for kind in DraftKind if kind in {*sent, *asked}}
     if kept:
-        write_json(folder / _FOLDER / f"{library}.{group}.json", kept)
+        write_json(path, {kind: asdict(tally) for kind, tally in kept.items()})
+
+
+def _read(path: Path) -> dict[DraftKind, Tally]:
+    kept = json.loads(path.read_text())
+    return {kind: Tally(**kept[kind]) for kind in DraftKind if kind in kept}
 
 
 def tallies_of(folder: Path) -> dict[DraftKind, Tally]:
     """Return what a run asked of a model, by kind in the order of the vocabulary; empty where it asked nothing."""
     found: dict[DraftKind, Tally] = {}
     for path in sorted((folder / _FOLDER).glob("*.json")):
-        kept = json.loads(path.read_text())
-        for kind in (kind for kind in DraftKind if kind in kept):
-            found[kind] = found.get(kind, Tally()) + Tally(**kept[kind])
+        for kind, tally in _read(path).items():
+            found[kind] = found.get(kind, Tally()) + tally
     return {kind: found[kind] for kind in DraftKind if kind in found}
 
 

@@ -29,14 +29,24 @@ def test_amounts_for_people(nano_usd: int, said: str) -> None:
 def test_tallies_of_libraries_add_up_by_kind(tmp_path: Path) -> None:
     described, required = DraftKind.DESCRIPTION, DraftKind.REQUIREMENT
     assert tallies_of(tmp_path) == {}
-    keep_tallies(tmp_path, "none", "prove", {described: Tally()})
+    keep_tallies(tmp_path, "none", "drafting", {described: Tally()})
     assert tallies_of(tmp_path) == {}
-    keep_tallies(tmp_path, "a", "prove", {required: Tally(1), described: Tally(5, 1, 3, 1, 1, 900, "the month")})
-    keep_tallies(tmp_path, "b", "prove", {described: Tally(2, 0, 1, 1, 0, 300, "the run")})
+    keep_tallies(tmp_path, "a", "drafting", {required: Tally(1), described: Tally(5, 1, 3, 1, 1, 900, "the month")})
+    keep_tallies(tmp_path, "b", "drafting", {described: Tally(2, 0, 1, 1, 0, 300, "the run")})
     kept = tallies_of(tmp_path)
     assert kept == {described: Tally(7, 1, 4, 2, 1, 1200, "the month"), required: Tally(1)}
     assert list(kept) == [described, required]
     assert (kept[described].nano_usd_per_accepted, added([]).nano_usd_per_accepted) == (300, None)
+
+
+def test_of_a_stage_that_is_tried_again_what_was_sent_counts_and_drafts_count_once(tmp_path: Path) -> None:
+    described, required = DraftKind.DESCRIPTION, DraftKind.REQUIREMENT
+    keep_tallies(tmp_path, "a", "controlled", {described: Tally(1, 0, 1, 0, 0, 50)})
+    keep_tallies(tmp_path, "a", "drafting", {described: Tally(5, 1, 3, 0, 0, 900)})
+    # Airflow tries again: what is done is not asked again, the stage that broke off is.
+    keep_tallies(tmp_path, "a", "controlled", {})
+    keep_tallies(tmp_path, "a", "drafting", {described: Tally(2, 0, 6, 1, 0, 1300), required: Tally(1, 0, 1, 0, 0, 7)})
+    assert tallies_of(tmp_path) == {described: Tally(8, 1, 7, 1, 0, 1350), required: Tally(1, 0, 1, 0, 0, 7)}
 
 
 SPENT = Spent(900_000, 2_000_000_000, 900_000, 20_000_000_000)
