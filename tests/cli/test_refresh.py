@@ -15,6 +15,7 @@ from tests.index_server import Index
 STAGES = [name for names in GROUPS.values() for name in names]
 
 
+@pytest.mark.slow
 def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: Path) -> None:
     first = driftline("refresh", "--libraries", " Demo,demo ")
     assert first.status == 0, first.text

@@ -75,7 +75,7 @@ def python(script: str, environment: Mapping[str, str], *arguments: str) -> dict
         cwd=PROJECT,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]
@@ -116,6 +116,7 @@ def test_the_library_never_imports_airflow_but_for_plugins() -> None:
     assert offenders == []
 
 
+@pytest.mark.slow
 def test_a_run_in_one_process_publishes_what_the_functions_publish(environment: dict[str, str]) -> None:
     # A run of dag.test() has the week before as its interval, in which nothing of 2021 was released.
     conf = {"profile": "starter", "libraries": ["demo", "nonesuch"], "since": "2020-12-01", "until": "2022-01-01"}
