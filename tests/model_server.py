@@ -19,7 +19,7 @@ KEY = "sk-test"
 _CUSTOM_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TYPES = {400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error",
           404: "not_found_error", 409: "conflict_error", 413: "request_too_large", 429: "rate_limit_error",
-          500: "api_error", 504: "timeout_error", 529: "overloaded_error"}  # fmt: skip
+          405: "invalid_request_error", 500: "api_error", 504: "timeout_error", 529: "overloaded_error"}  # fmt: skip
 
 
 @dataclass
@@ -45,8 +45,8 @@ class ModelServer:
     """What the server says next, and what it was asked.
 
     `faults` are used up first, one for each request of messages or of a new batch. A batch ends after so many looks;
-    `outcomes` may give a custom_id another result than success: errored (`errors` its type and message), expired or
-    canceled. So many times as `cut_results` says, results break off in the middle; `archived` batches have none.
+    `outcomes` may give a custom_id another result than success: errored (`errors` its type and message), expired,
+    canceled, or none at all: omitted. So many times as `cut_results` says, results break off in the middle; `archived` batches have none.
     """
 
     reply: Reply
@@ -171,6 +171,8 @@ class _Handler(BaseHTTPRequestHandler):
         state = self.server.state
         lines = []
         for request in reversed(state.batches[name]["requests"]):
+            if state.outcomes.get(request["custom_id"]) == "omitted":
+                continue
             result: dict[str, Any] = {"type": state.outcomes.get(request["custom_id"], "succeeded")}
             if result["type"] == "succeeded":
                 result["message"] = state.message(request["params"])

@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 import anthropic
-from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse
+from anthropic.types.messages import MessageBatch, MessageBatchIndividualResponse, MessageBatchRequestCounts
 from anthropic.types.messages.batch_create_params import Request
 
 from pipeline.drafting.model.ask import Ask
-from pipeline.drafting.model.client import Client, may_have_arrived
+from pipeline.drafting.model.client import FOREIGN, Client, Foreign, may_have_arrived
 from pipeline.drafting.model.store import Store
 
 _ENDED = "ended"
@@ -68,9 +68,10 @@ class Batches:
                 batch = self.client.call(create, once=True)
             except Exception as error:
                 if not may_have_arrived(error):
-                    self.forget(reservations)
+                    self.forget(reservations.values())
                 raise
-            self._name(reservations, batch.id)
+            if _is_batch(batch):
+                self._name(reservations.values(), batch.id)
         return len(reservations)
 
     def adopt(self) -> list[Batched]:
@@ -87,17 +88,17 @@ class Batches:
         for batch in self.client.call(lambda: list(self.client.sdk.messages.batches.list(limit=100))) if lost else ():
             if not lost:
                 break
-            if batch.id in known or _size(batch) > len(lost):
+            if not _is_batch(batch) or batch.id in known or _size(batch) > len(lost):
                 continue
             if not self.wait([batch.id]):
                 unseen = True
                 continue
             held = [result.custom_id for result in self.results(batch.id) or () if result.custom_id in lost]
-            self._name(held, batch.id)
+            self._name((lost[key].reservation for key in held), batch.id)
             lost = {key: row for key, row in lost.items() if key not in held}
         if unseen:
             return []
-        self.forget(lost)
+        self.forget(row.reservation for row in lost.values())
         return list(lost.values())
 
     def wait(self, batches: Sequence[str]) -> bool:
@@ -124,22 +125,30 @@ class Batches:
         if found is None or found.archived_at is not None or found.results_url is None:
             return None
         # All at once: what breaks off in between is read again from its beginning.
-        return self.client.call(lambda: list(self.client.sdk.messages.batches.results(batch)))
+        results = self.client.call(lambda: list(self.client.sdk.messages.batches.results(batch)))
+        return [one for one in results if isinstance(one, MessageBatchIndividualResponse)]
 
-    def forget(self, keys: Iterable[str]) -> None:
-        """Take requests off the list of what is under way: their results are in the answers, or will never come."""
-        with self.store.open() as database:
-            database.executemany("DELETE FROM batched WHERE key = ?", [(key,) for key in keys])
+    def forget(self, reservations: Iterable[str]) -> None:
+        """Take requests off the list of what is under way: their results are in the answers, or will never come.
 
-    def _name(self, keys: Iterable[str], batch: str) -> None:
+        They are told by their reservations: another process may have sent the same request again in between.
+        """
         with self.store.open() as database:
-            database.executemany("UPDATE batched SET batch = ? WHERE key = ?", [(batch, key) for key in keys])
+            database.executemany("DELETE FROM batched WHERE reservation = ?", [(one,) for one in reservations])
+
+    def _name(self, reservations: Iterable[str], batch: str) -> None:
+        with self.store.open() as database:
+            rows = [(batch, one) for one in reservations]
+            database.executemany("UPDATE batched SET batch = ? WHERE reservation = ?", rows)
 
     def _retrieve(self, batch: str) -> MessageBatch | None:
         try:
-            return self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
+            found = self.client.call(lambda: self.client.sdk.messages.batches.retrieve(batch))
         except anthropic.NotFoundError:
             return None
+        if not _is_batch(found):
+            raise Foreign(FOREIGN)
+        return found
 
     def parts(self, asks: Mapping[str, Ask[Any]]) -> Iterator[list[str]]:
         """Yield the keys of requests for as few batches as the limits allow."""
@@ -155,6 +164,12 @@ class Batches:
             size += bytes_
         if part:
             yield part
+
+
+def _is_batch(found: Any) -> TypeGuard[MessageBatch]:
+    """Say whether what came is a batch: the SDK takes what a server sends as it comes."""
+    told = isinstance(found, MessageBatch) and isinstance(found.request_counts, MessageBatchRequestCounts)
+    return told and isinstance(found.id, str)
 
 
 def _size(batch: MessageBatch) -> int:

@@ -8,22 +8,35 @@ from typing import TypeVar
 
 import anthropic
 import httpx2
-from anthropic.types import Message, Usage
+from anthropic.types import Message
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming
 from anthropic.types.shared import ContractSpendLimitReachedError, EnforcedSpendLimitReachedError
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
 from pipeline.drafting.model.rules import ModelRules
+from pipeline.settings import SettingsError
 
 Result = TypeVar("Result")
 
 _SPEND_LIMITS = (EnforcedSpendLimitReachedError, ContractSpendLimitReachedError)
-# A limit that somebody set in the console is a 400 without a code of its own.
-_OWN_LIMIT = ("you have reached your specified api usage limits", "you have reached your specified workspace api usage")
+# A limit that somebody set in the console, and credit that is used up, are a 400 without a code of its own.
+_OWN_LIMIT = (
+    "you have reached your specified api usage limits",
+    "you have reached your specified workspace api usage",
+    "your credit balance is too low",
+)
 _AFTER = "retry-after"
 _OVERLOADED = 529
-_NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
-_FOREIGN = "what answers is not the Messages API: is ANTHROPIC_BASE_URL a server of this protocol?"
+_BAD_REQUEST = 400
+# too large; not to be processed
+_UNFIT = frozenset({413, 422})
+_NOT_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.UnsupportedProtocol,
+)
+FOREIGN = "what answers is not the Messages API: is ANTHROPIC_BASE_URL a server of this protocol?"
 # Of a batch's results: what the request itself is to blame for. The rest may pass, or is for a person to put right.
 _OF_THE_REQUEST = frozenset({"invalid_request_error", "request_too_large"})
 
@@ -41,12 +54,14 @@ class SpendLimit(RuntimeError):
 
 
 class Client:
-    """The Messages API; `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` say who asks, and whom."""
+    """The Messages API; `ANTHROPIC_API_KEY` and `ANTHROPIC_BASE_URL` say who asks, and whom.
+
+    Errors: SettingsError, where the latter is no address.
+    """
 
     def __init__(self, rules: ModelRules, sdk: anthropic.Anthropic | None = None) -> None:
         self.rules = rules
-        # The SDK would try again what a spending limit refused: both have status 429.
-        self.sdk = sdk or anthropic.Anthropic(max_retries=0)
+        self.sdk = sdk or _sdk()
         self.retries = 0
 
     def message(
@@ -54,13 +69,10 @@ class Client:
     ) -> Message:
         """Ask for one message; `again` is told of each error before the request is sent once more.
 
-        Errors: SpendLimit; Foreign; those of the SDK, and Broken, after the rules' number of tries where trying again
-        may help.
+        It is what came: `answer_of` reads it. Errors: SpendLimit; Foreign; those of the SDK, and Broken, after the
+        rules' number of tries where trying again may help.
         """
-        message: Message = self.call(lambda: self.sdk.messages.create(**params), again=again)
-        if not isinstance(message.usage, Usage):
-            raise Foreign(_FOREIGN)
-        return message
+        return self.call(lambda: self.sdk.messages.create(**params), again=again)
 
     def call(
         self,
@@ -91,7 +103,7 @@ class Client:
             return done
         except anthropic.APIStatusError as error:
             if _is_spend_limit(error):
-                raise SpendLimit(_said(error)) from error
+                raise SpendLimit(said(error)) from error
             raise
 
     def _pause(self, state: RetryCallState) -> float:
@@ -107,14 +119,27 @@ class Client:
         return max(0.0, min(wanted, self.rules.longest_pause_s))
 
 
+def _sdk() -> anthropic.Anthropic:
+    try:
+        # The SDK would try again what a spending limit refused: both have status 429.
+        return anthropic.Anthropic(max_retries=0)
+    except httpx2.InvalidURL as error:
+        raise SettingsError(f"ANTHROPIC_BASE_URL is no address: {error}") from None
+
+
 def _whole(function: Callable[[], Result]) -> Result:
     """Call, with an answer that breaks off while it is read as an error that says so."""
     try:
         done = function()
     except (httpx2.HTTPError, httpx2.StreamError, json.JSONDecodeError) as error:
         raise Broken(f"the answer broke off: {error}") from error
+    except anthropic.APIConnectionError as error:
+        if isinstance(error.__cause__, httpx2.LocalProtocolError):
+            # what it says holds the key
+            raise Foreign("ANTHROPIC_API_KEY holds a blank or a line feed where none may be: correct it") from None
+        raise
     if isinstance(done, str):
-        raise Foreign(_FOREIGN)
+        raise Foreign(FOREIGN)
     return done
 
 
@@ -146,6 +171,19 @@ def _broke(error: BaseException) -> bool:
     return isinstance(error, anthropic.APIConnectionError | Broken)
 
 
+def is_to_blame(error: BaseException) -> bool:
+    """Say whether a single request itself is to blame for an error, so that asking again would bring it once more.
+
+    What the provider says of a key, an account or an address, or a proxy of anything, says nothing of the request.
+    """
+    if not isinstance(error, anthropic.APIStatusError) or _is_spend_limit(error):
+        return False
+    if error.status_code == _BAD_REQUEST:
+        code = error.error_code
+        return isinstance(error.body, dict) and (code is None or code.startswith("request_body_"))
+    return error.status_code in _UNFIT
+
+
 def is_of_the_request(kind: str, message: str) -> bool:
     """Say whether an error within a batch is the request's own, which asking again would bring once more."""
     return kind in _OF_THE_REQUEST and not is_money(kind, message)
@@ -157,11 +195,14 @@ def is_money(kind: str, message: str) -> bool:
 
 
 def _is_spend_limit(error: anthropic.APIStatusError) -> bool:
-    said = _said(error).lower()
-    own = error.status_code == 400 and said.startswith(_OWN_LIMIT)
+    own = error.status_code == _BAD_REQUEST and said(error).lower().startswith(_OWN_LIMIT)
     # 402: no credit, or the limit of an organization that this one is linked to
     return isinstance(error, (*_SPEND_LIMITS, anthropic.PaymentRequiredError)) or own
 
 
-def _said(error: anthropic.APIStatusError) -> str:
-    return error.api_message or error.message
+def said(error: BaseException) -> str:
+    """Return what an error says, with what it was caused by where it does not say that."""
+    if isinstance(error, anthropic.APIStatusError):
+        return str(error.api_message or error.message)
+    caused = f" ({error.__cause__})" if isinstance(error, anthropic.APIConnectionError) and error.__cause__ else ""
+    return f"{error}{caused}"

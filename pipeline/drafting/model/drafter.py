@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Generic
 
 import anthropic
-from anthropic.types import Message
-from anthropic.types.messages import MessageBatchIndividualResponse
-from pydantic import ValidationError
+from anthropic.types import ErrorResponse
+from anthropic.types.messages import (
+    MessageBatchCanceledResult,
+    MessageBatchErroredResult,
+    MessageBatchExpiredResult,
+    MessageBatchSucceededResult,
+)
 
-from pipeline.drafting.model.answers import Answer, Answers, answer_of
+from pipeline.drafting.model.answers import Answer, Answers, answer_of, form_of
 from pipeline.drafting.model.ask import Ask, AskFailure, Failure, Form
 from pipeline.drafting.model.batches import Batched, Batches
 from pipeline.drafting.model.client import (
+    Broken,
     Client,
     Foreign,
     SpendLimit,
     is_money,
     is_of_the_request,
+    is_to_blame,
     may_be_charged,
     may_have_arrived,
     may_pass,
+    said,
 )
 from pipeline.drafting.model.ledger import BudgetReached, Ledger
 from pipeline.drafting.model.rules import ModelRules, Tokens
@@ -32,18 +39,8 @@ from pipeline.drafting.model.store import Store
 from pipeline.drafting.model.tally import Tally, added
 from pipeline.terms import DraftKind
 
-_COMPLETE = "end_turn"
-# A wrong key, address or name of a model says nothing of the request: it may be right in the next run.
-_NO_ACCESS = (
-    anthropic.AuthenticationError,
-    anthropic.PermissionDeniedError,
-    anthropic.NotFoundError,
-    anthropic.OrganizationOnHoldError,
-    Foreign,
-)
 # So many requests in a row that nobody answers, each tried as often as the rules say: the next would wait for nothing.
 _SILENT = 2
-_REASONS = {"refusal": AskFailure.REFUSED, "max_tokens": AskFailure.CUT_OFF}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +68,7 @@ class ModelDrafter:
     stopped: str | None = None
     tallies: dict[DraftKind, Tally] = field(default_factory=dict)
     _failures: dict[str, Failure] = field(default_factory=dict)
+    _silent: bool = False
 
     @property
     def rules(self) -> ModelRules:
@@ -109,9 +107,9 @@ class ModelDrafter:
         missing = self._missing({ask.key: ask for ask in asks})
         if missing and (ended := self.ledger.ended()):
             self.stopped = ended
-        elif missing:
+        elif missing and not self._silent:
             try:
-                self._collect(wait=False)
+                self._collect()
                 self._send(self._missing(missing))
             except SpendLimit as error:
                 self.ledger.end(str(error))
@@ -121,7 +119,7 @@ class ModelDrafter:
         with self.answers.store.open():
             return [self._read(ask) for ask in asks]
 
-    def _missing(self, asks: dict[str, Ask[Any]]) -> dict[str, Ask[Any]]:
+    def _missing(self, asks: Mapping[str, Ask[Any]]) -> dict[str, Ask[Any]]:
         with self.answers.store.open():
             return {key: ask for key, ask in asks.items() if self.answers.get(key) is None}
 
@@ -132,17 +130,19 @@ class ModelDrafter:
             self._send_batches(fresh)
         else:
             self._send_one_by_one(fresh)
-        if self.batches.under_way():
-            self._collect(wait=True)
+        self._collect(wait_for=asks)
 
     def _send_one_by_one(self, asks: dict[str, Ask[Any]]) -> None:
         silent = 0
         for key in sorted(asks):
-            self._ask_one(asks[key])
+            # Another process may have asked it since we looked.
+            if self.answers.get(key) is None:
+                self._ask_one(asks[key])
             failure = self._failures.get(key)
             silent = silent + 1 if failure and failure.kind is AskFailure.UNREACHABLE else 0
             if failure and silent == _SILENT:
                 self.stopped = self.stopped or failure.detail
+                self._silent = True
                 return
 
     def _ask_one(self, ask: Ask[Any]) -> None:
@@ -161,7 +161,7 @@ class ModelDrafter:
         try:
             reserved.append(self.ledger.reserve(worst))
             self.requests += 1
-            answer = self._answer(ask.model, self.client.message(ask.params, again), batch=False)
+            answer = answer_of(self.client.message(ask.params, again), ask.model, self.rules, batch=False)
         except BudgetReached as error:
             self._stop(error)
         except (SpendLimit, anthropic.AnthropicError) as error:
@@ -169,10 +169,10 @@ class ModelDrafter:
                 self.ledger.lose(reserved)
             else:
                 self._settle(reserved)
-            if isinstance(error, (SpendLimit, *_NO_ACCESS)):
+            if not is_to_blame(error) and not _is_of_the_moment(error):
                 raise
-            kind = AskFailure.UNREACHABLE if _is_of_the_moment(error) else AskFailure.BAD_REQUEST
-            self._failures[ask.key] = Failure(kind, _said(error))
+            kind = AskFailure.BAD_REQUEST if is_to_blame(error) else AskFailure.UNREACHABLE
+            self._failures[ask.key] = Failure(kind, said(error))
         else:
             with self.ledger.store.open():
                 self.answers.keep(ask.key, answer)
@@ -197,9 +197,9 @@ class ModelDrafter:
                 return
 
     def _reserved(self, asks: Mapping[str, Ask[Any]]) -> dict[str, str]:
-        """Set money aside for requests, as long as there is some; return the reservations by key."""
+        """Set money aside for requests that nobody answered meanwhile, while there is some; return it by key."""
         reservations: dict[str, str] = {}
-        for key, ask in asks.items():
+        for key, ask in self._missing(asks).items():
             try:
                 reservations[key] = self.ledger.reserve(self._worst(ask, batch=True))
             except BudgetReached as error:
@@ -211,12 +211,16 @@ class ModelDrafter:
         for reservation in reservations:
             self.ledger.settle(reservation, 0)
 
-    def _collect(self, *, wait: bool) -> None:
-        """Take in the results of batches that have ended, those of earlier runs too."""
+    def _collect(self, wait_for: Collection[str] | None = None) -> None:
+        """Take in the results of batches that have ended, those of earlier runs too.
+
+        Where keys are given, only those of the batches that hold them, which are waited for: what else is under way
+        may take a day.
+        """
         self._settle(row.reservation for row in self.batches.adopt())
-        under_way = self.batches.under_way()
-        names = sorted({row.batch for row in under_way if row.batch is not None})
-        if wait:
+        under_way = [row for row in self.batches.under_way() if row.batch is not None]
+        names = sorted({str(row.batch) for row in under_way if wait_for is None or row.key in wait_for})
+        if wait_for is not None:
             self.batches.wait(names)
         for name in names:
             if not self.batches.ended(name):
@@ -224,62 +228,61 @@ class ModelDrafter:
             sent = {row.key: row for row in under_way if row.batch == name}
             results = self.batches.results(name)
             with self.ledger.store.open():
-                if results is None:
-                    self.ledger.lose(row.reservation for row in sent.values())
-                    self.batches.forget(sent)
-                else:
-                    self._take_in(name, results, sent)
+                for one in results or ():
+                    if (row := sent.pop(one.custom_id, None)) is not None:
+                        self._take_in(row, one.result)
+                self._give_up(sent.values())
 
-    def _take_in(
-        self, batch: str, results: Iterable[MessageBatchIndividualResponse], sent: Mapping[str, Batched]
-    ) -> None:
-        done = []
-        for one in results:
-            if (row := sent.get(one.custom_id)) is None:
-                continue
-            used = 0
-            match one.result.type:
-                case "succeeded":
-                    answer = self._answer(row.model, one.result.message, batch=True)
-                    self.answers.keep(one.custom_id, answer)
-                    used = answer.nano_usd
-                case "errored":
-                    error = one.result.error.error
-                    own = is_of_the_request(error.type, error.message)
-                    kind = AskFailure.BAD_REQUEST if own else AskFailure.UNREACHABLE
-                    self._failures[one.custom_id] = Failure(kind, f"{error.type}: {error.message}")
-                    if is_money(error.type, error.message):
-                        self.ledger.end(error.message)
-                        self.stopped = self.stopped or error.message
-                case _:
-                    self._failures[one.custom_id] = Failure(AskFailure.EXPIRED, f"batch {batch}: {one.result.type}")
-            self.ledger.settle(row.reservation, used)
-            done.append(one.custom_id)
-        self.batches.forget(done)
+    def _take_in(self, row: Batched, result: Any) -> None:
+        """Keep what came of a request in a batch, and settle its money; what says nothing is given up."""
+        match result:
+            case MessageBatchSucceededResult(message=message):
+                try:
+                    answer = answer_of(message, row.model, self.rules, batch=True)
+                except Foreign:
+                    self._give_up([row])
+                    return
+                self.answers.keep(row.key, answer)
+                self.ledger.settle(row.reservation, answer.nano_usd)
+            case MessageBatchErroredResult(error=ErrorResponse(error=error)):
+                self._errored(row.key, str(error.type), str(error.message))
+                self.ledger.settle(row.reservation, 0)
+            case MessageBatchCanceledResult() | MessageBatchExpiredResult():
+                self._failures[row.key] = Failure(AskFailure.EXPIRED, f"batch {row.batch}: {result.type}")
+                self.ledger.settle(row.reservation, 0)
+            case _:
+                self._give_up([row])
+                return
+        self.batches.forget([row.reservation])
 
-    def _answer(self, asked: str, message: Message, *, batch: bool) -> Answer:
-        return answer_of(message, asked, self.rules, batch=batch)
+    def _errored(self, key: str, kind: str, message: str) -> None:
+        own = is_of_the_request(kind, message)
+        self._failures[key] = Failure(AskFailure.BAD_REQUEST if own else AskFailure.UNREACHABLE, f"{kind}: {message}")
+        if is_money(kind, message):
+            self.ledger.end(message)
+            self.stopped = self.stopped or message
+
+    def _give_up(self, rows: Collection[Batched]) -> None:
+        """Count requests as paid whose answers nobody can have: a later run asks again."""
+        for row in rows:
+            self._failures[row.key] = Failure(AskFailure.EXPIRED, f"batch {row.batch} has no answer to it")
+        self.ledger.lose(row.reservation for row in rows)
+        self.batches.forget(row.reservation for row in rows)
 
     def _worst(self, ask: Ask[Any], *, batch: bool) -> int:
         tokens = Tokens(cache_write=ask.most_input_tokens, output=ask.max_tokens)
         return self.rules.cost(ask.model, tokens, batch=batch)
 
     def _read(self, ask: Ask[Form]) -> Asked[Form]:
-        """Read an answer: why it ended comes first, for what was cut off or refused may look like the form."""
         answer = self.answers.get(ask.key)
         if answer is None:
             waiting = Failure(AskFailure.WAITING, self.stopped or "its batch has not ended")
             return Asked(ask, None, self._failures.get(ask.key, waiting), None)
-        if answer.stop_reason != _COMPLETE:
-            kind = _REASONS.get(answer.stop_reason, AskFailure.CUT_OFF)
-            return Asked(ask, None, Failure(kind, f"stop_reason {answer.stop_reason}"), answer)
-        try:
-            return Asked(ask, ask.form.model_validate_json(answer.text, strict=True), None, answer)
-        except ValidationError as error:
-            return Asked(ask, None, Failure(AskFailure.NOT_THE_FORM, _problems(error)), answer)
+        found = form_of(answer, ask.form)
+        return Asked(ask, None, found, answer) if isinstance(found, Failure) else Asked(ask, found, None, answer)
 
     def _stop(self, error: Exception) -> None:
-        self.stopped = self.stopped or _said(error)
+        self.stopped = self.stopped or said(error)
 
 
 def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
@@ -289,12 +292,6 @@ def model_drafter(store: Path, rules: ModelRules, run: str) -> ModelDrafter:
 
 
 def _is_of_the_moment(error: Exception) -> bool:
-    return not isinstance(error, anthropic.APIStatusError) or may_pass(error)
-
-
-def _said(error: Exception) -> str:
-    return str(getattr(error, "api_message", None) or getattr(error, "message", None) or error)
-
-
-def _problems(error: ValidationError) -> str:
-    return "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+    return isinstance(error, anthropic.APIConnectionError | Broken) or (
+        isinstance(error, anthropic.APIStatusError) and may_pass(error)
+    )

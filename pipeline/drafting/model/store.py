@@ -37,19 +37,32 @@ class Store:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         return FileLock(self.path.with_suffix(".lock"))
 
-    @contextmanager
-    def open(self) -> Iterator[sqlite3.Connection]:
-        """Open it for one transaction, which is on disk when it ends; inside of another it is a part of that one."""
-        if (opened := getattr(self._opened, "database", None)) is not None:
-            yield opened
-            return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(self.path, timeout=120, isolation_level=None)) as database:
+    def _begun(self) -> sqlite3.Connection:
+        try:
+            database = sqlite3.connect(self.path, timeout=120, isolation_level=None)
             database.execute("PRAGMA journal_mode=WAL")
             database.execute("PRAGMA synchronous=FULL")
             for statement in _SCHEMA.split(";"):
                 database.execute(statement)
             database.execute("BEGIN IMMEDIATE")
+        except sqlite3.DatabaseError as error:
+            raise OSError(
+                f"{self.path}: what was paid for cannot be read ({error}): put a copy of it back; without the file"
+                " every answer is asked for, and paid, again"
+            ) from error
+        return database
+
+    @contextmanager
+    def open(self) -> Iterator[sqlite3.Connection]:
+        """Open it for one transaction, which is on disk when it ends; inside of another it is a part of that one.
+
+        Errors: OSError, where the file is no database or cannot be locked.
+        """
+        if (opened := getattr(self._opened, "database", None)) is not None:
+            yield opened
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with closing(self._begun()) as database:
             self._opened.database = database
             try:
                 yield database

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pipeline.drafting.model.ask import AskFailure
-from tests.drafting.model.asks import ask, texts
+from tests.drafting.model.asks import ask, texts, worst_of
 from tests.model_server import Fault
 
 
@@ -116,6 +116,53 @@ def test_of_errors_in_a_batch_those_of_the_request_are_final_and_those_of_money_
     assert results["a"].failure.kind is failure
     assert results["b"].form
     assert (one.ledger.ended() == message) is ends
+
+
+def test_a_request_of_which_the_results_say_nothing_is_given_up_and_can_be_asked_again(drafter, server):
+    server.outcomes = {ask("a").key: "omitted"}
+    one = drafter(batch_from=2)
+    results = {result.ask.data: result for result in one.ask([ask("a"), ask("b")])}
+    assert results["a"].failure.kind is AskFailure.EXPIRED
+    assert results["b"].form
+    assert one.batches.under_way() == []
+    assert one.ledger.spent() > worst_of("a") // 2, "it may have been paid"
+    server.outcomes = {}
+    assert texts(drafter(), "a", "b") == ["a", "b"]
+
+
+def test_a_batch_of_other_requests_is_not_waited_for(drafter, server):
+    server.looks = 10**6
+    assert texts(drafter(batch_from=2, poll_s=1, wait_s=3), "a", "b") == [None, None]
+    looks = server.batches["msgbatch_0"]["looks"]
+    other = drafter(poll_s=1, wait_s=3)
+    assert texts(other, "c") == ["c"]
+    assert server.batches["msgbatch_0"]["looks"] == looks + 1, "one look whether it has ended"
+
+
+def test_what_another_process_sent_again_is_not_forgotten_with_what_was_lost(drafter, server):
+    """Both find that a batch never arrived; one of them has sent it again when the other comes to forgetting it."""
+    server.faults = [Fault(0, drop=True)]
+    assert texts(drafter(batch_from=2), "a", "b") == [None, None]
+    one, slow = drafter(batch_from=2), drafter(batch_from=2)
+    lost = slow.batches.under_way()
+    server.looks = 10**6
+    assert texts(one, "a", "b") == [None, None]
+    slow.batches.forget(row.reservation for row in lost)
+    assert len(slow.batches.under_way()) == 2
+    server.looks = 0
+    assert texts(slow, "a", "b") == ["a", "b"]
+    assert len(server.batches) == 1
+
+
+def test_what_another_process_had_answered_meanwhile_is_not_paid_again(drafter, server):
+    one = drafter()
+    assert texts(one, "a", "b") == ["a", "b"]
+    late = drafter(batch_from=2)
+    asks = {ask(data).key: ask(data) for data in "ab"}
+    # `late` had looked before `one` was answered
+    late._send_batches(asks)
+    late._send_one_by_one(asks)
+    assert (len(server.asked), server.batches, late.ledger.spent()) == (2, {}, 0)
 
 
 def test_results_that_break_off_are_read_again(drafter, server):

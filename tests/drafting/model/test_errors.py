@@ -9,7 +9,10 @@ from typing import Any
 import pytest
 
 from pipeline.drafting.model.ask import AskFailure
-from pipeline.drafting.model.rules import NANO
+from pipeline.drafting.model.client import Client
+from pipeline.drafting.model.rules import NANO, ModelRules
+from pipeline.rules import RULES, load
+from pipeline.settings import SettingsError
 from tests.drafting.model.asks import ask, failure, texts, worst_of
 from tests.model_server import Fault
 
@@ -48,6 +51,65 @@ def test_what_does_not_pass_waits_and_costs_only_what_may_have_been_answered(dra
     assert texts(drafter(), "a", "b", "c") == ["a", "b", "c"]
 
 
+@pytest.mark.parametrize("batch_from", [9, 1])
+@pytest.mark.parametrize(
+    "message",
+    [
+        [],
+        3,
+        None,
+        {"content": None},
+        {"content": "hi"},
+        {"content": [1]},
+        {"model": None},
+        {"usage": None},
+        {"usage": {}},
+        {"usage": {"input_tokens": "many", "output_tokens": 1}},
+        {"usage": {"input_tokens": -5, "output_tokens": 1}},
+        {"usage": {"input_tokens": 10**30, "output_tokens": 1}},
+    ],
+)
+def test_what_is_no_message_is_kept_and_paid_by_nobody(drafter, server, message, batch_from):
+    right = server.message
+    server.message = lambda params: right(params) | message if isinstance(message, dict) else message
+    one = drafter(batch_from=batch_from)
+    kind, detail = failure(one)
+    told = (
+        (AskFailure.WAITING, "ANTHROPIC_BASE_URL") if batch_from == 9 else (AskFailure.EXPIRED, "has no answer to it")
+    )
+    assert (kind, told[1] in detail) == (told[0], True)
+    assert one.batches.under_way() == []
+    assert one.ledger.spent() == (0 if batch_from == 9 else -(-worst_of("a") // 2)), "the provider has counted it"
+    server.message = right
+    assert texts(drafter(batch_from=batch_from), "a") == ["a"]
+
+
+@pytest.mark.parametrize("key", ["sk-secret\n", " sk-secret "])
+def test_a_key_that_is_no_header_is_told_and_not_shown(drafter, server, key):
+    one = drafter()
+    one.client.sdk.api_key = key
+    kind, detail = failure(one)
+    assert kind is AskFailure.WAITING
+    assert "ANTHROPIC_API_KEY" in detail
+    assert "secret" not in detail
+    assert (one.ledger.spent(), one.client.retries) == (0, 0)
+
+
+def test_an_address_that_is_none_is_told(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-test")
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://host:port/")
+    with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL is no address: Invalid port"):
+        Client(load(RULES / "models.yaml", ModelRules))
+
+
+def test_a_process_that_nobody_answered_asks_no_more(drafter, server):
+    server.faults = [Fault(529)] * 4
+    one = drafter(tries=2)
+    assert texts(one, "a", "b") == [None, None]
+    assert failure(one, "c") == (AskFailure.WAITING, "no")
+    assert (one.requests, server.faults, server.asked) == (2, [], [])
+
+
 def test_where_nobody_listens_nothing_was_sent_and_nothing_is_charged(drafter, server):
     one = drafter(tries=2)
     one.client.sdk.base_url = "http://127.0.0.1:1"
@@ -81,6 +143,8 @@ def test_what_the_provider_does_not_take_is_not_tried_again(drafter, server, fau
         Fault(403, "not this model"),
         Fault(404, "no such model"),
         Fault(400, "disabled", "organization_on_hold"),
+        Fault(400, "the key is disabled", "cmek_key_disabled"),
+        Fault(405, "not here"),
         Fault(0, page="<h1>Sign in</h1>"),
     ],
 )
@@ -102,6 +166,7 @@ def test_what_says_nothing_of_a_request_ends_asking_and_waits(drafter, server, f
         Fault(429, "the tier's limit", "enforced_spend_limit_reached", "0"),
         Fault(429, "the contract's limit", "contract_spend_limit_reached"),
         Fault(400, "You have reached your specified API usage limits. You will regain access on 2026-12-01."),
+        Fault(400, "Your credit balance is too low to access the API."),
         Fault(402, "no credit"),
     ],
 )

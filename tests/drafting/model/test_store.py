@@ -38,6 +38,14 @@ def test_what_is_done_inside_of_a_transaction_is_kept_with_it_or_not_at_all(tmp_
     assert ANSWER.tokens == 10
 
 
+@pytest.mark.parametrize("content", [b"no database, but more than a hundred bytes" * 9, None])
+def test_a_file_that_is_no_database_is_told_with_what_to_do(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(content) if content else path.mkdir()
+    with pytest.raises(OSError, match=r"answers\.sqlite.*put a copy of it back"):
+        Answers(Store(path)).get("a")
+
+
 def test_another_opening_of_the_file_sees_what_was_kept(tmp_path: Path) -> None:
     path = tmp_path / "answers.sqlite"
     Answers(Store(path)).keep("a", ANSWER)
