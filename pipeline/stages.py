@@ -389,7 +389,7 @@ def _proof(house: House) -> Iterator[Stage]:
         run=lambda **tables: functions_gate_stage(
             **tables, rules=rules.quality, least=rules.functions, masking=rules.masking
         ),
-        version=2,
+        version=3,
     )
 
 

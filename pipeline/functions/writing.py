@@ -142,10 +142,10 @@ def lacking_tests(
 def wanted_kinds(trial: Trial, min_coverage: float) -> tuple[TestKind, ...]:
     """Return the kinds of tests that are to be written: those that are not there, and more where tests tell too little.
 
-    That is where they do not reach lines, or compare with one value only.
+    That is where they do not reach lines, or a body could do without any work.
     """
     lacking = trial.tests.lacking
-    too_little = coverage_of(trial) < min_coverage or trial.tests.constant is not None
+    too_little = coverage_of(trial) < min_coverage or trial.tests.trivial is not None
     if too_little and TestKind.FUNCTIONALITY not in lacking:
         return (*lacking, TestKind.FUNCTIONALITY)
     return lacking

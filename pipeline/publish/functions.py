@@ -30,10 +30,10 @@ def functions_gate_stage(
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
-    do nothing passes them, there are fewer tests or kinds than `least` wants, or all results are compared with one
-    value), NOT_COVERED (they execute less of the program), and what `mask_function` refuses. A function is
-    `discriminating` if code that passes in the other version fails here as the rules list. One of which a model's tests
-    were refused is flagged DRAFT_REJECTED.
+    do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
+    argument, in all of them), NOT_COVERED (they execute less of the program), and what `mask_function` refuses. A
+    function is `discriminating` if code that passes in the other version fails here as the rules list. One of which a
+    model's tests were refused is flagged DRAFT_REJECTED.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in function_runs:
@@ -142,8 +142,8 @@ def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | 
     if sum(kinds.values()) < least.min_tests or len(kinds) < least.min_kinds:
         detail = f"{sum(kinds.values())} tests of {len(kinds)} kinds, {least.min_tests} of {least.min_kinds} wanted"
         return Reject(key, RejectReason.NO_CHECK, detail)
-    if constant := read_tests(function["tests"]).constant:
-        return Reject(key, RejectReason.NO_CHECK, f"a body could return {constant[:80]} whatever it gets")
+    if trivial := read_tests(function["tests"]).trivial:
+        return Reject(key, RejectReason.NO_CHECK, f"for all tests a body could {trivial}")
     if (share := _coverage(tests)) < least.min_coverage:
         return Reject(key, RejectReason.NOT_COVERED, f"{share:.1%} of the program, {least.min_coverage:.1%} wanted")
     return None

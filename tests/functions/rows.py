@@ -19,11 +19,11 @@ def test_return_type_1():
 
 
 def test_normal_input_1():
-    assert solve([1], 1) == [1]
+    assert solve([1, 2], 1) == [1]
 
 
 def test_functionality_1():
-    assert solve([1, 2], 2) == [1, 2]
+    assert solve([3, 1, 2], 2) == [3, 1]
 """
 
 
