@@ -209,7 +209,8 @@ def _rows(manifest: Manifest) -> dict[str, int]:
 def _troubles(ran: Ran) -> list[Trouble]:
     """Return what was left undone: libraries that did not come to the end, and reasons that may pass by themselves."""
     passing = {str(reason): reason.meaning for reason in TRANSIENT - {RejectReason.DRAFT_WAITING}}
-    broken = "broke off before this stage ended; what the library had before stands"
+    how = "broke off" if ran.record.ended else "the run goes on, or was killed,"
+    broken = f"{how} before this stage ended; what the library had before stands"
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for library in ran.record.libraries:
         counts = [count for count in ran.counts if count.library == library]

@@ -76,6 +76,15 @@ def test_what_is_left_undone_names_library_stage_and_what_to_do(report: Report, 
     assert "run the same refresh again" in told.get_text()
 
 
+@pytest.mark.parametrize(
+    ("ended", "told"), [(None, "the run goes on, or was killed"), ("2026-11-20T10:11:00+00:00", "broke off")]
+)
+def test_a_run_that_has_not_ended_is_not_said_to_have_broken_off(ended: str | None, told: str) -> None:
+    now = ran(replace(RECORD, libraries=("a",), ended=ended), count("crawl", "a", 9))
+    report = report_of(now, None, None, None, None, {})
+    assert [(trouble.stage, trouble.why.startswith(told)) for trouble in report.troubles] == [("gate", True)]
+
+
 def test_money_stands_by_kind_and_against_the_limits(page: BeautifulSoup) -> None:
     assert row(page, "description") == [
         "description",
