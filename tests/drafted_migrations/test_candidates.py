@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.drafted_migrations.candidates import Candidate, candidates, within_quota
-from pipeline.drafting.kinds.rules import MigratedCodeRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.instances import History
 from pipeline.lake import Row
 from pipeline.rules import RULES, load
@@ -15,7 +16,7 @@ from pipeline.terms import ChangeKind, Language, RejectReason
 from tests.instances.rows import change, releases, symbol, usages
 from tests.problems.examples import example
 
-R = load(RULES / "drafts" / "migrated_code.yaml", MigratedCodeRules)
+R = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).migrated_code
 DOC = ">>> from lib import {0}\n>>> {0}([1])\n'one'\n"
 REMOVED = change(ChangeKind.REMOVED, "lib.cut", "1.1", "1.2")
 RETURNS = change(ChangeKind.RETURNS, "lib.cut", "1.1", "1.2", breaking=False)

@@ -11,7 +11,8 @@ import pytest
 from pipeline.drafted_migrations import TABLES, with_drafted
 from pipeline.drafted_migrations.stage import Migrating, drafted_migrations_stage
 from pipeline.drafting import DraftingRules
-from pipeline.drafting.kinds.rules import MigratedCodeRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.environments import EnvironmentStore, find_sandbox
 from pipeline.lake import Output, Row, table
 from pipeline.publish import QualityRules, gate_stage
@@ -79,7 +80,7 @@ def make(drafter: Any, store: Store) -> Make:  # noqa: F811
     """Run the stage over snippets, with rules as they are then."""
 
     def run(*snippets: Row, docstring: str = "Add numbers up.", **changes: Any) -> Output:
-        rules = load(RULES / "drafts" / "migrated_code.yaml", MigratedCodeRules).model_copy(update=changes)
+        rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).migrated_code.model_copy(update=changes)
         migrating = Migrating(
             rules=rules,
             drafting=DRAFTING,
@@ -127,7 +128,9 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
         (rewrite["id"], "1.1"): Outcome.PASSED, (rewrite["id"], "1.0"): Outcome.API_MISSING,
     }  # fmt: skip
     given = tables(store, "", TOTAL) | {"completions": [], "block_completions": [], "drafts": [], "flags": []}
-    drafted = {name: list(made.tables[name]) for name in ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")}
+    drafted = {
+        name: list(made.tables[name]) for name in ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")
+    }
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
     published = gate_stage(
         **with_drafted(**drafted, **{name: given[name] for name in reads.split()}),

@@ -11,9 +11,10 @@ import pytest
 from pipeline.drafting import DraftingRules, OfflineWriter, Refusal
 from pipeline.drafting.judging import RunJudge
 from pipeline.drafting.kinds.function_tests import ModelTests
-from pipeline.drafting.kinds.rules import FunctionTestsRules, TaskFunctionRules
+from pipeline.drafting.kinds.rules import draft_rules
 from pipeline.drafting.kinds.task_function import ModelFunctions
 from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.environments import EnvironmentStore, find_sandbox
 from pipeline.functions import FunctionRules, FunctionWriters, functions_stage
 from pipeline.functions.writers import Example, Untested, WrittenFunction, WrittenTests
@@ -38,8 +39,8 @@ DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 VALIDATION = load(RULES / "validation.yaml", ValidationRules)
 FUNCTIONS = load(RULES / "functions.yaml", FunctionRules)
 MASKING = load(RULES / "masking.yaml", MaskingRules)
-OF_FUNCTION = load(RULES / "drafts" / "task_function.yaml", TaskFunctionRules)
-OF_TESTS = load(RULES / "drafts" / "function_tests.yaml", FunctionTestsRules)
+OF_FUNCTION = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).task_function
+OF_TESTS = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).function_tests
 
 SILENT = example(">>> from lib import take\n>>> first = take([1, 2, 3], 2)\n", "lib.take")
 FAILED = example(">>> from lib import take\n>>> first = take(1, 2)\n", "lib.take")

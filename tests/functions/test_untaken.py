@@ -7,7 +7,8 @@ from types import MappingProxyType
 
 import pytest
 
-from pipeline.drafting.kinds.rules import TaskFunctionRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.functions.untaken import Untaken, untaken_examples, versions_of
 from pipeline.lake import Reject, Row
 from pipeline.problems.library import Library
@@ -17,7 +18,7 @@ from pipeline.usage import UsageRules
 from tests.instances.rows import TAGGING, life, releases, symbol, verdict
 from tests.problems.examples import example
 
-KIND = load(RULES / "drafts" / "task_function.yaml", TaskFunctionRules)
+KIND = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).task_function
 OLD = example(">>> from lib import same\n>>> s = same('ab')\n", "lib.same", "1.0", "1.2")
 NEW = example(">>> from lib import take\n>>> t = take([1], 1)\n", "lib.take", "1.1", "1.2")
 OTHER = example(">>> from lib import take\n>>> t = take([1, 2, 3], 1)\n", "lib.take", "1.1", "1.2")

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from pipeline.crawl import SourceTree
-from pipeline.drafting.kinds.rules import RenameJudgementRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.judgements.bodies import body_head
 from pipeline.judgements.pairs import Pair, pairs
 from pipeline.lake import Row
@@ -16,7 +17,7 @@ from pipeline.surface.sketches import line_hashes, sketch
 from pipeline.terms import ChangeKind, ParameterKind, ParameterSource
 from tests.instances.rows import TAGGING, change, symbol
 
-R = load(RULES / "drafts" / "rename_judgement.yaml", RenameJudgementRules)
+R = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).rename_judgement
 SURE = TAGGING.likeness.sure_enough
 
 

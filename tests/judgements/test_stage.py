@@ -10,7 +10,8 @@ import pytest
 
 from pipeline.crawl import SourceTree
 from pipeline.drafting.kinds.rename_judgement import ModelJudge
-from pipeline.drafting.kinds.rules import RenameJudgementRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.judgements import TABLES
 from pipeline.judgements.stage import Judging, judgements_stage
 from pipeline.lake import Output, Row, table
@@ -35,7 +36,7 @@ def make(drafter: Any) -> Make:  # noqa: F811
     """Run the stage over changes, with rules as they are then."""
 
     def run(*changes: Row, docstring: str = "Read a page.", **changed: Any) -> Output:
-        rules = load(RULES / "drafts" / "rename_judgement.yaml", RenameJudgementRules).model_copy(update=changed)
+        rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).rename_judgement.model_copy(update=changed)
         judging = Judging(
             rules=rules,
             tagging=TAGGING,

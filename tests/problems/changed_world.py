@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.drafting.kinds.rules import ProblemDraftRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.lake import Row
 from pipeline.problems.changed import changed_apis
 from pipeline.problems.drafted import Unwritten
@@ -59,7 +60,7 @@ TABLES: dict[str, list[Row]] = {
     "api_documents": [],
     "verdicts": [],
 }  # fmt: skip
-KIND = load(RULES / "drafts" / "problem.yaml", ProblemDraftRules)
+KIND = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).problem
 USAGE = load(RULES / "usage.yaml", UsageRules)
 
 GOOD: dict[str, dict[str, Any]] = {

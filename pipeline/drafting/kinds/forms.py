@@ -6,7 +6,7 @@ limits, which the API does not take. Nothing of the provider's SDK is imported h
 
 from __future__ import annotations
 
-import re
+import unicodedata
 from collections.abc import Iterator
 from typing import Self
 
@@ -14,14 +14,21 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 from pipeline.terms import Same, TestKind
 
-# Controls but tab and line feed, what turns the direction of a text, and what ends lines for some readers only.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
-)
+# Controls, marks without a width, what ends lines for some readers only, half characters, those of nobody.
+_UNSEEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Cs", "Co", "Cn"})
+_LAYOUT = "\t\n"
+
+
+def _is_odd(char: str) -> bool:
+    """Say whether a character is not seen, or passes for another: names that are searched for could hide in it."""
+    if char.isascii():
+        return (char < " " and char not in _LAYOUT) or char == "\x7f"
+    kind = unicodedata.category(char)
+    return kind in _UNSEEN or (kind[0] == "L" and unicodedata.normalize("NFKC", char).isascii())
 
 
 class Form(BaseModel):
-    """Base of every form: what is not asked for is refused, and characters that no reader sees."""
+    """Base of every form: what is not asked for is refused, and characters that no reader sees or tells from others."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -29,8 +36,10 @@ class Form(BaseModel):
     def _is_seen(self) -> Self:
         for name, value in self:
             for text in value if isinstance(value, list) else [value]:
-                if isinstance(text, str) and (found := _UNSEEN.search(text)):
-                    raise ValueError(f"{name} holds U+{ord(found[0]):04X}, which no reader sees: write it as an escape")
+                if isinstance(text, str) and (found := next(filter(_is_odd, text), "")):
+                    raise ValueError(
+                        f"{name} holds U+{ord(found):04X}, which no reader sees or tells apart: write it as an escape"
+                    )
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -65,15 +65,22 @@ def draft(
     A draft that is not accepted goes back with the reason (the field `refused` of the data), at most `tries` times in
     all; so does an answer that is not in the form. A refusal, or a request that the provider does not take, is final.
     """
+    paid: dict[str, Answer] = {}
     with drafter.counting(rules.kind):
-        drafted = _rounds(subjects, form, rules, drafter, judge)
-    drafter.count(rules.kind, _counted(drafted))
+        drafted = _rounds(subjects, form, rules, drafter, judge, paid)
+    drafter.count(rules.kind, replace(_counted(drafted), answers_nano_usd=drafter.first_cost(rules.kind, paid)))
     return drafted
 
 
 def _rounds(
-    subjects: Sequence[Subject], form: type[Form], rules: KindRules, drafter: ModelDrafter, judge: Judge[Form]
+    subjects: Sequence[Subject],
+    form: type[Form],
+    rules: KindRules,
+    drafter: ModelDrafter,
+    judge: Judge[Form],
+    paid: dict[str, Answer],
 ) -> list[Drafted[Form]]:
+    """Draft, and put every answer that came into `paid`, by key."""
     found: dict[int, Drafted[Form]] = {}
     answers: dict[int, list[Answer]] = {place: [] for place in range(len(subjects))}
     open_ = {place: _ask(subject, form, rules, {}) for place, subject in enumerate(subjects)}
@@ -85,7 +92,9 @@ def _rounds(
         open_ = {}
         for place, one in asked.items():
             problem = problems[place] if place in good else _failure(one)
-            answers[place] += [one.answer] if one.answer is not None else []
+            if one.answer is not None:
+                answers[place].append(one.answer)
+                paid[one.ask.key] = one.answer
             found[place] = _drafted(subjects[place], one, problem, attempt, answers[place])
             if problem is not None and one.answer is not None and not _is_final(one):
                 refused = {"refused": {"answer": one.answer.text, "reason": problem}}
@@ -122,8 +131,6 @@ def _counted(drafted: Sequence[Drafted[Form]]) -> Tally:
         accepted=sum(one.form is not None for one in drafted),
         refused=sum(one.form is None and not one.waiting for one in drafted),
         waiting=sum(one.waiting for one in drafted),
-        # Subjects that were asked about in the same words share one answer, which was paid for once.
-        answers_nano_usd=sum({one.prompt_sha256: one.nano_usd for one in drafted}.values()),
     )
 
 

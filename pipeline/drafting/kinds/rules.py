@@ -25,13 +25,17 @@ from pipeline.terms import ChangeKind, DraftKind, Improves, TestKind
 
 
 class KindRules(Rule):
-    """How a model is asked for one kind of draft; `form` is the JSON schema that is sent, `answer` reads what comes."""
+    """How a model is asked for one kind of draft; `form` is the JSON schema that is sent, `answer` reads what comes.
+
+    `model` is a role in the file, and the name of who has it in what `draft_rules` returns. The SDK does not send a
+    request of more than a sixth of 128,000 tokens without streaming.
+    """
 
     answer: ClassVar[type[Form]]
 
     kind: DraftKind
     model: str
-    max_tokens: int = Field(ge=1)
+    max_tokens: int = Field(ge=1, le=21_333)
     tries: int = Field(ge=1)
     instructions: str = Field(min_length=1)
     form: Mapping[str, Any]
@@ -157,7 +161,7 @@ class DraftRules(Rule):
 def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
     """Read the files of `drafts/` in a folder of rules.
 
-    Errors: RuleError with file and line of what is wrong, and for a model that has no price.
+    Errors: RuleError with file and line of what is wrong, and for a model that is no role.
     """
     drafts = folder / "drafts"
     rules = DraftRules(
@@ -173,7 +177,8 @@ def draft_rules(folder: Path, models: ModelRules) -> DraftRules:
     for name, kind in rules:
         if kind.kind != name:
             raise RuleError(f"{name}.yaml: kind: it is {kind.kind}, and the file is that of {name}")
-        if kind.model not in models.models:
-            known = ", ".join(sorted(models.models))
-            raise RuleError(f"{name}.yaml: model: {kind.model!r} has no price; models.yaml has {known}")
-    return rules
+        if kind.model not in models.roles:
+            known = ", ".join(sorted(models.roles))
+            raise RuleError(f"{name}.yaml: model: {kind.model!r} is no role; models.yaml has {known}")
+    named = {name: kind.model_copy(update={"model": models.roles[kind.model]}) for name, kind in rules}
+    return rules.model_copy(update=named)

@@ -69,6 +69,7 @@ class ModelDrafter:
     tallies: dict[DraftKind, Tally] = field(default_factory=dict)
     _failures: dict[str, Failure] = field(default_factory=dict)
     _silent: bool = False
+    _counted: set[tuple[DraftKind, str]] = field(default_factory=set)
 
     @property
     def rules(self) -> ModelRules:
@@ -87,6 +88,12 @@ class ModelDrafter:
     def count(self, kind: DraftKind, tally: Tally) -> None:
         """Add to the tally of a kind."""
         self.tallies[kind] = self.tallies.get(kind, Tally()) + tally
+
+    def first_cost(self, kind: DraftKind, answers: Mapping[str, Answer]) -> int:
+        """Return what answers to a kind cost that were not counted yet, in nano-dollars: many may share one."""
+        fresh = {key: answer for key, answer in answers.items() if (kind, key) not in self._counted}
+        self._counted |= {(kind, key) for key in fresh}
+        return sum(answer.nano_usd for answer in fresh.values())
 
     @contextmanager
     def counting(self, kind: DraftKind) -> Iterator[None]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import ROUND_CEILING, Decimal
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from pipeline.rules import Rule
 
@@ -28,8 +28,12 @@ class Price(Rule):
 
 
 class ModelRules(Rule):
-    """The models, their prices, and the limits of what they may cost and how long they may take."""
+    """The models, their prices, and the limits of what they may cost and how long they may take.
 
+    `roles` are what rules of drafts call models.
+    """
+
+    roles: Mapping[str, str] = Field(min_length=1)
     models: Mapping[str, Price] = Field(min_length=1)
     batch_price: Decimal = Field(gt=0, le=1)
     batch_from: int = Field(ge=1)
@@ -41,6 +45,12 @@ class ModelRules(Rule):
     longest_pause_s: float = Field(ge=0)
     run_usd: Usd
     month_usd: Usd
+
+    @model_validator(mode="after")
+    def _have_prices(self) -> Self:
+        if missing := sorted(set(self.roles.values()) - set(self.models)):
+            raise ValueError(f"roles: {', '.join(missing)} has no price; models has {', '.join(sorted(self.models))}")
+        return self
 
     def cost(self, model: str, tokens: Tokens, *, batch: bool) -> int:
         """Return what tokens cost, in nano-dollars, rounded up.

@@ -9,8 +9,9 @@ import pytest
 
 from pipeline.drafting import DraftingRules, OfflineWriter, Refusal, Request, Written
 from pipeline.drafting.kinds.description import DescriptionWriter
-from pipeline.drafting.kinds.rules import DescriptionRules
+from pipeline.drafting.kinds.rules import draft_rules
 from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import RULES, load
 from pipeline.terms import Drafter, DraftField, Improves
 from tests.model_server import Fault
@@ -25,7 +26,7 @@ def request(*docstrings: str, code: str = CODE, subject: str = "s1") -> Request:
 
 def writer(drafter: ModelDrafter, **changes: Any) -> DescriptionWriter:
     drafting = load(RULES / "drafting.yaml", DraftingRules)
-    rules = load(RULES / "drafts" / "description.yaml", DescriptionRules).model_copy(update=changes)
+    rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).description.model_copy(update=changes)
     return DescriptionWriter(OfflineWriter(drafting), drafter, rules, drafting)
 
 

@@ -11,7 +11,8 @@ import pytest
 from pipeline.drafting import Refusal
 from pipeline.drafting.judging import RunJudge
 from pipeline.drafting.kinds.function_tests import ModelTests
-from pipeline.drafting.kinds.rules import FunctionTestsRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.functions.function import read_tests as kinds_in
 from pipeline.functions.writers import Untested, WrittenTests
 from pipeline.rules import RULES, load
@@ -42,7 +43,7 @@ def write(drafter, installed, sandbox, rules):  # noqa: F811
     """Write the tests of functions, with the model and rules as they are then."""
 
     def ask(*functions: Untested, **changes: Any) -> list[WrittenTests | Refusal]:
-        kind = load(RULES / "drafts" / "function_tests.yaml", FunctionTestsRules).model_copy(update=changes)
+        kind = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).function_tests.model_copy(update=changes)
         one = ModelTests(drafter(), kind, RunJudge(sandbox, rules, kind.min_coverage, FAILS))
         return one.write(functions or [untested(installed)])
 

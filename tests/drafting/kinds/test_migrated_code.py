@@ -10,7 +10,8 @@ import pytest
 
 from pipeline.drafting import DraftingRules
 from pipeline.drafting.kinds.migrated_code import Attempt, ModelMigrations, Unmigrated
-from pipeline.drafting.kinds.rules import MigratedCodeRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import RULES, load
 from pipeline.usage import Api, scan
 from tests.drafting.kinds.test_description import PLANTED, data_of
@@ -38,7 +39,7 @@ def write(drafter):
     """Have code written, where running says what it is told to; with what ran."""
 
     def ask(one: Unmigrated, said: Sequence[str | None] = (), **changes: Any):
-        rules = load(RULES / "drafts" / "migrated_code.yaml", MigratedCodeRules).model_copy(update=changes)
+        rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).migrated_code.model_copy(update=changes)
         ran: list[Attempt] = []
         left = list(said)
 

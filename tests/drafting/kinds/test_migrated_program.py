@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pipeline.drafting.kinds.migrated_program import BadProgram, read_steps, what_is_wrong
-from pipeline.drafting.kinds.rules import MigratedCodeRules
+from pipeline.drafting.kinds.rules import draft_rules
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.rules import RULES, load
 from tests.problems.examples import example
 
-R = load(RULES / "drafts" / "migrated_code.yaml", MigratedCodeRules)
+R = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).migrated_code
 OLD = example(
     ">>> from lib import total\n>>> n = 100\n>>> total([n, 23])\n123\n>>> print(total('ab'))\nabab\n", "lib.total"
 )

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from pipeline.drafting.kinds.requirement import ModelRequirements
-from pipeline.drafting.kinds.rules import RequirementRules
+from pipeline.drafting.kinds.rules import draft_rules
 from pipeline.drafting.model.drafter import ModelDrafter
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.repository import Undocumented
 from pipeline.rules import RULES, load
 from tests.drafting.kinds.test_description import PLANTED, data_of
@@ -35,7 +36,7 @@ def function(body: str = BODY) -> Undocumented:
 
 
 def writer(drafter: ModelDrafter, **changes: Any) -> ModelRequirements:
-    rules = load(RULES / "drafts" / "requirement.yaml", RequirementRules).model_copy(update=changes)
+    rules = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).requirement.model_copy(update=changes)
     return ModelRequirements(drafter, rules, 4)
 
 

@@ -18,10 +18,11 @@ MODELS = load(RULES / "models.yaml", ModelRules)
     ("old", "new", "complaint"),
     [
         (
-            "model: claude",
-            "model: other",
-            r"instruction\.yaml: model: 'other-haiku-5-5' has no price; models\.yaml has",
+            "model: small",
+            "model: claude-haiku-5-5",
+            r"instruction\.yaml: model: 'claude-haiku-5-5' is no role; models\.yaml has large, small",
         ),
+        ("max_tokens: 600", "max_tokens: 30000", r"instruction\.yaml:\d+: max_tokens"),
         ("tries: 3", "tries: 0", r"instruction\.yaml:\d+: tries"),
         (
             "text: {type: string",
@@ -38,6 +39,17 @@ def test_a_mistake_is_told_with_its_file(tmp_path: Path, old: str, new: str, com
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(RuleError, match=complaint):
         draft_rules(tmp_path, MODELS)
+
+
+def test_models_are_named_in_one_file_and_have_prices(tmp_path: Path) -> None:
+    names = set(MODELS.models)
+    for path in RULES.rglob("*.yaml"):
+        assert path.name == "models.yaml" or not [name for name in names if name in path.read_text()]
+    assert {kind.model for _, kind in draft_rules(RULES, MODELS)} <= names
+    path = tmp_path / "models.yaml"
+    path.write_text((RULES / "models.yaml").read_text().replace("small: claude", "small: other"))
+    with pytest.raises(RuleError, match="other-haiku-5-5 has no price; models has claude-haiku-5-5"):
+        load(path, ModelRules)
 
 
 def test_every_kind_says_that_data_are_data_and_where_they_stand() -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from pipeline.drafting import DraftingRules, Refusal
-from pipeline.drafting.kinds.rules import TaskFunctionRules
+from pipeline.drafting.kinds.rules import draft_rules
 from pipeline.drafting.kinds.task_function import ModelFunctions
+from pipeline.drafting.model.rules import ModelRules
 from pipeline.functions.writers import Example, WrittenFunction
 from pipeline.rules import RULES, load
 from pipeline.usage import Api
@@ -36,7 +37,7 @@ def write(drafter, installed, sandbox, rules):  # noqa: F811
     """Write functions of examples, with the model and rules as they are then."""
 
     def ask(*examples: Example, **changes: Any) -> list[WrittenFunction | Refusal]:
-        kind = load(RULES / "drafts" / "task_function.yaml", TaskFunctionRules).model_copy(update=changes)
+        kind = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).task_function.model_copy(update=changes)
         one = ModelFunctions(drafter(), kind, load(RULES / "drafting.yaml", DraftingRules), sandbox, rules)
         return one.write(examples or [example(installed)])
 

@@ -11,6 +11,7 @@ import pytest
 from pipeline.drafting.model.ask import AskFailure
 from pipeline.drafting.model.rules import NANO, ModelRules
 from pipeline.rules import RULES, load
+from pipeline.terms import DraftKind
 from tests.drafting.conftest import echo
 from tests.drafting.model.asks import HAIKU, SCHEMA, ask, failure, texts, worst_of
 
@@ -102,6 +103,16 @@ def test_the_worst_case_is_reserved_and_a_limit_ends_drafting_with_the_rest_wait
     assert left.kind is AskFailure.WAITING
     assert limit in left.detail
     assert 0 < one.ledger.spent() < worst
+
+
+def test_an_answer_that_many_share_counts_once_for_a_kind(drafter, server):
+    one = drafter()
+    answers = {result.ask.key: result.answer for result in one.ask([ask("a"), ask("b")])}
+    of_a = {ask("a").key: answers[ask("a").key]}
+    assert one.first_cost(DraftKind.DESCRIPTION, of_a) == of_a[ask("a").key].nano_usd
+    first, again = (one.first_cost(DraftKind.DESCRIPTION, answers) for _ in range(2))
+    assert (first, again) == (answers[ask("b").key].nano_usd, 0)
+    assert one.first_cost(DraftKind.INSTRUCTION, answers) == one.ledger.spent()
 
 
 def test_the_month_counts_what_other_runs_spent_and_another_month_does_not(drafter, server):
