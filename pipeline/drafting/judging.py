@@ -77,9 +77,13 @@ class RunJudge:
         problem = None
         if reference.outcome is not Outcome.PASSED:
             problem = f"with the reference the tests end as {reference.outcome}:\n{reference.detail or ''}".strip()
+        elif emptied(trial.reference) is None:
+            problem = "the reference has no function that could be left empty"
         elif idle := self._idle(trial, ran):
             problem = f"where every function does nothing and returns None, {idle}"
-        elif reference.coverage is not None and reference.coverage.share < self.min_coverage:
+        elif reference.coverage is None:
+            problem = "which lines of the reference the tests execute could not be seen: leave its file alone"
+        elif reference.coverage.share < self.min_coverage:
             problem = _uncovered(trial.reference, reference.coverage)
         elif other is not None and not discriminating:
             problem = "the tests do not fail for the code that is right for the other version: test what differs"

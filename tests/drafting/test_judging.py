@@ -65,6 +65,11 @@ CASES = {
         ["flaky"],
     ),
     "tells nothing apart": (GOOD, REFERENCE, ["other version"]),
+    "takes the program away": (
+        f"{GOOD}import os, solution\nos.remove(solution.__file__)\n",
+        None,
+        ["could not be seen"],
+    ),
     "leaves before the end": ("import os\nos._exit(0)\n", None, ["with the reference"]),
 }
 
@@ -75,6 +80,19 @@ def test_what_is_wrong_with_tests_is_said(judge, installed, case):  # noqa: F811
     (judgement,) = judge.judge([trial(installed, tests, other)])
     assert judgement.problem is not None
     assert all(words in judgement.problem for words in said), judgement.problem
+
+
+def test_a_reference_without_a_function_cannot_be_left_empty(judge, installed):  # noqa: F811
+    tests = "from solution import X\ndef test(): assert X == 1\n"
+    (judgement,) = judge.judge([Trial("t", installed, "solution", tests, "X = 1\n")])
+    assert "no function" in judgement.problem
+
+
+def test_code_that_imports_what_the_release_lacks_is_told_apart_by_the_names_of_its_modules(judge, installed):  # noqa: F811
+    other = REFERENCE.replace("import Box", "import Crate as Box")
+    told = Trial("told", installed, "solution", GOOD, REFERENCE, other, import_names=["lib"])
+    untold = Trial("untold", installed, "solution", GOOD, REFERENCE, other)
+    assert [found.discriminating for found in judge.judge([told, untold])] == [True, False]
 
 
 def test_several_are_judged_at_once_in_their_order(judge, installed):  # noqa: F811
