@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.environments import Environment, Sandbox
-from pipeline.terms import Outcome, Process
+from pipeline.terms import Outcome
 from pipeline.validation import Case, Coverage, Result, ValidationRules, run_cases
 
 
@@ -65,7 +65,7 @@ class RunJudge:
 
     def run_once(self, environment: Environment, cases: Sequence[Case]) -> dict[str, Result]:
         """Run what is to fail, by id: once is enough, and what fails is not confirmed in another process."""
-        return self._run(environment, cases, self.rules.model_copy(update={"repeats": 1, "process": Process.FRESH}))
+        return self._run(environment, cases, self.rules.once)
 
     def _run(self, environment: Environment, cases: Sequence[Case], rules: ValidationRules) -> dict[str, Result]:
         results = run_cases(environment, cases, self.sandbox, rules, self.workers) if cases else []

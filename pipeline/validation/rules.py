@@ -37,6 +37,11 @@ class ValidationRules(Rule):
         """What one case may use."""
         return self._limits(self.time_s)
 
+    @property
+    def once(self) -> ValidationRules:
+        """These rules for what is to fail: one run says so, and what fails is not confirmed in another process."""
+        return self.model_copy(update={"repeats": 1, "process": Process.FRESH})
+
     def probe_limits(self, paths: int) -> Limits:
         """What the probes of one environment, of that many paths, may use: each says what it has found."""
         return self._limits(self.probe_time_s, paths * _DESCRIPTION)

@@ -31,7 +31,8 @@ def test_boundary(): assert grown(1, -1) == 1
 
 @pytest.fixture
 def judge(sandbox: Sandbox, rules: ValidationRules) -> RunJudge:  # noqa: F811
-    return RunJudge(sandbox, rules, 0.965, FAILS)
+    patient = rules.model_copy(update={"time_s": 60.0})
+    return RunJudge(sandbox, patient, 0.965, FAILS)
 
 
 def trial(environment: Environment, tests: str, other: str | None = None, name: str = "t") -> Trial:

@@ -41,10 +41,11 @@ OWN = "from function_x import larger\n\n\ndef test_normal_input_1():\n    assert
 @pytest.fixture
 def write(drafter, installed, sandbox, rules):  # noqa: F811
     """Write the tests of functions, with the model and rules as they are then."""
+    patient = rules.model_copy(update={"time_s": 60.0})
 
     def ask(*functions: Untested, **changes: Any) -> list[WrittenTests | Refusal]:
         kind = draft_rules(RULES, load(RULES / "models.yaml", ModelRules)).function_tests.model_copy(update=changes)
-        one = ModelTests(drafter(), kind, RunJudge(sandbox, rules, kind.min_coverage, FAILS))
+        one = ModelTests(drafter(), kind, RunJudge(sandbox, patient, kind.min_coverage, FAILS))
         return one.write(functions or [untested(installed)])
 
     return ask
