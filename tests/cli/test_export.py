@@ -23,7 +23,7 @@ def test_an_export(driftline: Driftline, snapshot: Path, tmp_path: Path) -> None
     result = driftline("export", snapshot, "--format", "versicode", "--out", tmp_path / "out")
     assert result.status == 0, result.text
     assert re.search(r"^token_completion\.json +1$", result.out, re.MULTILINE)
-    assert "6 records in 6 files; " in result.err
+    assert "9 records in 9 files; " in result.err
     assert (tmp_path / "out" / "NOT_HELD.json").is_file()
 
 

@@ -135,8 +135,8 @@ def test_what_is_sent_is_what_the_sdk_would_send_but_for_the_words(kind: str) ->
 )
 def test_characters_that_no_reader_sees_are_refused_wherever_they_stand(text: str) -> None:
     item = {"kind": "a", "size": 1}
-    good = {"text": "a\n\tß naïve 数 x² ½ … é", "items": [item, item], "mode": "fast", "note": None}
+    good = {"text": "a\n\tß 数²½…é", "items": [item, item], "mode": "fast", "note": None}
     assert Answer.model_validate_json(json.dumps(good)).text == good["text"]
     for changed in ({"text": text}, {"note": text}):
-        with pytest.raises(ValueError, match=r"holds U\+[0-9A-F]{4}, which no reader sees"):
+        with pytest.raises(ValueError, match=r"holds U\+[0-9A-F]{4,5}, which no reader sees"):
             Answer.model_validate_json(json.dumps(good | changed))
