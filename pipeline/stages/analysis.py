@@ -1,0 +1,138 @@
+"""The stages that collect, and those that read and compare what was collected, up to instances and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from pipeline.contexts import controlled_stage
+from pipeline.crawl.documentation.stage import api_documents_stage
+from pipeline.drafting import drafting_stage
+from pipeline.house import House
+from pipeline.instances import instances_stage
+from pipeline.lake import Lake, Output, Stage
+from pipeline.lifecycle import directives_stage
+from pipeline.rules import plain
+from pipeline.snippets import snippets_stage
+from pipeline.stages.declaring import declared
+from pipeline.usage import usage_stage
+
+
+def collection(house: House) -> Iterator[Stage]:
+    """Yield the stages that look at the outside world each time, and add to what is in the lake."""
+
+    def crawl(lake: Lake, library: str, _: Any) -> Output:
+        return house.crawl(library, lake.read("releases", library))
+
+    yield Stage("crawl", 1, (), ("releases",), lambda: None, crawl)
+    yield Stage("gather", 1, (), ("found",), lambda: None, house.gather)
+    yield Stage("sites", 1, (), ("site_documents",), lambda: None, house.read_sites)
+
+
+def analysis(house: House) -> Iterator[Stage]:
+    """Yield the stages that run nothing of others: surfaces, changes, snippets, instances and their descriptions."""
+    rules = house.rules
+    yield Stage(
+        "surface",
+        3,
+        ("releases",),
+        ("symbols", "importable", "documents"),
+        lambda: plain(rules.of_lives),
+        house.read_surfaces,
+    )
+    yield Stage(
+        "lifecycle",
+        3,
+        ("releases", "symbols", "importable"),
+        ("changes", "lifecycles"),
+        lambda: plain([rules.of_lives, rules.lifecycle]),
+        house.follow_lives,
+    )
+    yield declared(
+        "directives",
+        reads="releases documents symbols lifecycles changes",
+        writes="directives",
+        depends=lambda: rules.directives,
+        run=lambda **tables: directives_stage(**tables, rules=rules.directives),
+    )
+    yield declared(
+        "api_documents",
+        reads="releases documents symbols site_documents",
+        writes="api_documents",
+        depends=lambda: rules.directives,
+        run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
+        version=2,
+    )
+    yield declared(
+        "snippets",
+        reads="releases documents symbols found",
+        writes="snippets",
+        depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
+        run=lambda **tables: snippets_stage(
+            **tables,
+            rules=rules.snippets,
+            files=rules.python_files,
+            licences=rules.quality.licences,
+            usage=rules.usage,
+        ),
+        version=3,
+    )
+    yield declared(
+        "usage",
+        reads="releases snippets symbols",
+        writes="usages",
+        depends=lambda: rules.usage,
+        run=lambda **tables: usage_stage(**tables, rules=rules.usage),
+        version=3,
+    )
+    yield declared(
+        "instances",
+        reads="releases snippets usages symbols changes lifecycles",
+        writes="completions migrations rewrites block_completions",
+        depends=lambda: [
+            rules.masking,
+            rules.lifecycle,
+            rules.stack_overflow.foreign,
+            rules.codemods,
+            rules.validation.run_alone,
+        ],
+        run=lambda **tables: instances_stage(
+            **tables,
+            tagging=rules.lifecycle,
+            rules=rules.masking,
+            foreign=house.foreign_names(),
+            codemods=rules.codemods,
+            run_alone=rules.validation.run_alone,
+        ),
+        version=5,
+    )
+    yield declared(
+        "drafting",
+        reads="completions migrations snippets documents",
+        writes="drafts refused_drafts",
+        depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
+        run=lambda **tables: drafting_stage(
+            **tables, rules=rules.drafting, writer=house.writer(rules.drafts.description)
+        ),
+        version=3,
+    )
+    yield declared(
+        "controlled",
+        reads="releases api_documents symbols changes lifecycles",
+        writes="controlled_completions",
+        depends=lambda: [
+            rules.contexts.controlled,
+            rules.lifecycle,
+            rules.drafting,
+            *house.by_model(rules.drafts.description),
+            rules.masking.ignore_case,
+        ],
+        run=lambda **tables: controlled_stage(
+            **tables,
+            tagging=rules.lifecycle,
+            rules=rules.contexts.controlled,
+            writer=house.writer(rules.drafts.description),
+            ignore_case=rules.masking.ignore_case,
+        ),
+        version=2,
+    )
