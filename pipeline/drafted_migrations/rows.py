@@ -71,10 +71,5 @@ def refused_row(one: Candidate, refusal: Refusal) -> Row:
         "target_version": one.target,
         "path": one.path,
         "change_id": one.change["id"],
-        "problem": refusal.problem,
-        "model": refusal.model,
-        "prompt_sha256": refusal.prompt_sha256,
-        "tries": refusal.tries,
-        "tokens": refusal.tokens,
-        "nano_usd": refusal.nano_usd,
+        **refusal.columns,
     }

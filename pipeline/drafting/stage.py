@@ -113,10 +113,5 @@ def _refused(library: str, request: Request, refusal: Refusal) -> Row:
         "library": library,
         "subject_id": request.subject_id,
         "field": request.field,
-        "problem": refusal.problem,
-        "model": refusal.model,
-        "prompt_sha256": refusal.prompt_sha256,
-        "tries": refusal.tries,
-        "tokens": refusal.tokens,
-        "nano_usd": refusal.nano_usd,
+        **refusal.columns,
     }

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from pipeline.drafting.names import find_names, redact
 from pipeline.drafting.prose import sentences
 from pipeline.drafting.rules import DraftingRules
-from pipeline.lake import sha256_json
+from pipeline.lake import Row, sha256_json
 from pipeline.terms import Drafter, DraftField
 
 
@@ -56,6 +56,12 @@ class Refusal:
     tries: int
     tokens: int
     nano_usd: int
+
+    @property
+    def columns(self) -> Row:
+        """The columns of it that every table of refused drafts has."""
+        told = asdict(self)
+        return {name: value for name, value in told.items() if name != "waiting"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -271,10 +271,5 @@ def _refused(refusal: Refusal, row: Row) -> Row:
     subject = row["function_id"] or row["snippet_id"]
     return row | {
         "id": content_id(subject, row["kind"], row["version"], refusal.model, refusal.prompt_sha256),
-        "problem": refusal.problem,
-        "model": refusal.model,
-        "prompt_sha256": refusal.prompt_sha256,
-        "tries": refusal.tries,
-        "tokens": refusal.tokens,
-        "nano_usd": refusal.nano_usd,
+        **refusal.columns,
     }

@@ -133,12 +133,7 @@ def _refused(library: str, pair: Pair, refusal: Refusal) -> Row:
     return {
         **_head(library, pair),
         "id": content_id(library, pair.key, refusal.model, refusal.prompt_sha256),
-        "problem": refusal.problem,
-        "model": refusal.model,
-        "prompt_sha256": refusal.prompt_sha256,
-        "tries": refusal.tries,
-        "tokens": refusal.tokens,
-        "nano_usd": refusal.nano_usd,
+        **refusal.columns,
     }
 
 

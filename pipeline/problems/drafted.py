@@ -203,10 +203,5 @@ def refused_row(wanted: Unwritten, refusal: Refusal) -> Row:
         "change_id": wanted.id,
         "version": wanted.changed.version,
         "path": wanted.changed.path,
-        "problem": refusal.problem,
-        "model": refusal.model,
-        "prompt_sha256": refusal.prompt_sha256,
-        "tries": refusal.tries,
-        "tokens": refusal.tokens,
-        "nano_usd": refusal.nano_usd,
+        **refusal.columns,
     }
