@@ -16,10 +16,10 @@ test: .venv/dev ## lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not slow" -n 2
+	$(BIN)/python -m pytest -m "not slow" -n 2 --durations=25 --durations-min=3
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index
-	$(BIN)/python -m pytest -m slow -n 2 --dist loadfile
+	$(BIN)/python -m pytest -m slow -n 3 --dist loadfile --no-loadscope-reorder --durations=40 --durations-min=5
 
 search: .venv/dev ## property tests with fresh random input, as long as it takes
 	$(BIN)/python -m pytest -m "hypothesis and not slow" -n 2 --hypothesis-profile search
@@ -32,7 +32,9 @@ down: ## end Airflow with all its processes
 
 lock: .venv/dev ## resolve the requirements again, keeping what need not change
 	$(BIN)/uv pip compile $(LOCK) pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile $(LOCK) --extra dev -c requirements.lock pyproject.toml -o requirements-dev.lock
+	$(BIN)/uv pip compile $(LOCK) --extra cluster -c requirements.lock pyproject.toml -o requirements-cluster.lock
+	$(BIN)/uv pip compile $(LOCK) --extra dev --extra cluster -c requirements.lock -c requirements-cluster.lock \
+		pyproject.toml -o requirements-dev.lock
 
 clean: down ## remove the environment and Airflow's files; the lake stays
 	rm -rf .venv .airflow

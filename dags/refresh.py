@@ -1,50 +1,124 @@
-"""The refresh: crawl each library of a profile, analyse and prove it, then publish. Wiring only."""
+"""Collect and prove the libraries of a profile over a week; the end of each run starts `publish`, the snapshot of it.
+
+- **By schedule**: the week that has just ended, of the profile `DRIFTLINE_PROFILE`.
+- **Past weeks**: Trigger, Backfill. *From* and *To* are the Mondays with which the first and the last week begin. Leave
+  Max Active Runs at 1, Run Backwards off, First day and Day after the last empty. *Missing Runs* leaves weeks alone
+  that have a run, *All Runs* does them again. Without a schedule (`DRIFTLINE_SCHEDULE=off`) there is no Backfill.
+- **By hand**: Trigger, Single Run. Without days it covers the last whole week before the logical date; with the logical
+  date cleared too, everything.
+- **Red**: the log of `plan` says what is wrong with a form; that of `some_library_failed` names what failed, and what
+  to do. The tab Driftline report of a run shows what came of it.
+
+The same from a shell: `airflow backfill create` and `driftline airflow refresh`; see README.md, "Every week, past
+weeks, and by hand".
+"""
 
 from __future__ import annotations
 
+import logging
 import os
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pendulum
-from airflow.sdk import Param, dag, get_current_context, task, task_group
+from airflow.sdk import Asset, Param, dag, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
+from pipeline.alerts import ONCE_IF_TOO_LONG, alerts, deadline, longest
+from pipeline.form import fields
+
 INDEX_POOL = "index"
-PROFILE = os.environ.get("DRIFTLINE_PROFILE", "starter")
+POKE_S, LONGEST_S = 30, timedelta(days=30).total_seconds()
+LAKE = Asset("driftline_lake")
+RULES = Path(os.environ.get("DRIFTLINE_RULES") or Path(__file__).parent.parent / "curation_rules")
 SCHEDULE = os.environ.get("DRIFTLINE_SCHEDULE", "0 3 * * 1")
+FORM = fields(os.environ.get("DRIFTLINE_PROFILE", "starter"), RULES)
+UNPLANNED = "nothing was run: the log of the task `plan` says why, and what to do"
 LIBRARY = "{{ library }}"
+MAPPED: dict[str, Any] = {
+    "map_index_template": LIBRARY,
+    "on_failure_callback": None,  # one alert for a run, by `some_library_failed`, and not one for each library
+    "retry_policy": ONCE_IF_TOO_LONG,
+}
 
 
-def current_refresh() -> Any:
-    """Return what this run covers: its form where a person filled it in, else the data interval."""
-    from pipeline.refresh import Refresh
+def current_refresh(*, new: bool = False) -> Any:
+    """Return what this run covers: its form where a person filled it in, else the data interval.
+
+    The names in the form of a `new` run are held against the index.
+    """
+    from pipeline.form import BadForm, filled_in, own_period
+    from pipeline.names import check_names
+    from pipeline.refresh import checked
 
     context = get_current_context()
-    params = context["params"]
-    since, until = context.get("data_interval_start"), context.get("data_interval_end")
-    return Refresh(
-        run=context["run_id"],
-        profile=params["profile"],
-        libraries=tuple(params["libraries"] or ()),
-        since=params["since"] or (since.isoformat() if since else None),
-        until=params["until"] or (until.isoformat() if until else None),
-    )
+    start, end = context.get("data_interval_start"), context.get("data_interval_end")
+    try:
+        filled = filled_in(context["params"])
+        since, until = own_period(filled, start, end, backfill=context["dag_run"].run_type == "backfill")
+        asked = checked(filled, context["run_id"], since, until)
+        if new:
+            check_names(asked)
+    except BadForm as error:
+        raise AirflowFailException(str(error)) from None
+    return asked
+
+
+def states_of(*tasks: str) -> Any:
+    """Return the states of tasks of this run; of mapped ones each has its index after its name."""
+    context = get_current_context()
+    run = context["run_id"]
+    states = context["ti"].get_task_states(dag_id="refresh", run_ids=[run], task_ids=list(tasks))
+    return states.get(run, {})
+
+
+def end_refresh() -> None:
+    """Keep what this run made, write its report, and tell whoever waits for it."""
+    from pipeline.finishing import NotWhole, finish
+    from pipeline.report.source import write_report
+
+    if states_of("plan").get("plan") != "success":
+        raise AirflowSkipException(UNPLANNED)
+    asked, context = current_refresh(), get_current_context()
+    try:
+        finish(asked)
+    except NotWhole as error:
+        raise AirflowSkipException(str(error)) from None
+    finally:
+        write_report(asked)
+    event = context["outlet_events"][LAKE]
+    event.extra = asked.plain
+    event.add_partitions(asked.run)
+
+
+def tell_failed() -> None:
+    """Fail with a line for each library that failed; a run that could not be planned is no success either."""
+    from pipeline.failures import tell_failures
+
+    if states_of("plan").get("plan") != "success":
+        raise AirflowFailException(UNPLANNED)
+    told = tell_failures(current_refresh().folder, states_of("collect.crawl", "collect.prove"))
+    if told is None:
+        raise AirflowSkipException("no library failed")
+    raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{told}")
 
 
 @dag(
     schedule=None if SCHEDULE == "off" else CronDataIntervalTimetable(SCHEDULE, timezone="UTC"),
-    start_date=pendulum.datetime(2026, 1, 5, tz="UTC"),
+    start_date=pendulum.datetime(2005, 1, 3, tz="UTC"),  # no week before it can be filled in
     catchup=False,
     max_active_runs=1,
-    default_args={"retries": 2, "retry_delay": timedelta(seconds=15), "retry_exponential_backoff": True},
-    params={
-        "profile": Param(PROFILE, type="string", description="file in curation_rules/profiles/"),
-        "libraries": Param(None, type=["null", "array"], description="only these; empty: all of the profile"),
-        "since": Param(None, type=["null", "string"], description="first day covered; empty: the run's interval"),
-        "until": Param(None, type=["null", "string"], description="day after the last one covered"),
+    default_args={
+        "retries": 2,
+        "retry_delay": timedelta(seconds=15),
+        "retry_exponential_backoff": True,
+        "on_failure_callback": alerts("failed"),
     },
+    params={name: Param(**field) for name, field in FORM.items()},
+    deadline=deadline("refresh"),
+    description="Collect and prove the libraries of a profile over a week",
     tags=["driftline"],
     doc_md=__doc__,
 )
@@ -55,7 +129,17 @@ def refresh() -> None:
     def plan() -> list[str]:
         from pipeline.refresh import begin
 
-        return begin(current_refresh())
+        return begin(current_refresh(new=True))
+
+    @task.sensor(mode="reschedule", poke_interval=POKE_S, timeout=LONGEST_S, max_active_tis_per_dag=1)
+    def turn() -> bool:
+        from pipeline.turn import TASKS, waits_for
+
+        ti = get_current_context()["ti"]
+        states = ti.get_task_states(dag_id="refresh", task_ids=list(TASKS))
+        other = waits_for(ti.run_id, states, lambda one: ti.get_dagrun_state("refresh", one))
+        logging.getLogger(__name__).info("it is this run's turn" if other is None else f"waiting for the run {other}")
+        return other is None
 
     def run(group: str, library: str) -> None:
         from pipeline.refresh import run_group
@@ -63,11 +147,11 @@ def refresh() -> None:
         get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
         run_group(current_refresh(), group, library)
 
-    @task(pool=INDEX_POOL, map_index_template=LIBRARY)
+    @task(pool=INDEX_POOL, execution_timeout=longest("crawl"), **MAPPED)
     def crawl(library: str) -> None:
         run("crawl", library)
 
-    @task(map_index_template=LIBRARY)
+    @task(execution_timeout=longest("prove"), **MAPPED)
     def prove(library: str) -> None:
         run("prove", library)
 
@@ -75,27 +159,18 @@ def refresh() -> None:
     def collect(library: str) -> None:
         crawl(library) >> prove(library)
 
-    @task(trigger_rule="all_done")
-    def publish() -> str:
-        from pipeline.publish import NothingToPublish, OutdatedTables
-        from pipeline.refresh import publish_refresh
-        from pipeline.report.source import write_report
+    @task(trigger_rule="all_done", outlets=[LAKE])
+    def refreshed() -> None:
+        end_refresh()
 
-        try:
-            return str(publish_refresh(current_refresh()).path)
-        except NothingToPublish as error:
-            raise AirflowSkipException(str(error)) from None
-        except OutdatedTables as error:
-            raise AirflowFailException(str(error)) from None
-        finally:
-            write_report(current_refresh())
-
-    @task(trigger_rule="one_failed", retries=0)
+    @task(trigger_rule="all_done", retries=0)
     def some_library_failed() -> None:
-        raise AirflowFailException("a library failed: the red tasks of the grid name it; the others were published")
+        tell_failed()
 
-    collected = collect.expand(library=plan())
-    collected >> publish()
+    libraries, my_turn = plan(), turn()
+    collected = collect.expand(library=libraries)
+    libraries >> my_turn >> collected
+    collected >> refreshed()
     collected >> some_library_failed()
 
 

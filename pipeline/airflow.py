@@ -30,8 +30,8 @@ POOLS = {"index": (2, "how many tasks may crawl the package index at once")}
 READY_S = 180.0
 POLL_S = 1.0
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
-    # Its log server would listen on every interface; the page reads logs from the disk here. No DAG defers, so there
-    # is no triggerer.
+    # Its log server would listen on every interface; the page reads logs from the disk here. No DAG defers (who waits
+    # for a person is no process either), so there is no triggerer.
     "scheduler": ("scheduler", "--skip-serve-logs"),
     "dag-processor": ("dag-processor",),
     "api-server": ("api-server",),
@@ -268,6 +268,31 @@ class Client:
         raise AirflowError(
             f"Airflow does not know the DAG {dag}, or it is paused: see {self.server.log('dag-processor')}"
         )
+
+    def started_by(self, dag: str, run: str, task: str, other: str) -> str | None:
+        """Return the run of another DAG that a run has started by the asset partition that a task of it told of.
+
+        None where the task did not come to tell. The events of the asset are not asked: Airflow 3.3 answers 500 as long
+        as the run that one has started waits for its turn.
+
+        Errors: AirflowError where it has told, and no run begins.
+        """
+        told = self.call("GET", f"dags/{dag}/dagRuns/{quote(run, safe='')}/taskInstances/{task}")
+        if told["state"] != "success":
+            return None
+        deadline = time.monotonic() + READY_S
+        while time.monotonic() < deadline:
+            runs = self.call("GET", f"dags/{other}/dagRuns?order_by=-id&limit=100")["dag_runs"]
+            if started := [one["dag_run_id"] for one in runs if one["partition_key"] == run]:
+                return str(started[0])
+            time.sleep(POLL_S)
+        raise AirflowError(f"the run {run} of {dag} has started no run of {other}: is that DAG paused?")
+
+    def open_requests(self, dag: str) -> list[dict[str, Any]]:
+        """Return what people are asked to answer by runs of a DAG."""
+        found = self.call("GET", f"dags/{dag}/dagRuns/~/hitlDetails?response_received=false&state=awaiting_input")
+        requests_: list[dict[str, Any]] = found["hitl_details"]
+        return requests_
 
     def follow(self, dag: str, run: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
         """Yield the state of a run and its task instances until the run has ended."""

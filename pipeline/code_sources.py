@@ -13,7 +13,6 @@ from pathlib import Path
 from pipeline.crawl import ArtifactStore, CodeSource, Fetcher, Found, Period, project
 from pipeline.crawl.documentation.source import Documentation
 from pipeline.crawl.downstream import Downstream
-from pipeline.crawl.github import GitHub
 from pipeline.crawl.pins import Narrow, Published, published_of
 from pipeline.crawl.pins.narrowing import narrowed_by
 from pipeline.crawl.stack_overflow.source import StackOverflow
@@ -120,7 +119,10 @@ class CodeSources:
             narrow=self._narrow,
         )
 
-    def _github(self) -> GitHub:
+    def _github(self) -> CodeSource:
+        # slow to import
+        from pipeline.crawl.github.source import GitHub
+
         return GitHub(
             url=self.settings.github_url,
             token=os.environ.get("GITHUB_TOKEN"),

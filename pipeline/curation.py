@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.annotation.rules import AnnotationRules
 from pipeline.contexts import ContextRules
 from pipeline.crawl import CrawlRules, LicenceRules
 from pipeline.crawl.documentation.rules import DocumentationRules
@@ -73,6 +74,7 @@ class CurationRules:
     failures: FailureRules
     validation: ValidationRules
     flags: FlagRules
+    annotation: AnnotationRules
     quality: QualityRules
     repository: RepositoryRules
     scenes: SceneRules
@@ -128,6 +130,7 @@ class CurationRules:
             builds=build_rules(folder),
             failures=failure_rules(folder),
             validation=load(folder / "validation.yaml", ValidationRules),
+            annotation=load(folder / "annotation.yaml", AnnotationRules),
             flags=load(folder / "flags.yaml", FlagRules),
             quality=load(folder / "quality.yaml", QualityRules),
             repository=load(folder / "repository.yaml", RepositoryRules),

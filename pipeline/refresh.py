@@ -1,4 +1,4 @@
-"""The main job: plan, the groups of stages for each library, publish, totals. Airflow and the CLI call these."""
+"""The main job: plan, the groups of stages for each library, totals. Airflow and the CLI call these."""
 
 from __future__ import annotations
 
@@ -6,36 +6,49 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
+from pipeline.crawl.rates import rate_rules
 from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.model.tally import Tally
 from pipeline.drafting.summary import Spent, keep_tallies, spent_by, tallies_of
+from pipeline.failures import forget_failure, run_told
+from pipeline.form import check_form
 from pipeline.house import House
-from pipeline.lake import Count, Lake, read_counts, run_stage, sha256_json, write_json
-from pipeline.publish import Published, publish
-from pipeline.rules import load_profile, plain
+from pipeline.lake import Count, Lake, read_counts, run_stage
+from pipeline.publish.gate_rules import GateRules, gate_rules
+from pipeline.rules import load_profile, profile_names
 from pipeline.runs import RunRecord, now, record_beginning
 from pipeline.settings import settings
+from pipeline.sharing import PLAN, working_on, working_on_run
 from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.selecting import stages_for
 from pipeline.terms import DraftKind, DraftStanding, RejectReason
 
 
 @dataclass(frozen=True, slots=True)
 class Refresh:
-    """What a refresh covers: a profile, some of its libraries (none named: all), a period, and the name of the run."""
+    """What a refresh covers: a profile, some of its libraries (none named: all), a period, and the name of the run.
+
+    Where `families` are named only the stages that these need are run, where `sources` are, only those are asked for
+    code of others; what the lake holds of the others stays.
+    """
 
     run: str
     profile: str = "starter"
     libraries: tuple[str, ...] = ()
     since: str | None = None
     until: str | None = None
+    families: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def period(self) -> Period:
@@ -47,12 +60,29 @@ class Refresh:
         """Folder in which this run leaves what it did: the counts of its stages, and what it published."""
         return settings().runs / re.sub(r"[^\w.+-]", "_", self.run)
 
+    @property
+    def plain(self) -> dict[str, Any]:
+        """This refresh as plain JSON values, for those whom its end starts."""
+        told: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return told
+
     def house(self) -> House:
         """Return the stages over this refresh.
 
         Errors: RuleError for a profile that does not exist and for rule files that are wrong.
         """
-        return House(settings(), load_profile(self.profile), self.period, self.run)
+        profile = load_profile(self.profile)
+        if self.sources:
+            asked = tuple(source for source in profile.code.sources if source in self.sources)
+            profile = profile.model_copy(update={"code": profile.code.model_copy(update={"sources": asked})})
+        return House(settings(), profile, self.period, self.run)
+
+
+def refresh_of(told: Mapping[str, Any]) -> Refresh:
+    """Return the refresh that was told as plain values (`Refresh.plain`); what Airflow adds is passed over."""
+    known = [field.name for field in fields(Refresh) if field.name in told]
+    kept: dict[str, Any] = {name: tuple(told[name]) if isinstance(told[name], list) else told[name] for name in known}
+    return Refresh(**kept)
 
 
 def _time(text: str | None) -> datetime | None:
@@ -64,31 +94,70 @@ def _time(text: str | None) -> datetime | None:
 
 def plan(refresh: Refresh) -> list[str]:
     """Return the libraries of a refresh, after reading every rule file: a typo stops a run before it begins."""
+    rate_rules(settings().rules)
+    gates()
     house = refresh.house()
     if refresh.libraries:
         return list(dict.fromkeys(str(canonicalize_name(library)) for library in refresh.libraries))
     return [rule.library for rule in house.profile.libraries]
 
 
+def gates() -> GateRules:
+    """Return the gates of snapshots.
+
+    Errors: RuleError for a rule file that is wrong, or names a stage that does not exist.
+    """
+    return gate_rules(settings().rules, [name for names in GROUPS.values() for name in names])
+
+
+def checked(filled: Mapping[str, Any], run: str, since: str | None = None, until: str | None = None) -> Refresh:
+    """Return the refresh that a form asks for; `since` and `until` are taken where the form has none.
+
+    Errors: BadForm, which says all that is wrong; RuleError for rule files that are wrong.
+    """
+    known = profile_names()
+    found = filled["profile"] in known
+    check_form(filled, known, load_profile(filled["profile"]).code.sources if found else ())
+    return Refresh(
+        run=run,
+        profile=filled["profile"],
+        libraries=tuple(filled["libraries"] or ()),
+        since=filled["since"] or since,
+        until=filled["until"] or until,
+        families=tuple(filled["families"] or ()),
+        sources=tuple(filled["sources"] or ()),
+    )
+
+
 def begin(refresh: Refresh) -> list[str]:
     """Plan a refresh, and leave a record of it for its report."""
     libraries = plan(refresh)
-    stages = tuple(name for names in GROUPS.values() for name in names)
+    chosen = stages_for(refresh.families, stages_of(refresh.house()))
+    stages = tuple(name for names in GROUPS.values() for name in names if name in chosen)
     covered = (refresh.run, refresh.profile, tuple(libraries), stages, refresh.since, refresh.until)
-    record_beginning(refresh.folder, RunRecord(*covered, began=now()))
+    with working_on_run(refresh.folder, PLAN):
+        record_beginning(refresh.folder, RunRecord(*covered, now(), None, refresh.families, refresh.sources))
     return libraries
 
 
 def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
-    """Run one group of stages for one library."""
+    """Run one group of stages for one library, those of them that the families of the refresh need.
+
+    Errors: StageFailed, which names library, release and stage and says what to do; it is kept with the run.
+    """
     house = refresh.house()
     stages = stages_of(house)
+    chosen = stages_for(refresh.families, stages)
     counts: list[Count] = []
-    for name in GROUPS[group]:
-        try:
-            counts.append(run_stage(stages[name], library, house.lake, refresh.folder / "counts"))
-        finally:
-            _keep_asked(house, refresh.folder, library, name)
+    with working_on_run(refresh.folder, library, alone=True), working_on(library) as commit:
+        for name in filter(chosen.__contains__, GROUPS[group]):
+            try:
+                work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
+                counts.append(run_told(refresh.run, refresh.folder, library, name, work))
+            finally:
+                _keep_asked(house, refresh.folder, library, name)
+            commit()
+        forget_failure(refresh.folder, library)
     return counts
 
 
@@ -97,30 +166,6 @@ def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
     if house.has_asked and house.drafter is not None:
         keep_tallies(folder, library, stage, house.drafter.told())
         house.drafter.tallies.clear()
-
-
-def publish_refresh(refresh: Refresh) -> Published:
-    """Publish the snapshot of a profile from what is in the lake, with whatever other libraries were asked for.
-
-    A refresh of some libraries brings those up to date; the snapshot still holds the others.
-    """
-    house = refresh.house()
-    rules = sha256_json(plain(vars(house.rules)))
-    crawled = set(house.lake.libraries("releases"))
-    listed = [rule.library for rule in house.profile.libraries if rule.library in crawled]
-    libraries = sorted({*listed, *plan(refresh)})
-    published = publish(house.lake, settings().snapshots, refresh.profile, libraries, refresh.period, rules)
-    write_json(refresh.folder / "published.json", asdict(published))
-    return published
-
-
-def published_of(refresh: Refresh) -> Published | None:
-    """Return what a refresh published, None if it did not come to that."""
-    path = refresh.folder / "published.json"
-    if not path.is_file():
-        return None
-    kept = json.loads(path.read_text())
-    return Published(**kept | {"path": Path(kept["path"])})
 
 
 def left_out(refresh: Refresh) -> dict[str, str]:

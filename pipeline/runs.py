@@ -9,7 +9,8 @@ from pathlib import Path
 
 from pipeline.lake import write_json
 
-_RECORD = "run.json"
+RECORD = "run.json"
+"""Name of the record in the folder of its run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class RunRecord:
     until: str | None
     began: str
     ended: str | None = None
+    families: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
 
     @property
     def seconds(self) -> float | None:
@@ -35,22 +38,23 @@ class RunRecord:
 
 def record_beginning(folder: Path, record: RunRecord) -> None:
     """Leave in the folder of a run what it covers; a task that is tried again does not begin another one."""
-    if not (folder / _RECORD).is_file():
-        write_json(folder / _RECORD, asdict(record))
+    if not (folder / RECORD).is_file():
+        write_json(folder / RECORD, asdict(record))
 
 
 def record_end(folder: Path) -> None:
-    """Note that a run has ended, if its beginning was noted."""
-    if (record := read_record(folder)) is not None:
-        write_json(folder / _RECORD, asdict(replace(record, ended=now())))
+    """Note that a run has ended, if its beginning was noted and its end was not: it may be published days later."""
+    if (record := read_record(folder)) is not None and record.ended is None:
+        write_json(folder / RECORD, asdict(replace(record, ended=now())))
 
 
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record of a run, None where the folder has none that can be read."""
     try:
-        kept = json.loads((folder / _RECORD).read_text())
-        return RunRecord(**kept | {key: tuple(kept[key]) for key in ("libraries", "stages")})
-    except (OSError, ValueError, TypeError, KeyError):
+        kept = json.loads((folder / RECORD).read_text())
+        lists = {key: tuple(kept.get(key, ())) for key in ("families", "sources")}
+        return RunRecord(**kept | lists | {key: tuple(kept[key]) for key in ("libraries", "stages")})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -40,6 +41,19 @@ class Settings(BaseSettings):
     container_engine: str | None = Field(None, description="docker or podman, with options, to run crawled code in")
     container_image: str | None = Field(None, description="image to run it in; default: one over this machine's /usr")
     allow_sandlock: bool = Field(False, description="run crawled code in sandlock, which sees that files exist")
+    reviews: str | None = Field(
+        None, description="SQLAlchemy address of the review database; default: reviews.sqlite in the data folder"
+    )
+    store: str | None = Field(
+        None, description="address of the object store that the workers of a cluster share (s3://bucket/prefix)"
+    )
+    lease_s: float = Field(60.0, gt=0, description="seconds without a sign of life after which a worker counts as dead")
+    rates: str | None = Field(
+        None, description="Redis in which all workers count requests to a host; default: a file in the cache"
+    )
+    log: Literal["off", "text", "json"] = Field(
+        "off", description="log of the command line on its standard error: lines for people, or JSON lines"
+    )
     allow_unsafe: bool = Field(False, description="run crawled code without a sandbox where none works")
 
     @property
@@ -63,9 +77,24 @@ class Settings(BaseSettings):
         return self.data / "model" / "answers.sqlite"
 
     @property
+    def reviews_url(self) -> str:
+        """Address of the database of what people decided: no cache, for nobody can make it again."""
+        return self.reviews or f"sqlite:///{self.reviews_file}"
+
+    @property
+    def reviews_file(self) -> Path:
+        """The review database where no address is given."""
+        return self.data / "reviews.sqlite"
+
+    @property
     def snapshots(self) -> Path:
         """Folder of the published snapshots."""
         return self.data / "snapshots"
+
+    @property
+    def drafts(self) -> Path:
+        """Folder of snapshots that are not published yet."""
+        return self.data / "drafts"
 
     @property
     def runs(self) -> Path:
@@ -76,10 +105,12 @@ class Settings(BaseSettings):
 def settings() -> Settings:
     """Return the settings of the environment as it is now.
 
+    What is secret may stand in files instead: DRIFTLINE_SECRETS names a folder with `driftline_reviews` and the like.
+
     Errors: SettingsError naming each variable that cannot be used.
     """
     try:
-        return Settings()
+        return Settings(_secrets_dir=os.environ.get("DRIFTLINE_SECRETS"))
     except ValidationError as error:
         lines = [f"DRIFTLINE_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
         raise SettingsError("\n".join(lines)) from None

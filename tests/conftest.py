@@ -23,6 +23,16 @@ _SERVICES = (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes minutes begins first: of two workers, neither is left with it when the other has nothing to do."""
+    items.sort(key=_minutes, reverse=True)
+
+
+def _minutes(item: pytest.Item) -> float:
+    mark = item.get_closest_marker("slow")
+    return float(mark.kwargs.get("minutes", 0)) if mark else 0
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _services() -> Iterator[None]:
     """No test asks a real service, whatever the environment of whoever runs it says: nobody listens on port 1."""

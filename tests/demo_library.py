@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tests.index_server import Index
 
 HEAD = '"""Demo."""\n\n__all__ = [{names}]\n'
@@ -92,10 +94,11 @@ RELEASES = {
 }
 
 
-def publish_demo(index: Index, library: str = "demo") -> None:
-    """Put every release of the demo library on an index, with some that are not to be taken."""
+def publish_demo(index: Index, library: str = "demo", releases: Collection[str] = tuple(RELEASES)) -> None:
+    """Put releases of the demo library on an index, with some that are not to be taken."""
     for version, (uploaded, files) in RELEASES.items():
-        index.add_wheel(library, version, files, uploaded, requires_python=">=3.6")
+        if version in releases:
+            index.add_wheel(library, version, files, uploaded, requires_python=">=3.6")
     index.add_wheel(library, "2.1rc1", RELEASES["2.0"][1], "2021-05-01T00:00:00Z")
     index.add_wheel(library, "2.1", RELEASES["2.0"][1], "2021-05-02T00:00:00Z", yanked=True)
     index.add(library, "2.2", None, "")

@@ -99,13 +99,15 @@ class File:
 class Index:
     """What the server serves, and how it misbehaves.
 
-    `faults` maps a path to the statuses that its next requests get; `delays` to seconds of silence;
-    `truncate` to the number of bytes after which the body breaks off, as often as listed; `twists` to what is done
-    to the next replies. `asked` lists each request for a file: path, and its Range or nothing.
+    `infos` is what the documents of projects say of their newest release. `faults` maps a path to the statuses that
+    its next requests get; `delays` to seconds of silence; `truncate` to the number of bytes after which the body
+    breaks off, as often as listed; `twists` to what is done to the next replies. `asked` lists each request for a
+    file: path, and its Range or nothing.
     """
 
     url: str = ""
     projects: dict[str, dict[str, list[File]]] = field(default_factory=dict)
+    infos: dict[str, dict[str, object]] = field(default_factory=dict)
     documents: bool = True
     simple_json: bool = True
     upload_times: bool = True
@@ -184,7 +186,7 @@ class Index:
 
     def _document(self, name: str) -> dict[str, object]:
         return {
-            "info": {"name": name},
+            "info": {"name": name} | self.infos.get(name, {}),
             "releases": {
                 version: [
                     {
@@ -249,7 +251,7 @@ def serve(index: Index) -> Iterator[Index]:
     """Serve an index on a free port of the loopback interface."""
     server = _Server(("127.0.0.1", 0), _handler(index))
     index.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield index

@@ -247,7 +247,7 @@ def serving(state: ModelServer) -> Iterator[ModelServer]:
     server = _Server(("127.0.0.1", 0), _Handler)
     server.state = state
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
         yield state

@@ -9,6 +9,8 @@ import typer
 
 from pipeline import __version__
 from pipeline.cli.airflow import app as airflow_app
+from pipeline.cli.clean import clean_up
+from pipeline.cli.compare import compare
 from pipeline.cli.diff import diff
 from pipeline.cli.doctor import doctor
 from pipeline.cli.drafts import drafts
@@ -17,17 +19,25 @@ from pipeline.cli.evolution import evolution
 from pipeline.cli.export import export
 from pipeline.cli.history import history
 from pipeline.cli.imports import import_records
+from pipeline.cli.libraries import app as libraries_app
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
 from pipeline.cli.prompts import write_prompts
+from pipeline.cli.publish import publish
 from pipeline.cli.refresh import refresh
 from pipeline.cli.report import write_report
+from pipeline.cli.review import app as review_app
 from pipeline.cli.score import score
+from pipeline.cli.survive import survive_snapshots
+from pipeline.cli.upload import upload
 from pipeline.cli.validate import validate
 from pipeline.cli.verify import verify
 from pipeline.crawl import BadAnswer, NotFound, Unreachable
 from pipeline.environments import SandboxUnavailable
+from pipeline.lake.leases import LeaseLost
+from pipeline.lake.objects import StoreError
+from pipeline.logs import log_to
 from pipeline.rules import RuleError
-from pipeline.settings import SettingsError
+from pipeline.settings import SettingsError, settings
 
 INTERRUPTED = 130
 """The status with which Typer ends on Ctrl-C, as shells count it: 128 and the number of SIGINT."""
@@ -41,6 +51,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(refresh)
+app.command()(publish)
 app.command()(diff)
 app.command()(history)
 app.command()(evolution)
@@ -48,12 +59,18 @@ app.command()(validate)
 app.command()(export)
 app.command("import")(import_records)
 app.command()(verify)
+app.command()(upload)
+app.command()(compare)
 app.command()(score)
+app.command("survive")(survive_snapshots)
 app.command("prompts")(write_prompts)
 app.command()(drafts)
 app.command("report")(write_report)
+app.command("clean")(clean_up)
 app.command()(doctor)
 app.add_typer(env_app, name="env")
+app.add_typer(libraries_app, name="libraries")
+app.add_typer(review_app, name="review")
 app.add_typer(airflow_app, name="airflow")
 
 
@@ -62,6 +79,7 @@ def _version(version: bool = typer.Option(False, "--version", help="Print the ve
     if version:
         print(f"driftline {__version__}")  # noqa: T201 - the output itself
         raise typer.Exit
+    log_to(sys.stderr, settings().log)
 
 
 def main() -> None:
@@ -74,7 +92,7 @@ def main() -> None:
         app()
     except (RuleError, SettingsError) as error:
         _end(str(error), BAD_USAGE)
-    except (Unreachable, NotFound, BadAnswer, SandboxUnavailable, OSError) as error:
+    except (Unreachable, NotFound, BadAnswer, SandboxUnavailable, StoreError, LeaseLost, OSError) as error:
         _end(str(error), PROBLEM)
     except SystemExit as end:
         if end.code == INTERRUPTED:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json as jsonlib
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
 
 from pipeline.airflow import AirflowError, Client, Server, down, free_port, home, running, serving, up
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
-from pipeline.cli.refresh import Json, Libraries, ProfileName, Since, Until, read_refresh
+from pipeline.cli.refresh import Families, Json, Libraries, ProfileName, Since, Sources, Until, read_refresh
 from pipeline.cli.summary import as_json, print_summary
-from pipeline.refresh import Refresh, plan, published_of
+from pipeline.publishing import publication_of, published_of
+from pipeline.refresh import Refresh, plan
+from pipeline.settings import PROJECT
 from pipeline.stages import GROUPS
 
-DAG = "refresh"
+DAG, PUBLISH = "refresh", "publish"
+TELLS = "refreshed"
+"""The task of the refresh that tells of the asset on which `publish` waits."""
 PORT = 8974
 
 app = typer.Typer(help="A local Airflow on loopback, with sqlite.", no_args_is_help=True)
@@ -54,29 +61,54 @@ def refresh(
     since: Since = None,
     until: Until = None,
     profile: ProfileName = "starter",
+    families: Families = "",
+    sources: Sources = "",
     json: Json = False,
 ) -> None:
     """Run the refresh DAG in Airflow and follow it; starts an Airflow for as long as it takes, if none runs.
 
     Example: driftline airflow refresh --profile starter
     """
-    asked = read_refresh(libraries, since, until, profile)
+    asked = read_refresh(libraries, since, until, profile, families, sources)
     planned = plan(asked)
     try:
         with serving(home(), say) as server:
             run, state = _run(server, asked, planned)
+            waits = follow_publish(Client(server), run, say)
     except AirflowError as error:
         fail(str(error))
     done = Refresh(run, profile, asked.libraries, since, until)
     published = published_of(done)
-    if published is None:
-        fail(f"the DAG run {run} ended as {state} and published nothing; its logs are in {home() / 'logs'}")
     if json:
         print_json(as_json(done, published))
     else:
         print_summary(done, published)
+    publication = publication_of(done)
+    problems = [waits] if waits else []
+    if published is None and publication is not None and publication.reason:
+        problems.append(publication.reason)
+    if published is None and not problems:
+        problems.append(f"nothing was published; the logs are in {home() / 'logs'}")
     if state != "success":
-        fail(f"the DAG run {run} ended as {state}; its logs are in {home() / 'logs'}", PROBLEM)
+        problems.append(f"the DAG run {run} ended as {state}; its logs are in {home() / 'logs'}")
+    if problems:
+        fail("\n".join(problems), PROBLEM)
+
+
+@app.command("alert")
+def alert() -> None:
+    """Try whether alerts arrive: tell everybody whom curation_rules/alerts.yaml names that this is a trial.
+
+    Example: driftline airflow alert
+    """
+    command = [sys.executable, "-m", "pipeline.alerts.trial"]
+    done = subprocess.run(
+        command, env=Server(home(), 0).environment(), cwd=PROJECT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        fail(done.stderr.strip()[-2000:], done.returncode)
+    number = done.stdout.split()[-1]
+    out.print(f"told {number} receivers" if number != "0" else "nobody is to be told: alerts.yaml names no receiver")
 
 
 @app.command("status")
@@ -97,6 +129,8 @@ def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
         "libraries": list(asked.libraries) or None,
         "since": asked.since,
         "until": asked.until,
+        "families": list(asked.families) or None,
+        "sources": list(asked.sources) or None,
     }
     run = client.trigger(DAG, conf)
     say(f"DAG run {run} at {server.url}/dags/{DAG}")
@@ -112,6 +146,35 @@ def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
             done = sum(task["state"] == "success" and _group(task) is not None for task in tasks)
             bar.update(bar.task_ids[0], completed=done, description=", ".join(at_work(tasks, planned)) or "refresh")
     return run, states[-1]
+
+
+def follow_publish(client: Client, run: str, tell: Callable[[str], None]) -> str | None:
+    """Follow the run of `publish` that a run of `refresh` started, and return what to say where a person has to answer.
+
+    No process waits for a person: Airflow goes on where it is, at the latest when it is started again.
+    """
+    found = client.started_by(DAG, run, TELLS, PUBLISH)
+    if found is None:
+        return None
+    tell(f"DAG run {found} at {client.server.url}/dags/{PUBLISH}")
+    return waits_for_person(client, found)
+
+
+def waits_for_person(client: Client, run: str) -> str | None:
+    """Follow a run of `publish` to its end, or until it can only go on when a person has answered, it or one before."""
+    for _, tasks in client.follow(PUBLISH, run):
+        open_requests = client.open_requests(PUBLISH)
+        if open_requests and not any(task["state"] in _AT_WORK for task in tasks):
+            which = "; ".join(f"{request['subject']} in the run {_run_of(request)}" for request in open_requests)
+            return f"a person has to answer at {client.server.url}/required_actions, or by `driftline publish`: {which}"
+    return None
+
+
+_AT_WORK = frozenset({"running", "queued", "scheduled", "up_for_retry"})
+
+
+def _run_of(request: Mapping[str, Any]) -> str:
+    return str(request["task_instance"]["dag_run_id"])
 
 
 def news(tasks: list[dict[str, Any]], planned: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -10,16 +11,26 @@ from packaging.utils import InvalidName, canonicalize_name
 
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.cli.summary import as_json, print_summary
+from pipeline.failures import StageFailed
+from pipeline.finishing import NoQueue
+from pipeline.form import SOURCES, BadForm
 from pipeline.lake import TRANSIENT, Count
-from pipeline.publish import NothingToPublish, OutdatedTables, Published
-from pipeline.refresh import Refresh, begin, counts_of, publish_refresh, run_group
+from pipeline.publish import Published
+from pipeline.publishing import NO_SNAPSHOT, publish_refresh
+from pipeline.refresh import Refresh, begin, checked, counts_of, run_group
 from pipeline.report.source import write_report
 from pipeline.stages import GROUPS
-from pipeline.terms import RejectReason
+from pipeline.terms import RejectReason, RowFamily
 
 Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
 Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
 Until = Annotated[str | None, typer.Option(help="Only releases before this day (UTC).", metavar="DATE")]
+Families = Annotated[
+    str, typer.Option(help=f"Make only these; the others stay. Of: {', '.join(RowFamily)}.", metavar="A,B")
+]
+Sources = Annotated[
+    str, typer.Option(help=f"Ask only these for code of others. Of: {', '.join(SOURCES)}.", metavar="A,B")
+]
 ProfileName = Annotated[str, typer.Option(help="A file of curation_rules/profiles/, without `.yaml`.", metavar="NAME")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
@@ -29,18 +40,20 @@ def refresh(
     since: Since = None,
     until: Until = None,
     profile: ProfileName = "starter",
+    families: Families = "",
+    sources: Sources = "",
     json: Json = False,
 ) -> None:
     """Collect, analyse and prove the libraries of a profile, and publish the snapshot.
 
     Example: driftline refresh --libraries flask,markupsafe
     """
-    asked = read_refresh(libraries, since, until, profile)
+    asked = read_refresh(libraries, since, until, profile, families, sources)
     problems = [*_collect(asked)]
     published: Published | None = None
     try:
         published = publish_refresh(asked)
-    except (NothingToPublish, OutdatedTables) as error:
+    except (*NO_SNAPSHOT, NoQueue) as error:
         problems.append(str(error))
     counts = counts_of(asked)
     write_report(asked)
@@ -81,9 +94,11 @@ def _unfinished(counts: list[Count]) -> list[str]:
     return [f"{library}: {reason}; run the same command again to go on" for library, reason in sorted(troubles)]
 
 
-def read_refresh(libraries: str, since: str | None, until: str | None, profile: str) -> Refresh:
+def read_refresh(
+    libraries: str, since: str | None, until: str | None, profile: str, families: str = "", sources: str = ""
+) -> Refresh:
     """Turn the options of a refresh into its parameters, or end with what is wrong with them."""
-    wanted = tuple(name.strip() for name in libraries.split(",") if name.strip())
+    wanted = _names(libraries)
     if libraries and not wanted:
         fail(f"--libraries {libraries!r} names no library", BAD_USAGE)
     for name in wanted:
@@ -94,6 +109,8 @@ def read_refresh(libraries: str, since: str | None, until: str | None, profile: 
         libraries=wanted,
         since=since,
         until=until,
+        families=_names(families),
+        sources=_names(sources),
     )
     try:
         period = asked.period
@@ -101,7 +118,14 @@ def read_refresh(libraries: str, since: str | None, until: str | None, profile: 
         fail(f"--since and --until take a date such as 2026-11-16: {error}", BAD_USAGE)
     if period.since and period.until and period.since >= period.until:
         fail(f"--since {since} is not before --until {until}", BAD_USAGE)
-    return asked
+    try:
+        return checked(asdict(asked), asked.run)
+    except BadForm as error:
+        fail(str(error), BAD_USAGE)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _check_name(library: str) -> None:
@@ -115,6 +139,9 @@ def _run(asked: Refresh, group: str, library: str) -> list[Count] | None:
     """Run a group of stages; what is wrong with one library must not stop the others."""
     try:
         return run_group(asked, group, library)
+    except StageFailed as failed:
+        say(str(failed))
+        return None
     except Exception as error:  # noqa: BLE001 - told at once, and the command ends with status 1
         say(f"{library}, {group}: {type(error).__name__}: {error}")
         return None

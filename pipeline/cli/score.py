@@ -11,18 +11,16 @@ from typing import IO, Annotated, Any
 import typer
 from rich.table import Table
 
+from pipeline.caches import use_caches
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
 from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
-from pipeline.crawl import Fetcher
-from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
 from pipeline.lake import Row
-from pipeline.repository import ProjectSources, RepositoryRules, Workshop
 from pipeline.rules import load
-from pipeline.scores import Runners, Scored, ScoreRules, SnapshotError, score_predictions, write
-from pipeline.settings import index_url, settings
+from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
+from pipeline.scores.machine import runners_at
+from pipeline.settings import settings
 from pipeline.terms import Facet, Family, Metric
-from pipeline.validation import Engine, ValidationRules
 
 SHOWN = 10
 """Exclusions of which the command tells itself; the file tells of all."""
@@ -58,7 +56,10 @@ def score(
     try:
         with _file(predictions) as file, progress(0, "scoring") as bar:
             runs = folder / "runs.jsonl" if folder else None
-            scored = score_predictions(found, file, rules, _runners() if run else None, runs, teller(bar))
+            runners = runners_at(settings().cache) if run else None
+            if runners:
+                use_caches(settings().cache, runners)
+            scored = score_predictions(found, file, rules, runners, runs, teller(bar))
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     if folder:
@@ -90,23 +91,6 @@ def _file(predictions: Path) -> Iterator[IO[bytes]]:
         fail(f"{predictions}: {'a folder; name a file' if predictions.is_dir() else 'no such file'}", BAD_USAGE)
     with predictions.open("rb") as file:
         yield file
-
-
-def _runners() -> Runners:
-    """Return what runs samples on this machine."""
-    current, sandbox = settings(), find_sandbox()
-    store = EnvironmentStore(
-        current.cache / "environments",
-        index_url=index_url(),
-        rules=environment_rules(),
-        workers=current.workers,
-        sandbox=sandbox,
-    )
-    engine = Engine(store, sandbox, load(current.rules / "validation.yaml", ValidationRules), current.workers)
-    of_projects = load(current.rules / "repository.yaml", RepositoryRules)
-    fetcher = Fetcher(timeout_s=current.timeout_s)
-    projects = ProjectSources(current.cache / "projects", fetcher, index_url(), of_projects)
-    return Runners(engine, Workshop(projects, store, sandbox, of_projects, current.workers))
 
 
 def as_json(snapshot: Path, scored: Scored) -> dict[str, Any]:

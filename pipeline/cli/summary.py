@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
 from pipeline.cli.output import out, print_table
 from pipeline.drafting.model.tally import added, usd
-from pipeline.lake import Count
+from pipeline.lake import Count, Row, read_parquet
 from pipeline.publish import Published
 from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, left_out, totals
 from pipeline.report.source import PAGE
+from pipeline.terms import ChangeKind
 
 
 def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
@@ -62,7 +65,7 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         out.print()
         out.print(line, markup=False)
     if published:
-        _print_published(published)
+        print_published(published)
     if (page := done.folder / PAGE).is_file():
         out.print(f"Report of this run: {page}", markup=False)
 
@@ -87,7 +90,8 @@ def draft_lines(drafts: Drafts) -> Iterator[str]:
         yield "`driftline drafts` names them"
 
 
-def _print_published(published: Published) -> None:
+def print_published(published: Published) -> None:
+    """Print what was published for a person, and what to type next."""
     out.print()
     print_table("Snapshot", ["configuration", "rows"], [[name, rows] for name, rows in published.rows.items()])
     out.print()
@@ -95,10 +99,19 @@ def _print_published(published: Published) -> None:
     out.print(f"[bold]{escape(str(published.path))}[/bold] ({news})")
     out.print(f"sha256 of its manifest: {published.manifest_sha256}")
     out.print()
+    program = sys.argv[0] if Path(sys.argv[0]).name == "driftline" else "driftline"
     out.print("Next:")
-    out.print(f"  .venv/bin/driftline verify {published.path}", markup=False)
+    out.print(f"  {program} verify {published.path}", markup=False)
     out.print(f"  less {published.path}/README.md", markup=False)
-    out.print("  .venv/bin/driftline history flask flask.Markup")
+    if (changed := _a_change(published.path)) is not None:
+        out.print(f"  {program} history {changed['library']} {changed['path']}", markup=False)
+
+
+def _a_change(snapshot: Path) -> Row | None:
+    """Return a change of the snapshot that is worth a look: one that ends a life, if there is any."""
+    changes = read_parquet(snapshot / "data" / "changes.parquet", columns=["library", "path", "kind"])
+    ends = {ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.DEPRECATED}
+    return min(changes, key=lambda row: (row["kind"] not in ends, row["library"], row["path"]), default=None)
 
 
 def _line(count: Count) -> list[object]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -88,18 +88,20 @@ class Embedding:
 
     def _embed(self, texts: list[str]) -> Vectors:
         # The model knows words, and no identifiers made of them.
-        vectors = np.asarray(self._model.embed([" ".join(words(text)) for text in texts]), dtype=np.float64)
+        vectors = np.asarray(_word_llama().embed([" ".join(words(text)) for text in texts]), dtype=np.float64)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         # A text without a token has no direction: it is like nothing.
         units: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
         return units
 
-    @cached_property
-    def _model(self) -> Any:
-        import wordllama  # type: ignore[import-untyped]
 
-        here = Path(wordllama.__file__).parent
-        return wordllama.WordLlama.load(cache_dir=here, disable_download=True)
+@cache
+def _word_llama() -> Any:
+    """Load the model, once for all libraries of a process."""
+    import wordllama  # type: ignore[import-untyped]
+
+    here = Path(wordllama.__file__).parent
+    return wordllama.WordLlama.load(cache_dir=here, disable_download=True)
 
 
 def retrievers(rules: RetrievalRules) -> tuple[Retriever, ...]:

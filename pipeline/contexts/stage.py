@@ -32,16 +32,19 @@ def contexts_stage(
     """Make the tables `published_contexts` and `published_retrievals`; the unit is a published completion of a token.
 
     Of the three levels of a use only the token's is in-line: the cursor stands where its expression goes on. Refused
-    are OVER_QUOTA (another API of the line, or another use of the API by the same author, stands for it),
-    BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts, imports, hint and query are views of
-    an instance, and in none of them the name of the API may be left to read. Documents that a retriever finds are the
+    are BROKEN_EXAMPLE (a person's edit moved the use), OVER_QUOTA (another API of the line, or another use of the API
+    by the same author, stands for it), BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts,
+    imports, hint and query are views of an instance, and in none of them the name of the API may be left to read.
+    Documents that a retriever finds are the
     exception: they are what a reader of the documentation sees, and that of the API names it. A note NO_TEXT says that
     no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those of `notes_of`.
     """
     uses = {row["id"]: row for row in usages}
     completions = [row for row in published_completions if row["granularity"] == Granularity.TOKEN]
     library = _Library(releases, Documentation(releases, api_documents), rules, ignore_case)
-    chosen, rejects = _chosen(completions, uses, rules)
+    standing, moved = _standing(completions, uses)
+    chosen, rejects = _chosen(standing, uses, rules)
+    rejects += moved
     # A program is parsed once for its completions.
     by_code = sorted(chosen, key=lambda row: str(row["code"]))
     places = [library.place(completion, uses[completion["usage_id"]]) for completion in by_code]
@@ -66,6 +69,19 @@ def contexts_stage(
             *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),
         ],
     )
+
+
+def _standing(completions: Iterable[Row], uses: Mapping[str, Row]) -> tuple[list[Row], list[Reject]]:
+    """Keep the completions whose use stands where it was found: a person's edit may have moved it."""
+    standing: list[Row] = []
+    moved: list[Reject] = []
+    for row in completions:
+        use = uses[row["usage_id"]]
+        if row["code"].encode()[use["name_start_byte"] : use["name_end_byte"]] == row["core_token"].encode():
+            standing.append(row)
+        else:
+            moved.append(Reject(row["id"], RejectReason.BROKEN_EXAMPLE, "the use is no longer where it was found"))
+    return standing, moved
 
 
 def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextRules) -> tuple[list[Row], list[Reject]]:

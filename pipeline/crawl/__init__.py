@@ -1,12 +1,13 @@
 """What comes from outside: the package index, and the guarded reading of its archives."""
 
 from pipeline.crawl.artifacts import ArtifactStore
+from pipeline.crawl.candidates import Period, Wanted, finals_of
 from pipeline.crawl.found import CodeSource, Found
 from pipeline.crawl.gather import gather_stage
-from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
+from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash, without_credentials
 from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules, is_allowed
-from pipeline.crawl.releases import Period, Wanted, finals_of, releases_stage
+from pipeline.crawl.releases import releases_stage
 from pipeline.crawl.rules import CrawlRules
 from pipeline.crawl.sources import SourcesError
 from pipeline.crawl.tree import SourceTree
@@ -33,4 +34,5 @@ __all__ = [
     "is_allowed",
     "project",
     "releases_stage",
+    "without_credentials",
 ]

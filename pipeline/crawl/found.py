@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from pipeline.crawl.releases import Period
+from pipeline.crawl.candidates import Period
 from pipeline.lake import Reject, Row
 from pipeline.terms import Language, SnippetSource, VersionEvidence
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.found import CodeSource, Found
 from pipeline.crawl.http import Unreachable
 from pipeline.crawl.refusals import Refusals, stopped
-from pipeline.crawl.releases import Period
 from pipeline.lake import Output, Reject, Row, content_id
 from pipeline.terms import RejectReason
 
@@ -21,13 +22,16 @@ def gather_stage(
     sources: Iterable[CodeSource],
     period: Period,
     progress: Mapping[str, Any] | None = None,
+    end: datetime | None = None,
 ) -> Output:
     """Find real code that uses a library in a period, beside what is `known` from earlier runs, which stays.
+
+    With an `end` nothing is told that was written then or later.
 
     The unit is a piece of code. A source that cannot be asked, or stops answering, is a note, and the others go on;
     what it refused before stays too (`progress`).
     """
-    found = {row["id"]: row for row in known}
+    found = {row["id"]: row for row in known if end is None or row["created_time"] < end}
     refusals = Refusals(progress, period)
     notes: list[Reject] = []
     for source in sources:
@@ -46,7 +50,7 @@ def gather_stage(
             notes.append(stopped(source.name, error))
         refusals.put(source.name, rejects)
     rows = [found[key] for key in sorted(found)]
-    refused = refusals.rejects
+    refused = refusals.rejects(end)
     return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
 
 

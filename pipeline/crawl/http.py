@@ -15,6 +15,7 @@ from requests.adapters import HTTPAdapter
 from urllib3.util import Retry
 
 from pipeline import __version__
+from pipeline.crawl.rates import wait_for_turn
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)
 CHUNK = 1 << 16
@@ -22,11 +23,27 @@ _FIRST_CONTACT_S = 10.0
 # A host that asks for more patience is asked again sooner, and then left for another day.
 _LONGEST_WAIT_S = 120
 
+_CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 _CONTENT_RANGE = re.compile(r"bytes +(\d+)-(\d+)/(\d+)")
 _Made = TypeVar("_Made")
 
 
-class Unreachable(Exception):
+def without_credentials(text: str) -> str:
+    """Return a text with the name and password taken out of each address in it (RFC 3986, 3.2.1)."""
+    return _CREDENTIALS.sub("", text)
+
+
+class FetchError(Exception):
+    """Something could not be fetched; the message has its address, and never what one signs in with there.
+
+    An index may be asked under `https://name:token@host`, and messages become rows of `rejects`.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_credentials(message))
+
+
+class Unreachable(FetchError):
     """The host did not answer, or only with errors that may pass; trying again later can help."""
 
 
@@ -34,19 +51,19 @@ class BrokenOff(Unreachable):
     """The answer began and did not end."""
 
 
-class NotFound(Exception):
+class NotFound(FetchError):
     """The host says that there is no such thing."""
 
 
-class BadAnswer(Exception):
+class BadAnswer(FetchError):
     """The host answered with something else than its format promises."""
 
 
-class WrongHash(Exception):
+class WrongHash(FetchError):
     """What was downloaded is not what the index announced."""
 
 
-class NoRanges(Exception):
+class NoRanges(FetchError):
     """The file cannot be had, or cannot be trusted, in parts; whole it may be fine."""
 
 
@@ -58,6 +75,15 @@ class Span:
     content: bytes
     total: int
     etag: str | None
+
+
+class Polite(HTTPAdapter):
+    """Sends a request when its host may be asked once more by any of us (`rates.yaml`)."""
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **more: Any) -> requests.Response:
+        """Wait, then send."""
+        wait_for_turn(request.url or "")
+        return super().send(request, *args, **more)
 
 
 class Fetcher:
@@ -91,7 +117,7 @@ class Fetcher:
             session = requests.Session()
             session.headers["User-Agent"] = f"driftline/{__version__}"
             for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(max_retries=self._policy))
+                session.mount(scheme, Polite(max_retries=self._policy))
             self._session = os.getpid(), session
         return self._session[1]
 
@@ -101,7 +127,7 @@ class Fetcher:
             with requests.head(url, timeout=min(self.timeout_s, _FIRST_CONTACT_S), allow_redirects=False):
                 return None
         except requests.RequestException as error:
-            return f"no way to {url}: {_cause(error)}"
+            return without_credentials(f"no way to {url}: {_cause(error)}")
 
     def get(self, url: str, headers: Mapping[str, str] | None = None, *, stream: bool = False) -> requests.Response:
         """Fetch an address.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.http import Unreachable
-from pipeline.crawl.releases import Period
 from pipeline.lake import Reject
 from pipeline.terms import RejectReason
 
@@ -23,16 +24,26 @@ class Refusals:
         told = [[reject.key, str(reject.reason), reject.detail] for reject in rejects]
         self._kept.setdefault(source, {})[self._period] = sorted(told)
 
-    @property
-    def rejects(self) -> list[Reject]:
-        """All that was ever refused, each once."""
-        told = {tuple(line) for periods in self._kept.values() for lines in periods.values() for line in lines}
+    def rejects(self, end: datetime | None = None) -> list[Reject]:
+        """Return all that was ever refused, each once; with an `end` not what was refused in periods that end later."""
+        told = {
+            tuple(line)
+            for periods in self._kept.values()
+            for period, lines in periods.items()
+            if not _is_later(period, end)
+            for line in lines
+        }
         return [Reject(key, RejectReason[reason.upper()], detail) for key, reason, detail in sorted(told)]
 
     @property
     def progress(self) -> dict[str, dict[str, Any]]:
         """What to hand over the next time."""
         return self._kept
+
+
+def _is_later(period: str, end: datetime | None) -> bool:
+    until = period.partition("/")[2]
+    return end is not None and bool(until) and datetime.fromisoformat(until) > end
 
 
 def stopped(source: str, error: Unreachable) -> Reject:

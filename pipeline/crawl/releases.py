@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
-from packaging.specifiers import SpecifierSet
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
-from pipeline.crawl.artifacts import ArtifactStore, choose_artifact
+from pipeline.crawl.artifacts import ArtifactStore
+from pipeline.crawl.candidates import Wanted, finals_of
+from pipeline.crawl.covering import Want, cover, periods_of, told
 from pipeline.crawl.http import BadAnswer, BrokenOff, NotFound, Unreachable, WrongHash
-from pipeline.crawl.index import IndexFile, Project, project
+from pipeline.crawl.index import Project, project
 from pipeline.crawl.licences import LicenceRules, spdx
 from pipeline.crawl.manifest import Artifact, parse_metadata
-from pipeline.lake import Output, Reject, Row
+from pipeline.crawl.rules import CrawlRules
+from pipeline.lake import TRANSIENT, Output, Reject, Row, at_release, sha256_json
+from pipeline.rules import plain
 from pipeline.terms import RejectReason
 
 _REASONS: dict[type[Exception], RejectReason] = {
@@ -31,48 +34,6 @@ _REASONS: dict[type[Exception], RejectReason] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
-    """The covered period of a refresh, [since, until) in UTC; None on a side means without end on that side."""
-
-    since: datetime | None = None
-    until: datetime | None = None
-
-    def covers(self, time: datetime) -> bool:
-        """Tell whether a time lies in the period."""
-        return (self.since is None or self.since <= time) and (self.until is None or time < self.until)
-
-    def within(self, since: date | None, until: date | None) -> Period:
-        """Return the part of the period that begins at one day's midnight, UTC, and ends at another's."""
-        starts = [time for time in (self.since, _midnight(since)) if time]
-        ends = [time for time in (self.until, _midnight(until)) if time]
-        return Period(max(starts, default=None), min(ends, default=None))
-
-
-def _midnight(day: date | None) -> datetime | None:
-    return datetime(day.year, day.month, day.day, tzinfo=UTC) if day else None
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a profile wants of a library: a range of versions, and at most so many of the newest in it."""
-
-    library: str
-    versions: SpecifierSet
-    latest: int | None
-    period: Period
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A final release that can be taken, before its file was fetched."""
-
-    version: str
-    uploaded: datetime
-    file: IndexFile
-    predecessor: str | None
-
-
 def releases_stage(
     wanted: Wanted,
     known: Sequence[Row],
@@ -81,130 +42,106 @@ def releases_stage(
     licences: LicenceRules,
     workers: int,
     wanted_sources: Callable[[str], bool] | None = None,
+    progress: Mapping[str, Any] | None = None,
 ) -> Output:
-    """Take the releases that are wanted and new, beside those `known` from earlier runs, which stay.
+    """Take the releases that are wanted and new, beside those `known` from earlier runs.
 
-    Their sources (those paths from the import root that are wanted) are in the store afterwards.
-    The unit is a release in the wanted range. When the index cannot be asked, or does not know the library any
-    more, what is known stays as it is and the library is a reject.
+    The table is what this and all earlier periods (`progress`) cover as of the end of this one: where that lies before
+    what is known, the later releases are not in it. Their sources (those paths from the import root that are wanted)
+    are in the store afterwards. The unit is a release in the wanted range. When the index cannot be asked, or does not
+    know the library any more, what is known until the end stays as it is and the library is a reject.
     """
     try:
         found = project(store.fetcher, index_url, wanted.library)
     except (Unreachable, NotFound, BadAnswer) as error:
-        return _without_index(wanted.library, known, error)
-    finals, refused = finals_of(found, wanted.versions)
-    taken = select(finals, wanted, frozenset(row["version"] for row in known))
-    made = {row["version"]: row | {"predecessor": _predecessor(finals, row)} for row in known}
-    new = [candidate for candidate in taken if candidate.version not in made]
+        return _without_index(wanted, known, error, progress)
+    periods = periods_of(progress, wanted.period, wanted.latest is not None)
+    covered = cover(found, wanted, periods, known)
+    _, refused = finals_of(found, wanted.versions, wanted.period.until)
+    by_version = {row["version"]: row for row in known}
+    made = {version: by_version[version] for version in covered.kept}
+    made |= {
+        version: by_version[version] | {"as_of": want.as_of}
+        for version, want in covered.wants.items()
+        if version in by_version and _is_of(by_version[version], want, found)
+    }
+    refusals = Refused(progress, store.rules)
+    new = [want for version, want in covered.wants.items() if version not in made]
     with ThreadPoolExecutor(workers) as pool:
         read = partial(_release, library=wanted.library, store=store, licences=licences, wanted=wanted_sources)
-        for result in pool.map(read, new):
+        for want, result in zip(new, pool.map(lambda want: refusals.of(want) or read(want), new), strict=True):
             if isinstance(result, Reject):
                 refused.append(result)
+                refusals.keep(want, result)
             else:
                 made[result["version"]] = result
     if not made and not refused:
         refused.append(Reject(wanted.library, RejectReason.NO_RELEASES, f"no release in {wanted.versions or 'any'}"))
-    rows = [made[version] for version in sorted(made, key=Version)]
-    return Output({"releases": rows}, len(rows) + len(refused), len(rows), refused)
+    rows = [made[version] | {"predecessor": covered.predecessors[version]} for version in sorted(made, key=Version)]
+    noted = {"periods": told(periods, datetime.now(UTC)), "refused": refusals.kept}
+    return Output({"releases": rows}, len(rows) + len(refused), len(rows), refused, progress=noted)
 
 
-def _without_index(library: str, known: Sequence[Row], error: Exception) -> Output:
-    reason = {
+def _is_of(row: Row, want: Want, found: Project) -> bool:
+    """Tell whether a row is of a file that was there at the end of the period that wants the release."""
+    uploaded = {file.sha256: file.uploaded for file in found.releases.get(row["version"], ())}.get(row["sha256"])
+    return want.candidate.file is None or want.end is None or uploaded is None or uploaded < want.end
+
+
+class Refused:
+    """The files that were read and refused for good: reading them again would not come out otherwise."""
+
+    def __init__(self, progress: Mapping[str, Any] | None, rules: CrawlRules) -> None:
+        self._basis = sha256_json(plain(rules))[:16]
+        self._before: Mapping[str, Sequence[str]] = (progress or {}).get("refused", {})
+        self.kept: dict[str, Sequence[str]] = {}
+
+    def of(self, want: Want) -> Reject | None:
+        """Return the reject of a release whose file was refused before, under the same rules."""
+        said = self._before.get(self._key(want))
+        return Reject(want.candidate.version, RejectReason[said[0].upper()], said[1]) if said else None
+
+    def keep(self, want: Want, reject: Reject) -> None:
+        """Keep a reject, unless its reason may pass by itself."""
+        if reject.reason not in TRANSIENT:
+            self.kept[self._key(want)] = [str(reject.reason), reject.detail]
+
+    def _key(self, want: Want) -> str:
+        file = want.candidate.file
+        return f"{want.candidate.version} {file.sha256 if file else ''} {self._basis}"
+
+
+def _without_index(
+    wanted: Wanted, known: Sequence[Row], error: Exception, progress: Mapping[str, Any] | None
+) -> Output:
+    reasons: dict[type[Exception], RejectReason] = {
         NotFound: RejectReason.NO_SUCH_LIBRARY,
         BadAnswer: RejectReason.BAD_INDEX_ANSWER,
         Unreachable: RejectReason.INDEX_UNREACHABLE,
-    }[type(error)]
+    }
+    reason = reasons[type(error)]
     seen = "no project of that name" if isinstance(error, NotFound) else str(error)
-    reject = Reject(library, reason, f"{seen}. Check the name in the profile, or the index setting, and run again.")
-    return Output({"releases": known}, len(known) + 1, len(known), [reject])
-
-
-def finals_of(found: Project, versions: SpecifierSet) -> tuple[list[Candidate], list[Reject]]:
-    """Return the final releases of a library in PEP 440 order, and what is refused within a range of versions.
-
-    Candidates are not limited to the range, since the predecessor of a release may lie outside of it.
-    """
-    finals: dict[Version, Candidate] = {}
-    refused = []
-    for spelled, files in found.releases.items():
-        result = _candidate(spelled, files)
-        if isinstance(result, Candidate):
-            finals[Version(spelled)] = result
-        elif _in_range(spelled, versions):
-            refused.append(result)
-    ordered = []
-    before: str | None = None
-    for version in sorted(finals):
-        final = finals[version]
-        ordered.append(Candidate(final.version, final.uploaded, final.file, before))
-        before = final.version
-    return ordered, sorted(refused, key=lambda reject: reject.key)
-
-
-def _in_range(spelled: str, versions: SpecifierSet) -> bool:
-    """Tell whether a version counts for a range; one that is not PEP 440 counts for every range."""
-    try:
-        return versions.contains(spelled, prereleases=True)
-    except InvalidVersion:
-        return True
-
-
-def _candidate(spelled: str, files: Sequence[IndexFile]) -> Candidate | Reject:
-    try:
-        version = Version(spelled)
-    except InvalidVersion:
-        return Reject(spelled, RejectReason.INVALID_VERSION, "not a version by PEP 440, it has no place in the order")
-    if version.is_prerelease:
-        return Reject(spelled, RejectReason.PRE_RELEASE, "only final releases are taken")
-    usable = [file for file in files if not file.yanked]
-    if files and not usable:
-        return Reject(spelled, RejectReason.YANKED, "withdrawn by its authors")
-    chosen = choose_artifact(usable)
-    if chosen is None:
-        return Reject(spelled, RejectReason.NO_FILES, "the index lists no wheel and no source distribution for it")
-    times = [file.uploaded for file in usable if file.uploaded]
-    if not times:
-        return Reject(
-            spelled,
-            RejectReason.BAD_INDEX_ANSWER,
-            "the index gives no upload times, neither in the project document nor in the simple API (PEP 700)",
-        )
-    return Candidate(spelled, min(times), chosen, None)
-
-
-def select(finals: Sequence[Candidate], wanted: Wanted, known: frozenset[str]) -> list[Candidate]:
-    """Return the candidates to take: those in range and period, and, for a bounded period, each one's predecessor.
-
-    Without its predecessor a release of this week could not be compared with anything. What is taken depends on
-    the index and the period alone, so past periods can be taken later, in any order, with the same result.
-    """
-    in_range = [c for c in finals if wanted.versions.contains(c.version)]
-    if wanted.latest is not None:
-        in_range = in_range[-wanted.latest :]
-    chosen = {c.version for c in in_range if wanted.period.covers(c.uploaded)}
-    if wanted.period.since is not None:
-        chosen |= {c.predecessor for c in finals if c.version in chosen and c.predecessor}
-    return [c for c in finals if c.version in chosen or c.version in known]
-
-
-def _predecessor(finals: Iterable[Candidate], row: Row) -> str | None:
-    """Return the predecessor as the index has it now; a release that was yanked since keeps the one it had."""
-    before: Mapping[str, str | None] = {c.version: c.predecessor for c in finals}
-    kept: str | None = row["predecessor"]
-    return before.get(row["version"], kept)
+    detail = f"{seen}. Check the name in the profile, or the index setting, and run again."
+    end = wanted.period.until
+    kept = [row for row in known if end is None or row["release_time"] < end]
+    return Output(
+        {"releases": kept}, len(kept) + 1, len(kept), [Reject(wanted.library, reason, detail)], progress=progress
+    )
 
 
 def _release(
-    candidate: Candidate,
+    want: Want,
     library: str,
     store: ArtifactStore,
     licences: LicenceRules,
     wanted: Callable[[str], bool] | None,
 ) -> Row | Reject:
-    file = candidate.file
+    candidate, file = want.candidate, want.candidate.file
+    if file is None:
+        return Reject(candidate.version, RejectReason.NO_FILES, "the index lists it no more")
     try:
-        tree, manifest = store.read(Artifact(file.url, file.sha256, file.size, file.kind), library, wanted)
+        with at_release(candidate.version):
+            tree, manifest = store.read(Artifact(file.url, file.sha256, file.size, file.kind), library, wanted)
     except tuple(_REASONS) as error:
         # Without the mirror's address, so that the row is the same wherever it was made.
         detail = str(error).replace(f"{file.url}: ", "")
@@ -218,6 +155,7 @@ def _release(
         "version": candidate.version,
         "release_time": candidate.uploaded,
         "predecessor": candidate.predecessor,
+        "as_of": want.as_of,
         "requires_python": file.requires_python,
         "artifact": file.filename,
         "artifact_kind": file.kind,

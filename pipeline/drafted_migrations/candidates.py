@@ -79,7 +79,7 @@ def unasked(lake: Lake, library: str, rules: CurationRules) -> list[Candidate]:
     changes, usages = lake.read("changes", library), lake.read("usages", library)
     alone = pc.field("source").isin(sorted(rules.validation.run_alone))
     snippets = lake.read("snippets", library, alone) if changes else []
-    if not snippets:
+    if not snippets or not usages:
         return []
     places = sorted({place for usage in usages for place in _parents(usage["path"])})
     symbols = lake.read(

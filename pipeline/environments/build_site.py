@@ -30,7 +30,10 @@ _UNRESOLVABLE = re.compile(r"No solution found when resolving dependencies|was n
 _FULL = re.compile(r"No space left on device|os error 28")
 _COMPILED = re.compile(r"error: command .* failed with exit (?:status|code)|ninja: build stopped|make: \*\*\*")
 _NOISE = re.compile(r"hint:|\d* *\||(?:copying|creating|adding|skipping) ")
-_TELLING = re.compile(r"(?i)error|fatal|exception|not found|no such file|cannot|can't|missing|unsatisfiable|because")
+_TELLING = re.compile(
+    r"(?i)error|fatal|exception|not found|no such file|cannot|can't|missing|unsatisfiable|because"
+    r"|killed|sigkill|mismatch|http status|failed to fetch"
+)
 
 
 class NothingHelps(StepFailed):
@@ -56,7 +59,7 @@ class BuildSite:
         except (Unreachable, BadAnswer) as error:
             raise IndexUnreachable(str(error)) from None
         except NotFound as error:
-            raise StepFailed(EnvironmentOutcome.NO_FILES, str(error)) from None
+            raise StepFailed(EnvironmentOutcome.NO_FILES, telling(str(error))) from None
         wanted = canonicalize_version(version)
         return [
             f for spelled, files in known.releases.items() if canonicalize_version(spelled) == wanted for f in files

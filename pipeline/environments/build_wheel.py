@@ -15,6 +15,7 @@ from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.fitting import WheelsFirst
 from pipeline.environments.interpreters import Interpreter
 from pipeline.environments.pinned import Built, Pin
+from pipeline.environments.resolver import telling
 from pipeline.environments.sandbox import SCRATCH
 from pipeline.terms import EnvironmentOutcome
 
@@ -92,6 +93,6 @@ def _source(site: BuildSite, file: IndexFile) -> bytes:
         except Unreachable as error:
             raise IndexUnreachable(str(error)) from None
         except (NotFound, BadAnswer, WrongHash) as error:
-            raise StepFailed(EnvironmentOutcome.NO_FILES, str(error)) from None
+            raise StepFailed(EnvironmentOutcome.NO_FILES, telling(str(error))) from None
         target.seek(0)
         return target.read()

@@ -17,6 +17,9 @@ from pipeline.environments.holding import BEING_MADE, IN_USE, alone_now, last_he
 _LINKED_FROM = ("uv/archive-v0/*", "bytecode/*/*")
 """Where the files lie that environments are links to: unpacked wheels, and bytecode."""
 
+PASSES = 25
+"""How often at most all files are looked at: of many environments some are taken away together between two looks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Collected:
@@ -58,7 +61,8 @@ class Collection:
     def shrink(self, limit_bytes: int) -> Collected:
         """Take away environments, the one used longest ago first, with what no other is linked to, until all fits.
 
-        What no environment is linked to goes first. An environment that a process uses stays, whatever the size.
+        What no environment is linked to goes first. Of N environments up to N / PASSES more than needed may go. An
+        environment that a process uses stays, whatever the size.
         """
         self._clear_up()
         before = size = self.bytes()
@@ -66,12 +70,14 @@ class Collection:
         in_use: list[str] = []
         if size > limit_bytes:
             size = self._drop_unused()
-        for lock_id in self.environments():
+        going = self.environments()
+        step = len(going) // PASSES + 1
+        for start in range(0, len(going), step):
             if size <= limit_bytes:
                 break
-            (removed if self.remove(lock_id) else in_use).append(lock_id)
-            if lock_id in removed:
-                size = self._drop_unused()
+            for lock_id in going[start : start + step]:
+                (removed if self.remove(lock_id) else in_use).append(lock_id)
+            size = self._drop_unused()
         return Collected(before, size, tuple(removed), tuple(in_use))
 
     def remove(self, lock_id: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -37,16 +38,24 @@ class IndexFacts:
         self.index_url = index_url
         self.fetcher = fetcher or Fetcher(timeout_s=settings().timeout_s)
         self.about = WheelMetadata(self.fetcher)
-        self._projects: dict[str, Project] = {}
+        self._projects: dict[str, Project | NotFound] = {}
+        self._asking: dict[str, threading.Lock] = {}
 
     def project(self, name: str) -> Project:
         """Return what the index has of a distribution.
 
         Errors: NotFound, Unreachable, BadAnswer.
         """
-        if name not in self._projects:
-            self._projects[name] = project(self.fetcher, self.index_url, name)
-        return self._projects[name]
+        with self._asking.setdefault(name, threading.Lock()):
+            if name not in self._projects:
+                try:
+                    self._projects[name] = project(self.fetcher, self.index_url, name)
+                except NotFound as error:
+                    self._projects[name] = error
+        found = self._projects[name]
+        if isinstance(found, NotFound):
+            raise NotFound(*found.args)
+        return found
 
     def has(self, name: str) -> bool:
         """Return whether the index has a distribution.

@@ -46,17 +46,23 @@ class Attempt:
 def attempts(
     wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules
 ) -> Iterator[Attempt]:
-    """Yield what is to be tried, in order, until one works.
+    """Yield what is to be tried, in order, until one works; nothing is resolved later than `wanted.as_of`.
 
     Errors: StepFailed with NO_INTERPRETER where none fits.
     """
     for interpreter in _candidates(wanted, facts, interpreters, rules):
-        cutoff = rules.cutoff(facts.newest_upload, interpreter.python)
-        later = cutoff + timedelta(days=rules.later_days)
+        usual = rules.cutoff(facts.newest_upload, interpreter.python)
+        cutoff, later = (_until(wanted, time) for time in (usual, usual + timedelta(days=rules.later_days)))
         yield Attempt(interpreter, Rung.WHEELS, cutoff)
         yield Attempt(interpreter, Rung.BUILDS, cutoff)
+        if later == cutoff:
+            continue
         yield Attempt(interpreter, Rung.WHEELS_LATER, later)
         yield Attempt(interpreter, Rung.BUILDS_LATER, later)
+
+
+def _until(wanted: Wanted, time: datetime) -> datetime:
+    return min(time, wanted.as_of) if wanted.as_of is not None else time
 
 
 def farthest(rows: Sequence[Row]) -> Row:
@@ -76,7 +82,7 @@ def _candidates(
             problem = f"Python {wanted.python} is not installed; {here}; {advice}"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
         return found
-    newest = facts.newest_upload + timedelta(days=rules.slack_days)
+    newest = _until(wanted, facts.newest_upload + timedelta(days=rules.slack_days))
     there = [file for file in facts.files if file.uploaded and file.uploaded <= newest]
     fit = preference(
         interpreters,

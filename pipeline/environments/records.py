@@ -22,36 +22,43 @@ _VERSION = 1
 class Records:
     """Rows of `environments` in a folder, by what was wanted and by all that decides what comes of it (`basis`).
 
-    Only what was built is kept: what failed may be tried again with more luck.
+    What was built stays right elsewhere; what could not be built holds for the `surroundings` in which that was so.
     """
 
-    def __init__(self, folder: Path, basis: Any = None) -> None:
+    def __init__(self, folder: Path, basis: Any = None, surroundings: Any = None) -> None:
         self._folder = folder
         self._basis = content_id(_VERSION, basis)
+        self._surroundings = content_id(self._basis, surroundings)
 
     def find(self, wanted: Wanted) -> Row | None:
-        """Return the row of what was built before, or None."""
-        path = self._path(wanted)
-        return _read(path) if path.is_file() else None
+        """Return the row of what was built before, or else of what could not be built, or None."""
+        paths = (self._path(wanted, built) for built in (True, False))
+        return next((_read(path) for path in paths if path.is_file()), None)
 
     def keep(self, wanted: Wanted, row: Row) -> None:
-        """Keep the row of what was built."""
-        if row["outcome"] == EnvironmentOutcome.BUILT:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(row | {"pins": wanted.pins, "tools": wanted.tools}, default=_plain)
-            # Two threads may have built the same: each has a temporary name of its own.
-            descriptor, temporary = tempfile.mkstemp(dir=self._folder)
-            with os.fdopen(descriptor, "w") as file:
-                file.write(text)
-            Path(temporary).replace(self._path(wanted))
+        """Keep the row of what was built, or of a failure that stands."""
+        path = self._path(wanted, row["outcome"] == EnvironmentOutcome.BUILT)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(row | {"pins": wanted.pins, "tools": wanted.tools}, default=_plain)
+        # Two threads may have built the same: each has a temporary name of its own.
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        Path(temporary).replace(path)
 
     def rows(self) -> Iterator[Row]:
-        """Yield what was kept, under these and under other rules, with `pins` and `tools` as they were wanted."""
+        """Yield what was built, under these and under other rules, with `pins` and `tools` as they were wanted."""
         for path in sorted(self._folder.glob("*.json")):
             yield _read(path, with_wish=True)
 
-    def _path(self, wanted: Wanted) -> Path:
-        return self._folder / f"{content_id(self._basis, asdict(wanted))}.json"
+    def _path(self, wanted: Wanted, built: bool) -> Path:
+        wish = asdict(wanted)
+        if wanted.as_of is None:
+            # so that records from before there was such a thing are found
+            del wish["as_of"]
+        if built:
+            return self._folder / f"{content_id(self._basis, wish)}.json"
+        return self._folder / "failed" / f"{content_id(self._surroundings, wish)}.json"
 
 
 def _plain(value: object) -> str:

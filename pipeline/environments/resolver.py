@@ -33,6 +33,8 @@ _UNREACHABLE = re.compile(
 )
 _NO_SPACE = re.compile(r"No space left on device|os error 28|Disk quota exceeded")
 _DETAIL = 800
+LACKED = re.compile(r"([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?:\[[^\]]*\])? was not found in the package registry")
+"""How uv names a project that the index does not have."""
 
 
 class _NoUploadTimes(Exception):
@@ -182,4 +184,8 @@ def telling(log: str, hidden: Sequence[str] = ()) -> str:
     log = re.sub(r"\bin \d+(\.\d+)?m?s\b", "", log)
     lines = [" ".join(line.split()) for line in log.splitlines()]
     kept = [line for line in lines if line and not line.startswith(("hint:", "warning:"))]
-    return "\n".join(kept)[-_DETAIL:]
+    whole = "\n".join(kept)
+    end = whole[-_DETAIL:]
+    # What the index lacks stands at the beginning of uv's reasons, and decides whether it is worth another try.
+    lacking = dict.fromkeys(found[0] for found in LACKED.finditer(whole))
+    return "\n".join([*(said for said in lacking if said not in end), end])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 
 from pipeline.environments.environment import Environment
@@ -30,7 +31,11 @@ def import_modules(
         return
     log = done.stderr.decode(errors="replace")
     hidden = (str(environment.site_packages), str(environment.folders[-1].parent))
-    detail = "\n".join(telling(log, hidden).splitlines()[-_LINES:]) or f"ended with status {done.returncode}"
+    said = telling(log, hidden).splitlines()[-_LINES:]
+    if not said or done.returncode == 128 + signal.SIGKILL:
+        # Whatever was said before, a warning perhaps, is not what ended it.
+        said.append(f"ended with status {done.returncode}")
+    detail = "\n".join(said)
     missing = failures.missing("import", log)
     if missing:
         raise StepFailed(EnvironmentOutcome.MISSING_SYSTEM_LIBRARY, detail, missing[1])

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 
 from packaging.version import Version
 
 from pipeline.environments.failures import IndexUnreachable
+from pipeline.environments.settled import may_pass
 from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.wanted import wanted_of
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, at_release, content_id
 from pipeline.terms import EnvironmentOutcome, RejectReason
 
+_ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
+"""What may come out otherwise under the same rules."""
 
-def environments_stage(releases: Iterable[Row], wanted: Collection[str], store: EnvironmentStore) -> Output:
+
+def environments_stage(
+    releases: Iterable[Row],
+    wanted: Collection[str],
+    store: EnvironmentStore,
+    known: Iterable[Row] = (),
+    progress: Mapping[str, str] | None = None,
+) -> Output:
     """Build the environments of one library's wanted versions, some at a time; the unit is a wanted release.
+
+    Rows that are `known` from a run under the same rules stand, if the same was wanted then (`progress`): what could
+    not be built is not tried again for every new release.
 
     One that cannot be built is a reject NO_ENVIRONMENT and still has its row, which says why. Where the index did
     not answer nothing is known, so there is no row. INDEX_UNREACHABLE and NO_SPACE have the stage run again.
@@ -24,17 +38,34 @@ def environments_stage(releases: Iterable[Row], wanted: Collection[str], store: 
     chosen = sorted(
         (release for release in releases if release["version"] in versions), key=lambda row: Version(row["version"])
     )
+    wishes = {release["version"]: _wish(release) for release in chosen}
+    stand = {
+        row["version"]: row
+        for row in known
+        if _stands(row) and (progress or {}).get(row["version"]) == wishes.get(row["version"])
+    }
     with ThreadPoolExecutor(store.workers) as pool:
-        results = list(pool.map(lambda release: _build(store, release), chosen))
+        results = list(pool.map(lambda release: stand.get(release["version"]) or _build(store, release), chosen))
     rows = [result for result in results if not isinstance(result, Reject)]
     rejects = [result for result in results if isinstance(result, Reject)]
     rejects += [_refusal(row) for row in rows if row["outcome"] != EnvironmentOutcome.BUILT]
-    return Output({"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects)
+    return Output(
+        {"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, progress=wishes
+    )
+
+
+def _stands(row: Row) -> bool:
+    return row["outcome"] == EnvironmentOutcome.BUILT or not (row["outcome"] in _ANOTHER_TRY or may_pass(row))
+
+
+def _wish(release: Row) -> str:
+    return content_id(asdict(wanted_of(release)))
 
 
 def _build(store: EnvironmentStore, release: Row) -> Row | Reject:
     try:
-        return store.build(wanted_of(release))
+        with at_release(release["version"]):
+            return store.build(wanted_of(release))
     except IndexUnreachable as error:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
 

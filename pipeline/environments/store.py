@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import time
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -23,6 +25,7 @@ from pipeline.environments.records import Records
 from pipeline.environments.resolver import Resolver
 from pipeline.environments.rules import EnvironmentRules
 from pipeline.environments.sandbox import Sandbox
+from pipeline.environments.settled import is_settled, lacked, system
 from pipeline.environments.shelf import Shelf
 from pipeline.environments.smoke import import_modules
 from pipeline.environments.wanted import Wanted
@@ -56,30 +59,33 @@ class EnvironmentStore:
         self.facts = IndexFacts(index_url)
         self.collection = Collection(self.root)
         basis = [plain(rules), plain(build_rules()), [found.full for found in self.interpreters]]
-        self.records = Records(self.root / "records", basis)
+        self._failures = failure_rules()
+        surroundings = [plain(self._failures), index_url, self.sandbox.kind, system(), version("uv")]
+        self.records = Records(self.root / "records", basis, surroundings)
         self._resolver = Resolver(self.facts, self.root / "uv", rules.step_timeout_s)
         self._builder = Builder(self.root / "wheels", facts=self.facts, sandbox=self.sandbox, rules=rules)
         self._shelf = Shelf(self.root, self._resolver, self._builder.installable, workers)
-        self._failures = failure_rules()
 
     def build(self, wanted: Wanted) -> Row:
         """Build the environment that is wanted and return its `environments` row, built or why not.
 
         It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
         the attempt that worked, or of the one that came farthest, and lists them all. What was built before for the
-        same wish, under the same rules, is not looked for again.
+        same wish, under the same rules, is not looked for again; neither is what could not be built and still could
+        not (`settled`).
 
         Errors: IndexUnreachable, because what the index would have said is not known then.
         """
         known = self.records.find(wanted)
-        if known:
+        if known and not any(map(self.facts.has, lacked(known))):
             return known
         started = time.monotonic()
         row: Row = {"library": wanted.library, "version": wanted.version, "import_names": list(wanted.import_names)}
         row |= dict.fromkeys(("python", "python_full", "cutoff", "rung", "lock_id", "lock", "detail", "missing"))
         row |= self._climb(wanted)
         row["build_s"] = round(time.monotonic() - started, 3)
-        self.records.keep(wanted, row)
+        if row["outcome"] == EnvironmentOutcome.BUILT or is_settled(row, self.rules, datetime.now(UTC)):
+            self.records.keep(wanted, row)
         return row
 
     def open(self, row: Row) -> Environment:

@@ -14,7 +14,7 @@ class Wanted:
 
     `python` is X.Y, or None where the rules choose. `pins` are requirements beside it (PEP 508). `tools` ("pytest")
     are resolved with the rest but are exempt from the cut-off. What is None or empty of the last three is asked of
-    the index, or read from what was installed.
+    the index, or read from what was installed. Nothing that was uploaded at `as_of` or later is used, tools apart.
     """
 
     library: str
@@ -25,6 +25,7 @@ class Wanted:
     release_time: datetime | None = None
     requires_python: str | None = None
     import_names: tuple[str, ...] = ()
+    as_of: datetime | None = None
 
     @property
     def requirement(self) -> str:
@@ -40,4 +41,5 @@ def wanted_of(release: Row) -> Wanted:
         release_time=release["release_time"],
         requires_python=release["requires_python"],
         import_names=tuple(release["import_names"]),
+        as_of=release.get("as_of"),
     )

@@ -152,7 +152,7 @@ def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) 
             continue
         place, rules = places[version], runner.rules.once if is_to_fail else runner.rules
         cases = [asked.case(place) for asked in group]
-        results = run_cases(place.environment, cases, runner.sandbox, rules, runner.workers)
+        results = run_cases(place.environment, cases, runner.sandbox, rules, runner.workers, memory=runner.memory)
         for asked, result in zip(group, results, strict=True):
             asked.trial.runs.append(_row(asked, place, result))
 

@@ -3,10 +3,11 @@
 from pipeline.lake.collector import without_collector
 from pipeline.lake.ids import content_id, sha256_file, sha256_json, sha256_text
 from pipeline.lake.intervals import Intervals, chains, encode, holding_at, holds_at
-from pipeline.lake.runner import TRANSIENT, Count, Stage, read_counts, run_stage, write_json
+from pipeline.lake.place import at, at_release, release_of
+from pipeline.lake.runner import TRANSIENT, Count, Stage, is_done, last_counts, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row, SchemaError, Table, table, table_names
 from pipeline.lake.stage import Output, Reject, Update
-from pipeline.lake.tables import Lake, read_parquet, replacing, write_parquet
+from pipeline.lake.tables import Lake, read_parquet, replacing, write_parquet, write_parts
 
 __all__ = [
     "TRANSIENT",
@@ -20,13 +21,18 @@ __all__ = [
     "Stage",
     "Table",
     "Update",
+    "at",
+    "at_release",
     "chains",
     "content_id",
     "encode",
     "holding_at",
     "holds_at",
+    "is_done",
+    "last_counts",
     "read_counts",
     "read_parquet",
+    "release_of",
     "replacing",
     "run_stage",
     "sha256_file",
@@ -37,4 +43,5 @@ __all__ = [
     "without_collector",
     "write_json",
     "write_parquet",
+    "write_parts",
 ]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import is_not
 
 from packaging.version import Version
 
@@ -56,10 +58,8 @@ class Intervals:
     def advance(self, version: str, states: Mapping[str, Row]) -> None:
         """Go on to the next release, with the rows that hold in it by key."""
         living, before = self._living, self._states
-        for key in living.keys() - states.keys():
-            self._end(key, living.pop(key))
         # most rows are the very ones of the last release
-        for key in [key for key, state in states.items() if before.get(key) is not state]:
+        for key in list(compress(states, map(is_not, states.values(), map(before.get, states)))):
             known, state = living.get(key), states[key]
             if known is not None:
                 if self._same(before[key], state):
@@ -68,6 +68,9 @@ class Intervals:
             row = state | {"first_version": version, "last_version": None}
             living[key] = _Living(version, row)
             self.rows.append(row)
+        if len(living) > len(states):
+            for key in living.keys() - states.keys():
+                self._end(key, living.pop(key))
         self._last, self._states = version, states
 
     def gap(self) -> None:

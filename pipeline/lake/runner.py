@@ -96,13 +96,8 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     state_path = lake.root / "_state" / stage.name / f"{library}.json"
     fingerprint = _fingerprint(stage, library, lake)
     state = json.loads(state_path.read_text()) if state_path.is_file() else None
-    if (
-        stage.reads
-        and state
-        and state["fingerprint"] == fingerprint
-        and _outputs(stage, library, lake) == state["outputs"]
-    ):
-        return _unchanged(stage, library, state)
+    if stage.reads and state and _is_as_left(stage, library, lake, state, fingerprint):
+        return _unchanged(stage.name, library, state)
     basis = sha256_json([stage.name, stage.version, stage.depends()])
     resumes = state and state.get("basis") == basis and _outputs(stage, library, lake) == state["outputs"]
     output = stage.run(lake, library, state.get("progress") if state and resumes else None)
@@ -114,7 +109,9 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     outputs = _outputs(stage, library, lake)
     passing = any(reject.reason in TRANSIENT for reject in rejects)
     if not stage.reads and state and outputs == state["outputs"] and not passing:
-        return _unchanged(stage, library, state)
+        if output.progress != state.get("progress"):
+            write_json(state_path, state | {"basis": basis, "progress": output.progress})
+        return _unchanged(stage.name, library, state)
     noted = dict(sorted(Counter(str(note.reason) for note in output.notes).items()))
     count = Count(stage.name, library, output.seen, output.made, output.reasons, 0, noted)
     # A stage that is run each time anyway loses nothing by remembering how far it came.
@@ -123,6 +120,25 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
         counted = {"seen": output.seen, "made": output.made, "rejected": output.reasons, "noted": noted}
         write_json(state_path, state | counted)
     return count
+
+
+def last_counts(lake: Lake, library: str) -> list[Count]:
+    """Return what came of a library in each stage when it was last looked at; a stage that never ended has no count."""
+    states = sorted(lake.root.glob(f"_state/*/{library}.json"))
+    return [_unchanged(path.parent.name, library, json.loads(path.read_text())) for path in states]
+
+
+def is_done(stage: Stage, library: str, lake: Lake) -> bool:
+    """Tell whether a stage has nothing to do for a library; one that looks at the outside world is never done."""
+    path = lake.root / "_state" / stage.name / f"{library}.json"
+    if not stage.reads or not path.is_file():
+        return False
+    return _is_as_left(stage, library, lake, json.loads(path.read_text()), _fingerprint(stage, library, lake))
+
+
+def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any], fingerprint: str) -> bool:
+    same: bool = state["fingerprint"] == fingerprint and _outputs(stage, library, lake) == state["outputs"]
+    return same
 
 
 def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
@@ -135,9 +151,9 @@ def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
         lake.update(name, library, update)
 
 
-def _unchanged(stage: Stage, library: str, state: Mapping[str, Any]) -> Count:
+def _unchanged(stage: str, library: str, state: Mapping[str, Any]) -> Count:
     return Count(
-        stage=stage.name,
+        stage=stage,
         library=library,
         seen=state["seen"],
         made=0,

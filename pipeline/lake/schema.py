@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -84,29 +88,35 @@ class Table:
 
     def check(self, row: Row) -> None:
         """Raise SchemaError where the row has an undeclared, missing or misplaced value."""
-        self._check(row, self._shapes[""], self.name)
+        self.checked([row])
 
-    def _check(self, row: Row, shape: _Shape, where: str) -> None:
-        if not row.keys() <= shape.declared:
-            raise SchemaError(f"{where}: undeclared columns {sorted(row.keys() - shape.declared)}")
-        if None in map(row.get, shape.required):
-            name = next(name for name in shape.required if row.get(name) is None)
-            raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
-        for name, said, enum in shape.said:
-            value = row.get(name)
-            if value is not None and value not in said:
-                raise SchemaError(f"{where}.{name}: {value!r} is not one of {', '.join(enum)}")
+    def checked(self, rows: Sequence[Row]) -> dict[str, list[Any]]:
+        """Return the values of rows by column.
+
+        Errors: SchemaError where one of the rows has an undeclared, missing or misplaced value.
+        """
+        return self._checked(rows, self._shapes[""], self.name)
+
+    def _checked(self, rows: Sequence[Row], shape: _Shape, where: str) -> dict[str, list[Any]]:
+        if undeclared := set[str]().union(*rows) - shape.declared:
+            raise SchemaError(f"{where}: undeclared columns {sorted(undeclared)}")
+        columns = {name: values_of(rows, name) for name in shape.declared}
+        for name in shape.required:
+            if None in columns[name]:
+                row = rows[columns[name].index(None)]
+                raise SchemaError(f"{where}: column {name} has no value in {_short(row)}")
+        for name, enum in shape.said:
+            _check_said(columns[name], enum, f"{where}.{name}")
         for name, is_list, inner in shape.closer:
-            value = row.get(name)
-            if value:
-                for item in value if is_list else (value,):
-                    self._check_value(item, inner, f"{where}.{name}")
+            values = list(filter(None, columns[name]))
+            self._check_values(list(chain.from_iterable(values)) if is_list else values, inner, f"{where}.{name}")
+        return columns
 
-    def _check_value(self, value: Any, type_name: str, where: str) -> None:
+    def _check_values(self, values: Sequence[Any], type_name: str, where: str) -> None:
         if (shape := self._shapes.get(type_name)) is not None:
-            self._check(value, shape, where)
-        elif (enum := enum_of(type_name)) is not None and value not in _values(enum):
-            raise SchemaError(f"{where}: {value!r} is not one of {', '.join(enum)}")
+            self._checked(values, shape, where)
+        elif (enum := enum_of(type_name)) is not None:
+            _check_said(values, enum, where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +128,7 @@ class _Shape:
 
     declared: frozenset[str]
     required: tuple[str, ...]
-    said: tuple[tuple[str, frozenset[str], type[terms.Term]], ...]
+    said: tuple[tuple[str, type[terms.Term]], ...]
     closer: tuple[tuple[str, bool, str], ...]
 
     @classmethod
@@ -131,7 +141,7 @@ class _Shape:
             if inner in types or (is_list and enum is not None):
                 closer.append((column.name, is_list, inner))
             elif enum is not None:
-                said.append((column.name, _values(enum), enum))
+                said.append((column.name, enum))
         required = tuple(column.name for column in columns if not column.nullable)
         return cls(frozenset(column.name for column in columns), required, tuple(said), tuple(closer))
 
@@ -148,6 +158,20 @@ def _values(enum: type[terms.Term]) -> frozenset[str]:
     return frozenset(enum)
 
 
+def _check_said(values: Iterable[str | None], enum: type[terms.Term], where: str) -> None:
+    if wrong := set(values) - _values(enum) - {None}:
+        raise SchemaError(f"{where}: {sorted(wrong, key=repr)[0]!r} is not one of {', '.join(enum)}")
+
+
+def values_of(rows: Sequence[Row], name: str) -> list[Any]:
+    """Return the values of a column, None where a row does not have it."""
+    try:
+        return list(map(itemgetter(name), rows))
+    except KeyError:
+        # a column that may be without a value may be left out
+        return [row.get(name) for row in rows]
+
+
 def _short(row: Row) -> str:
     text = repr(row)
     return text if len(text) < 300 else text[:300] + "…"
@@ -162,7 +186,7 @@ def table(name: str) -> Table:
     path = SCHEMAS / f"{name}.yaml"
     if not path.is_file():
         raise SchemaError(f"no table {name!r}: {path.name} is not in schemas/")
-    raw = yaml.safe_load(path.read_text())
+    raw = _read(path)
     if unknown := set(raw) - {"table", "meaning", "key", "head", "tail", "extends", "columns", "types", "parts"}:
         raise SchemaError(f"{path.name}: unknown keys {sorted(unknown)}")
     if raw["table"] != name:
@@ -185,7 +209,12 @@ def table(name: str) -> Table:
 
 def _shared(file: str) -> list[Column]:
     """Return the columns that several tables begin or end with."""
-    return [_column(column, file) for column in yaml.safe_load((SCHEMAS / file).read_text())["columns"]]
+    return [_column(column, file) for column in _read(SCHEMAS / file)["columns"]]
+
+
+def _read(path: Path) -> Any:
+    """Read a declaration with libyaml: every command needs most of them."""
+    return yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
 
 
 def _column(raw: dict[str, Any], file: str) -> Column:

@@ -16,7 +16,7 @@ from pipeline.lifecycle.matching import Match, match
 from pipeline.lifecycle.missing import is_missing
 from pipeline.lifecycle.parameters import Difference
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.lifecycle.states import compare_deprecation, compare_states, describe_state
+from pipeline.lifecycle.states import compare_alike, compare_deprecation, compare_states, describe_state
 from pipeline.terms import ChangeKind, Evidence, PublicBecause, SymbolKind
 
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -60,8 +60,8 @@ class Comparison:
         self.reported_gone = _reported(self.gone, old, new)
         self.reported_come = _reported(self.come, new, old)
         self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
-        self._known: dict[tuple[str, str], list[Difference]] = {}
-        self._states: dict[str, tuple[Row | None, Row | None]] = {}
+        self._compared: dict[tuple[str, str], tuple[Row, Row, list[Difference]]] = {}
+        self._differences: dict[str, list[Difference]] = {}
 
     @cached_property
     def touched(self) -> frozenset[str]:
@@ -75,29 +75,37 @@ class Comparison:
 
     def states(self, path: str) -> tuple[Row | None, Row | None]:
         """Return what a path leads to in both releases."""
-        known = self._states.get(path)
-        if known is None:
-            known = self._states[path] = self.old.find(path), self.new.find(path)
-        return known
+        return self.old.find(path), self.new.find(path)
 
     def differences(self, path: str) -> list[Difference]:
         """Return what differs at a path that both releases have, wherever its definition stands."""
-        before, after = self.states(path)
+        known = self._differences.get(path)
+        if known is None:
+            found = self._between(*self.states(path))
+            unknown = found and (self.old.unknown(path) or self.new.unknown(path))
+            known = self._differences[path] = [] if unknown else found
+        return known
+
+    def _between(self, before: Row | None, after: Row | None) -> list[Difference]:
         if before is after or before is None or after is None:
             return []
-        if self.old.unknown(path) or self.new.unknown(path):
-            return []
-        key = before["path"], after["path"]
-        if key not in self._known:
-            self._known[key] = list(compare_states(before, after, self.new, self.rules))
-        return self._known[key]
+        key = before["canonical_path"], after["canonical_path"]
+        known = self._compared.get(key)
+        # a method that many classes inherit is compared once
+        if known is not None and compare_alike(known[0], before) and compare_alike(known[1], after):
+            return known[2]
+        found = list(compare_states(before, after, self.new, self.rules))
+        self._compared[key] = before, after, found
+        return found
 
     def reported_differences(self) -> Iterator[tuple[str, list[Difference]]]:
         """Yield what differs, each pair of definitions once, at its preferred path."""
         best: dict[tuple[str, str], str] = {}
         for path in self.touched & self.old.rows.keys():
+            if not self.differences(path):
+                continue
             before, after = self.states(path)
-            if before is not None and after is not None and self.differences(path):
+            if before is not None and after is not None:
                 pair = before["canonical_path"], after["canonical_path"]
                 if pair not in best or _rank(path, self.new) < _rank(best[pair], self.new):
                     best[pair] = path

@@ -53,36 +53,23 @@ class Index:
         return following
 
     def _change(self, gone: Iterable[str], come: Iterable[Row]) -> None:
-        canonicals: set[str] = set()
-        modules = False
-        for path in gone:
-            row = self.rows.pop(path)
-            modules |= row["kind"] == SymbolKind.MODULE
-            canonicals.add(row["canonical_path"])
-            self._named[row["canonical_path"]] -= {path}
-            self._below[path.rpartition(".")[0]] -= {path}
-        grouped: dict[str, set[str]] = {}
-        for row in come:
-            path = row["path"]
-            self.rows[path] = row
-            modules |= row["kind"] == SymbolKind.MODULE
-            canonicals.add(row["canonical_path"])
-            self._named[row["canonical_path"]] = self._named.get(row["canonical_path"], frozenset()) | {path}
-            grouped.setdefault(path.rpartition(".")[0], set()).add(path)
-        for parent, paths in grouped.items():
-            self._below[parent] = self._below.get(parent, frozenset()) | paths
-        for canonical in canonicals:
+        before = {path: self.rows.pop(path) for path in gone}
+        after = {row["path"]: row for row in come}
+        self.rows |= after
+        was, is_ = ({(row["canonical_path"], path) for path, row in rows.items()} for rows in (before, after))
+        _regroup(self._named, was, is_)
+        went, came = before.keys() - after.keys(), after.keys() - before.keys()
+        _regroup(self._below, *({(path.rpartition(".")[0], path) for path in paths} for paths in (went, came)))
+        for canonical in {canonical for canonical, _ in was | is_}:
             self._own(canonical)
-        if modules:
-            rows = (row for row in self.rows.values() if row["kind"] == SymbolKind.MODULE)
-            self.unparsed = frozenset(name for row in rows for name in _labelled(row, UNPARSED_MODULE))
+        if _unparsed([*before.values(), *after.values()]):
+            self.unparsed = _unparsed(self.rows.values())
 
     def _own(self, canonical: str) -> None:
         """Settle which row has the state of a definition."""
-        rows = (self.rows[path] for path in self._named[canonical])
-        owners = [row for row in rows if row["kind"] not in _POINTERS]
+        owners = [row for path in self._named[canonical] if (row := self.rows[path])["kind"] not in _POINTERS]
         if owners:
-            self.owners[canonical] = min(owners, key=_rank)
+            self.owners[canonical] = min(owners, key=_rank) if len(owners) > 1 else owners[0]
         else:
             self.owners.pop(canonical, None)
 
@@ -98,6 +85,9 @@ class Index:
 
     def find(self, path: str) -> Row | None:
         """Return the row with the state of a path: its own, or that of what it is another name of."""
+        row = self.rows.get(path)
+        if row is not None and row["kind"] not in _POINTERS:
+            return row
         if path not in self._found:
             self._found[path] = self._find(path, 0)
         return self._found[path]
@@ -135,6 +125,8 @@ class Index:
 
     def in_unparsed(self, canonical: str) -> bool:
         """Return whether a canonical path is that of a module whose file does not parse, or below one."""
+        if not self.unparsed:
+            return False
         segments = canonical.split(".")
         return any(".".join(segments[: n + 1]) in self.unparsed for n in range(len(segments)))
 
@@ -174,6 +166,22 @@ class Index:
     def _class_of(self, path: str) -> Row | None:
         class_ = self.find(path.rpartition(".")[0])
         return class_ if class_ is not None and class_["kind"] == SymbolKind.CLASS else None
+
+
+def _unparsed(rows: Iterable[Row]) -> frozenset[str]:
+    """Return the modules that do not parse, as the modules above them tell."""
+    modules = (row for row in rows if row["kind"] == SymbolKind.MODULE)
+    return frozenset(name for row in modules for name in _labelled(row, UNPARSED_MODULE))
+
+
+def _regroup(groups: dict[str, frozenset[str]], was: set[tuple[str, str]], is_: set[tuple[str, str]]) -> None:
+    """Take paths out of groups and put others into them, each group once: a large one is long to copy."""
+    changed: dict[str, tuple[set[str], set[str]]] = {}
+    for side, pairs in enumerate((was - is_, is_ - was)):
+        for group, path in pairs:
+            changed.setdefault(group, (set(), set()))[side].add(path)
+    for group, (went, came) in changed.items():
+        groups[group] = groups.get(group, frozenset()) - went | came
 
 
 def _labelled(row: Row, prefix: str) -> list[str]:

@@ -45,8 +45,10 @@ class Lives:
 
     def step(self, step: Comparison, before: str, version: str, stated: Mapping[str, str]) -> None:
         """Go on to the next release; `stated` gives replacements by the path that went."""
-        gone = {*step.gone, *(path for path in self._offstage if is_missing(path, step.old, step.new, self.rules))}
-        for path in sorted((self._offstage | (step.old.rows.keys() & step.changed)) - step.new.rows.keys()):
+        # of what is out of sight, and is there in the very state of the release before, there is nothing to tell
+        waiting = {path for path in self._offstage if not _goes_on(*step.states(path))}
+        gone = {*step.gone, *(path for path in waiting if is_missing(path, step.old, step.new, self.rules))}
+        for path in sorted((waiting | (step.old.rows.keys() & step.changed)) - step.new.rows.keys()):
             if path in self.living:
                 self._unseen(path, step, before, version, stated.get(path), gone=path in gone)
         came = frozenset(step.come)
@@ -57,8 +59,9 @@ class Lives:
             elif self.living[path]["last_version"] is not None:
                 self.living[path]["last_version"] = None
         self._offstage = {path for path in self._offstage if path in self.living} - step.new.rows.keys()
-        for path in sorted((step.touched | self._offstage) & self.living.keys()):
-            if any(difference.kind in self._modifying for difference in step.differences(path)):
+        for path in sorted((step.touched | waiting) & self.living.keys()):
+            differences = step.differences(path)
+            if differences and any(difference.kind in self._modifying for difference in differences):
                 self.living[path]["modified_in"].append(version)
             self._note(path, version, step.new)
 
@@ -115,3 +118,7 @@ class Lives:
         life["deprecated_in"] = (life["deprecated_in"] or version) if mark else None
         if mark and life["replacement"] is None:
             life["replacement"] = mark["replacement"]
+
+
+def _goes_on(before: Row | None, after: Row | None) -> bool:
+    return before is not None and before is after

@@ -39,6 +39,8 @@ def _newly_open(path: str, here: Index, there: Index, rules: LifecycleRules) -> 
 
 def _unread(path: str, here: Index, there: Index) -> bool:
     """Return whether the definition, or a base of its class, stands in a file that does not parse there."""
+    if not there.unparsed:
+        return False
     row = here.find(path)
     places = [*([row["canonical_path"]] if row is not None else []), *there.outside_bases(path)]
     return any(there.in_unparsed(place) for place in places)
@@ -49,13 +51,14 @@ def _from_unseen_source(path: str, here: Index, there: Index) -> bool:
 
     A source that the other release has too hides nothing that was defined there, unless it does not parse.
     """
-    segments = path.split(".")
-    for depth in range(1, len(segments)):
-        module, name = ".".join(segments[:depth]), ".".join(segments[: depth + 1])
-        sources = there.sources_unseen(module)
-        hiding = sources - here.sources_unseen(module) | {source for source in sources if there.in_unparsed(source)}
-        if hiding and not there.alive(name) and not _is_module(here.rows.get(name)):
-            return True
+    module, _, _ = path.rpartition(".")
+    name = path
+    while module:
+        if sources := there.sources_unseen(module):
+            hiding = sources - here.sources_unseen(module) | {source for source in sources if there.in_unparsed(source)}
+            if hiding and not there.alive(name) and not _is_module(here.rows.get(name)):
+                return True
+        name, module = module, module.rpartition(".")[0]
     return False
 
 

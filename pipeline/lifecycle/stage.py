@@ -9,7 +9,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from pipeline.lake import Output, Reject, Row, Update, holds_at, without_collector
+from pipeline.lake import Output, Reject, Row, Update, at_release, holds_at, without_collector
 from pipeline.lifecycle.compare import Comparison, changes_of
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.lives import Lives
@@ -45,15 +45,16 @@ def lifecycle_stage(
     if done:
         followed.resume(deepcopy(known), _index_at(ordered[done - 1]["version"], symbols, importable))
     for step in _steps(ordered, done, symbols, importable):
-        if step.old is None:
-            followed.gap(step.before)
-            followed.begin(step.new, step.version)
-            continue
-        comparison = Comparison(step.old, step.new, rules, step.changed)
-        made = changes_of(comparison, library, step.before, step.version)
-        stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
-        followed.step(comparison, step.before, step.version, stated)
-        changes += made
+        with at_release(step.version):
+            if step.old is None:
+                followed.gap(step.before)
+                followed.begin(step.new, step.version)
+                continue
+            comparison = Comparison(step.old, step.new, rules, step.changed)
+            made = changes_of(comparison, library, step.before, step.version)
+            stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
+            followed.step(comparison, step.before, step.version, stated)
+            changes += made
     rejects = _without_predecessor(releases)
     made_lives = [*followed.done, *followed.living.values()]
     return Output(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 
 from pipeline.lake import Row
 from pipeline.lifecycle.index import Index
@@ -15,10 +16,14 @@ from pipeline.terms import ChangeKind, PublicBecause, SymbolKind
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 _SEEN = _CALLABLE | _ATTRIBUTES | {SymbolKind.MODULE}
+_COMPARED = itemgetter("kind", "parameters", "returns", "value", "bases", "labels", "overloads", "deprecation")
 
 
 def compare_states(old: Row, new: Row, new_index: Index, rules: LifecycleRules) -> Iterator[Difference]:
     """Yield what differs between two states of one path; nothing where one of them cannot be seen."""
+    if _COMPARED(old) == _COMPARED(new):
+        # most rows differ in their docstring or decorators only
+        return
     yield from compare_deprecation(old, new)
     if not _seen(old) or not _seen(new):
         return
@@ -29,6 +34,14 @@ def compare_states(old: Row, new: Row, new_index: Index, rules: LifecycleRules) 
         yield from _attribute(old, new, rules)
     if old["kind"] == new["kind"] == SymbolKind.CLASS:
         yield from _bases(old, new, new_index)
+
+
+def compare_alike(one: Row, other: Row) -> bool:
+    """Return whether two rows come to the same in `compare_states`; of a class, what it stands among counts too."""
+    if one is other:
+        return True
+    same_name = one["path"].rpartition(".")[2] == other["path"].rpartition(".")[2]
+    return same_name and one["kind"] != SymbolKind.CLASS and bool(_COMPARED(one) == _COMPARED(other))
 
 
 def compare_deprecation(old: Row, new: Row) -> Iterator[Difference]:

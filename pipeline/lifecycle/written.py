@@ -15,12 +15,16 @@ _PREFIX = re.compile(r"\b(?:typing_extensions|typing|collections\.abc|cabc|abc|t
 @functools.lru_cache(maxsize=65536)
 def same_annotation(old: str | None, new: str | None) -> bool:
     """Return whether two annotations are the same but for quotes, spaces, the prefix of typing, and older spellings."""
-    return _annotation(old) == _annotation(new)
+    return old == new or _annotation(old) == _annotation(new)
 
 
 def same_overloads(old: Sequence[str], new: Sequence[str]) -> bool:
     """Return whether overloads are the same, in the same order, but for the spelling of annotations."""
-    return old == new or [_modern(f"def f{one}: ...") for one in old] == [_modern(f"def f{one}: ...") for one in new]
+    return len(old) == len(new) and all(map(_same_overload, old, new))
+
+
+def _same_overload(old: str, new: str) -> bool:
+    return old == new or _modern(f"def f{old}: ...") == _modern(f"def f{new}: ...")
 
 
 def _annotation(text: str | None) -> str | None:

@@ -10,7 +10,7 @@ from typing import TypeVar
 from packaging.version import Version
 
 from pipeline.environments import IndexUnreachable, wanted_of
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, at_release
 from pipeline.problems.running import Place
 from pipeline.terms import EnvironmentOutcome, RejectReason
 from pipeline.validation import Runner
@@ -47,12 +47,17 @@ def places_of(rows: Iterable[Row], runner: Runner) -> dict[str, Place]:
 
     Errors: those of `EnvironmentStore.open`.
     """
-    built = EnvironmentOutcome.BUILT
-    return {row["version"]: Place(row, runner.store.open(row)) for row in rows if row["outcome"] == built}
+    return {row["version"]: _opened(row, runner) for row in rows if row["outcome"] == EnvironmentOutcome.BUILT}
+
+
+def _opened(row: Row, runner: Runner) -> Place:
+    with at_release(row["version"]):
+        return Place(row, runner.store.open(row))
 
 
 def _built(release: Row, runner: Runner) -> Row | Reject:
     try:
-        return runner.store.build(replace(wanted_of(release), tools=TOOLS))
+        with at_release(release["version"]):
+            return runner.store.build(replace(wanted_of(release), tools=TOOLS))
     except IndexUnreachable as error:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))

@@ -73,7 +73,7 @@ def record(tried: Sequence[Tried], place: Place, runner: Runner) -> list[Result]
         for one in tried
     ]
     talkative = runner.rules.model_copy(update={"output_tail": _RECORDED_CHARACTERS, "repeats": 1})
-    return run_cases(place.environment, cases, runner.sandbox, talkative, runner.workers)
+    return run_cases(place.environment, cases, runner.sandbox, talkative, runner.workers, memory=runner.memory)
 
 
 @dataclass(frozen=True, slots=True)

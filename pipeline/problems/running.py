@@ -73,7 +73,8 @@ def run_tested(problems: Iterable[Tested], places: Mapping[str, Place], runner: 
             continue
         place = places[version]
         cases = [asked.case(place) for asked in group]
-        results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers)
+        how = runner.sandbox, runner.rules, runner.workers
+        results = run_cases(place.environment, cases, *how, memory=runner.memory)
         for asked, result in zip(group, results, strict=True):
             runs[asked.tested.id].append(_row(asked, place, result))
     return runs

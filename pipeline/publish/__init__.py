@@ -2,22 +2,27 @@
 
 from pipeline.publish.card import FAMILIES
 from pipeline.publish.controlled import controlled_gate_stage
+from pipeline.publish.draft import Draft, make_draft
 from pipeline.publish.functions import functions_gate_stage
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
+from pipeline.publish.names import latest
 from pipeline.publish.problems import problems_gate_stage
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.repository_tasks import repository_gate_stage
 from pipeline.publish.scenes import scenes_gate_stage
-from pipeline.publish.snapshot import TABLES, TAGGED, NothingToPublish, OutdatedTables, Published, latest, publish
+from pipeline.publish.snapshot import NotPlaced, Published, place, publish
+from pipeline.publish.tables import TABLES, TAGGED, NothingToPublish, OutdatedTables
 from pipeline.publish.verify import verify
 
 __all__ = [
     "FAMILIES",
     "TABLES",
     "TAGGED",
+    "Draft",
     "Entry",
     "Manifest",
+    "NotPlaced",
     "NothingToPublish",
     "OutdatedTables",
     "Published",
@@ -26,6 +31,8 @@ __all__ = [
     "functions_gate_stage",
     "gate_stage",
     "latest",
+    "make_draft",
+    "place",
     "problems_gate_stage",
     "publish",
     "read_manifest",

@@ -1,4 +1,4 @@
-"""The dataset card and the attribution file of a snapshot, made from the schemas, the vocabularies and the rows."""
+"""The dataset card of a snapshot, made from the schemas, the vocabularies, the rows and the files."""
 
 from __future__ import annotations
 
@@ -6,20 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+import yaml
 
 from pipeline.lake import Row, table
-from pipeline.lake.schema import Column, Table, enum_of
-from pipeline.terms import ProjectOutcome, SnippetSource, Term
-
-_templates = Environment(
-    loader=PackageLoader("pipeline.publish", "."),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-    keep_trailing_newline=True,
-    autoescape=False,  # noqa: S701 - the card is Markdown, and cell() keeps text inside its cell
-)
+from pipeline.lake.schema import Column
+from pipeline.publish.croissant import LIMITS, vocabularies
+from pipeline.publish.layout import front_matter, splits
+from pipeline.publish.manifest import Entry
+from pipeline.publish.markdown import cell, templates
+from pipeline.survival import standing_of
 
 FAMILIES = (
     "completions",
@@ -36,62 +31,60 @@ FAMILIES = (
 _DESCRIBED = ("completions", "migrations", "functions")
 """The families whose rows say which model described them."""
 
-_ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;"} | {character: f"\\{character}" for character in "\\|`*_[]~"}
+_LOOKS = 24
+"""How many looks at earlier snapshots the card tells of, the newest first; the table has all."""
+
+_SIZES = (
+    (1_000, "n<1K"),
+    (10_000, "1K<n<10K"),
+    (100_000, "10K<n<100K"),
+    (1_000_000, "100K<n<1M"),
+    (10_000_000, "1M<n<10M"),
+)
+"""How the Hub calls the number of examples below a limit."""
 
 
-def card_text(profile: str, tables: Mapping[str, Sequence[Row]], declared: Mapping[str, str]) -> str:
-    """Return the dataset card: front matter of the Hub, what the rows mean, their counts, sources and limits."""
-    configs = {config: table(name) for config, name in declared.items()}
-    return _templates.get_template("card.md.jinja").render(
+def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence[Entry]) -> str:
+    """Return the dataset card: metadata of the Hub, what the rows mean, their counts, sources, licences and limits.
+
+    `files` are the Parquet files of the snapshot: what each holds is a configuration, its folder the split.
+    """
+    found = splits(files)
+    configs = {config: table(str(next(iter(of_one.values())).table)) for config, of_one in found.items()}
+    size = _size(sum(len(tables[family]) for family in FAMILIES))
+    return templates.get_template("card.md.jinja").render(
+        front=yaml.dump(front_matter(profile, size, FAMILIES[0], files), Dumper=yaml.CSafeDumper, sort_keys=False),
         profile=profile,
+        default=FAMILIES[0],
         configs=configs,
-        rows={config: len(rows) for config, rows in tables.items()},
-        size=_size(sum(len(tables[family]) for family in FAMILIES)),
+        splits=found,
         published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
         structs={config: declared.types for config, declared in configs.items()},
-        vocabularies=_vocabularies(list(configs.values())),
+        vocabularies=vocabularies(configs.values()),
         families={family: _family(tables[family]) for family in FAMILIES},
         releases=_release_lines(tables["releases"]),
+        licences=_licences(tables),
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
         rejects=sorted(Counter((row["stage"], str(row["reason"])) for row in tables["rejects"]).items()),
         models=sorted(Counter(row["model"] for family in _DESCRIBED for row in tables[family] if row["model"]).items()),
-        canary=next((row["canary"] for family in FAMILIES for row in tables[family]), ""),
+        survival=standing_of(tables.get("survivals", ()))[:_LOOKS],
+        limits=LIMITS,
+        canary=canary_of(tables),
         type_of=_type_of,
         cell=cell,
     )
 
 
-def cell(text: object) -> str:
-    """Return text that stays inside its cell of a Markdown table and is not read as markup or HTML.
-
-    What cannot be printed goes: marks of writing direction could show a licence or a name as another one.
-    """
-    plain = "".join(character for character in " ".join(str(text).split()) if character.isprintable())
-    return "".join(_ESCAPES.get(character, character) for character in plain)
-
-
-def attribution_text(releases: Sequence[Row], snippets: Sequence[Row], projects: Sequence[Row]) -> str:
-    """Return who wrote the code that the snapshot quotes, under which licence: releases, then code of others."""
-    columns = ("place", "url", "licence", "attribution")
-    others = {tuple(row[column] for column in columns) for row in snippets if row["source"] != SnippetSource.DOCSTRING}
-    named = {row["purl"] for row in releases}
-    others |= {
-        (row["purl"], row["project_url"], row["licence"], row["attribution"])
-        for row in projects
-        if row["purl"] not in named and row["outcome"] == ProjectOutcome.TRACED
-    }
-    return _templates.get_template("attribution.md.jinja").render(
-        releases=sorted(releases, key=lambda row: (row["library"], row["release_time"])),
-        others=[dict(zip(columns, row, strict=True)) for row in sorted(others, key=str)],
-        cell=cell,
-    )
+def canary_of(tables: Mapping[str, Sequence[Row]]) -> str:
+    """Return the canary that the instances carry; nothing where there is none."""
+    return next((str(row["canary"]) for family in FAMILIES for row in tables[family]), "")
 
 
 def _size(rows: int) -> str:
-    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")):
+    for limit, name in _SIZES:
         if rows < limit:
             return name
-    return "1M<n<10M"
+    return "10M<n<100M"
 
 
 def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
@@ -134,11 +127,10 @@ def _release_lines(releases: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _vocabularies(tables: Sequence[Table]) -> list[type[Term]]:
-    """Return the closed vocabularies that the tables use, by name."""
-    columns = [c for declared in tables for group in (declared.columns, *declared.types.values()) for c in group]
-    names = {column.type.removeprefix("list[").removesuffix("]") for column in columns}
-    return [enum for name in sorted(names) if (enum := enum_of(name))]
+def _licences(tables: Mapping[str, Sequence[Row]]) -> list[tuple[str, int]]:
+    """Return how many instances are under which licence, most first."""
+    counted = Counter(row["licence"] or "unknown" for family in FAMILIES for row in tables[family])
+    return sorted(counted.items(), key=lambda licence: (-licence[1], licence[0]))
 
 
 def _type_of(column: Column) -> str:

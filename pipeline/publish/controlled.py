@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.quality import QualityRules
-from pipeline.review import Runs, followers, prove
-from pipeline.terms import Outcome, RejectReason, ReviewStatus
+from pipeline.publish.reviewed import Desk
+from pipeline.review import Reviews, Runs, followers, kinds_by_instance, prove
+from pipeline.terms import Family, Outcome, RejectReason
 
 _NO_SNIPPET = {"snippet_id": ""}
 
@@ -20,19 +21,24 @@ def controlled_gate_stage(
     changes: Iterable[Row],
     published_changes: Iterable[Row],
     verdicts: Iterable[Row],
+    flags: Iterable[Row],
+    reviews: Iterable[Row],
     rules: QualityRules,
 ) -> Output:
     """Make the table `published_controlled_completions`; the unit is a controlled completion.
 
     Refused are, in this order: LICENCE (of the release), NOT_PROVEN (no probe finds the API in the version),
-    LABEL_REFUTED (probes contradict the tag). The evidence is `executed` as `pipeline.review.prove` says.
+    LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED. The evidence is `executed` as
+    `pipeline.review.prove` says.
     """
+    by_version = {row["version"]: row for row in releases}
     facts = _Facts(
-        {row["version"]: row for row in releases},
+        by_version,
         followers(releases),
         {row["id"]: row for row in changes},
         frozenset(row["id"] for row in published_changes),
         Runs(verdicts),
+        Desk(Reviews(reviews), kinds_by_instance(flags), by_version, rules),
         rules,
     )
     results = [_published(row, facts) for row in controlled_completions]
@@ -48,10 +54,13 @@ class _Facts:
     changes: dict[str, Row]
     published_changes: frozenset[str]
     runs: Runs
+    desk: Desk
     rules: QualityRules
 
 
-def _published(row: Row, facts: _Facts) -> Row | Reject:
+def _published(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed = facts.desk.of(Family.CONTROLLED, original, original["description"])
+    row = reviewed.row
     key, version, path = row["id"], row["version"], row["path"]
     release = facts.releases[version]
     licence = release["licence"]
@@ -66,8 +75,11 @@ def _published(row: Row, facts: _Facts) -> Row | Reject:
     proof = prove(row | _NO_SNIPPET, change, following, facts.runs, facts.rules.modified_proven_by)
     if proof.contradiction:
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
+    if refusal := reviewed.refusal():
+        return refusal
     return {
         **row,
+        "description": reviewed.description,
         "change_id": row["change_id"] if row["change_id"] in facts.published_changes else None,
         "evidence": proof.evidence,
         "python": probe["python"],
@@ -77,6 +89,5 @@ def _published(row: Row, facts: _Facts) -> Row | Reject:
         "purl": release["purl"],
         "licence": licence,
         "attribution": release["attribution"],
-        "review_status": ReviewStatus.UNFLAGGED,
-        "canary": facts.rules.canary,
+        **reviewed.columns(),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
@@ -11,8 +11,10 @@ from pipeline.functions import FunctionRules, mask_function, read_tests
 from pipeline.instances import MaskingRules, parse_source
 from pipeline.lake import Output, Reject, Row, content_id
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.reviewed import Desk
 from pipeline.publish.sourced import source_columns
-from pipeline.terms import Evidence, FlagKind, FunctionRun, Outcome, RejectReason, ReviewStatus, TestKind
+from pipeline.review import Reviews, kinds_by_instance
+from pipeline.terms import Drafter, Evidence, Family, FlagKind, FunctionRun, Outcome, RejectReason, TestKind
 
 _OTHERS = (FunctionRun.OTHER_EXAMPLE, FunctionRun.OTHER_CODEMOD)
 
@@ -26,18 +28,21 @@ def functions_gate_stage(
     least: FunctionRules,
     masking: MaskingRules,
     refused_functions: Iterable[Row] = (),
+    flags: Iterable[Row] = (),
+    reviews: Iterable[Row] = (),
 ) -> Output:
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
-    argument, in all of them), NOT_COVERED (they execute less of the program), and what `mask_function` refuses. A
-    function is `discriminating` if code that passes in the other version fails here as the rules list. One of which a
-    model's tests were refused is flagged DRAFT_REJECTED.
+    argument, in all of them), NOT_COVERED (they execute less of the program), REVIEWED_OUT and FLAGGED, and what
+    `mask_function` refuses. A function is `discriminating` if code that passes in the other version fails here as the
+    rules list. One of which a model's tests were refused is flagged DRAFT_REJECTED.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in function_runs:
         runs[run["function_id"]][run["role"]] = run
+    raised = _raised(functions, frozenset(row["function_id"] for row in refused_functions))
     facts = _Facts(
         runs,
         {row["id"]: row for row in snippets},
@@ -45,7 +50,7 @@ def functions_gate_stage(
         rules,
         least,
         masking,
-        frozenset(row["function_id"] for row in refused_functions),
+        Desk(Reviews(reviews), kinds_by_instance([*flags, *raised]), {}, rules),
     )
     results = [result for row in functions for result in _published(row, facts)]
     rows = [result for result in results if not isinstance(result, Reject)]
@@ -63,15 +68,28 @@ class _Facts:
     rules: QualityRules
     least: FunctionRules
     masking: MaskingRules
-    refused: frozenset[str | None]
+    desk: Desk
 
 
-def _published(function: Row, facts: _Facts) -> Iterator[Row | Reject]:
+def _raised(functions: Iterable[Row], refused: Collection[str | None]) -> Iterator[Row]:
+    """Yield the flags that follow from how a function was written."""
+    for function in functions:
+        if function["redacted"]:
+            yield {"instance_id": function["id"], "kind": FlagKind.DESCRIPTION_REDACTED}
+        if function["id"] in refused:
+            yield {"instance_id": function["id"], "kind": FlagKind.DRAFT_REJECTED}
+
+
+def _published(original: Row, facts: _Facts) -> Iterator[Row | Reject]:
+    reviewed = facts.desk.of(Family.FUNCTION, original, original["description"])
+    function = reviewed.row | {"description": reviewed.description}
+    if reviewed.description != original["description"]:
+        function |= {"drafter": Drafter.ANNOTATOR, "model": None, "prompt_sha256": None}
     runs = facts.runs[function["id"]]
-    if refusal := _refusal(function, runs, facts):
+    if refusal := _refusal(function, runs, facts) or reviewed.refusal():
         yield refusal
         return
-    proven = function | _proof(function, runs, facts) | _origin(function, facts)
+    proven = function | _proof(function, runs, facts) | _origin(function, facts) | reviewed.columns()
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
     for level in facts.masking.granularities:
@@ -106,15 +124,10 @@ def _proof(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Row:
 
 
 def _origin(function: Row, facts: _Facts) -> Row:
-    flags = [FlagKind.DESCRIPTION_REDACTED] if function["redacted"] else []
-    flags += [FlagKind.DRAFT_REJECTED] if function["id"] in facts.refused else []
     known = function["change_id"] in facts.published_changes
     return {
         **source_columns(facts.snippets[function["snippet_id"]]),
         "change_id": function["change_id"] if known else None,
-        "flags": flags,
-        "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
-        "canary": facts.rules.canary,
     }
 
 

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.crawl import is_allowed
-from pipeline.drafting import DraftingRules, redact
+from pipeline.drafting import DraftingRules
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.reviewed import Desk, Reviewed
 from pipeline.publish.sourced import source_columns
-from pipeline.review import Proof, Runs, followers, kinds_by_instance, prove
+from pipeline.review import Proof, Reviews, Runs, block_description, followers, kinds_by_instance, prove
 from pipeline.terms import (
     Direction,
+    Drafter,
     EnvironmentOutcome,
     Evidence,
-    FlagKind,
+    Family,
     MigrationBasis,
     Outcome,
     RejectReason,
-    ReviewStatus,
     SnippetSource,
 )
 from pipeline.validation.runs import subjects_of
@@ -37,6 +38,7 @@ def gate_stage(
     verdicts: Sequence[Row],
     environments: Sequence[Row],
     changes: Sequence[Row],
+    reviews: Sequence[Row],
     rules: QualityRules,
     run_alone: Collection[SnippetSource],
     drafting: DraftingRules,
@@ -46,15 +48,16 @@ def gate_stage(
     Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
     was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of `run_alone`,
     no probe finds the API there), LABEL_REFUTED (a probe contradicts the
-    tag), FLAGGED (a flag holds it back); of the changes, those that probes refute. The evidence of a completion is
-    `executed` as `pipeline.review.prove` says; of a migration, if both sides pass in their own release and the source
-    fails in the target's as rules say.
+    tag), REVIEWED_OUT (a person rejected it), FLAGGED (a flag holds it back, and nobody has decided); of the changes,
+    those that probes refute. What a person edited is published as edited, by the runs of the edit. The evidence of a
+    completion is `executed` as `pipeline.review.prove` says; of a migration, if both sides pass in their own release
+    and the source fails in the target's as rules say.
     """
     runs = Runs(verdicts)
     proven = prove_changes(changes, runs)
     facts = _Facts(
         drafts={row["subject_id"]: row for row in drafts},
-        flags=kinds_by_instance(flags),
+        desk=Desk(Reviews(reviews), kinds_by_instance(flags), {row["version"]: row for row in releases}, rules),
         snippets={row["id"]: row for row in snippets},
         following=followers(releases),
         changes={row["id"]: row for row in changes},
@@ -89,7 +92,7 @@ class _Facts:
     """
 
     drafts: Mapping[str, Row]
-    flags: Mapping[str, list[FlagKind]]
+    desk: Desk
     snippets: Mapping[str, Row]
     following: Mapping[str, str]
     changes: Mapping[str, Row]
@@ -106,16 +109,23 @@ class _Facts:
         following = self.following.get(instance["version"])
         return prove(instance, change, following, self.runs, self.rules.modified_proven_by)
 
+    def reviewed(self, family: Family, instance: Row) -> tuple[Reviewed, _Facts]:
+        """Return an instance as people decided, and what is known of it then."""
+        found = self.desk.of(family, instance, self.drafts.get(instance["id"], {}).get("text"))
+        return found, replace(self, runs=self.runs.over(found.runs)) if found.runs else self
 
-def _completion(instance: Row, facts: _Facts) -> Row | Reject:
+
+def _completion(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed, facts = facts.reviewed(Family.COMPLETION, original)
+    instance = reviewed.row
     proof = facts.proof_of(instance)
     snippets = (instance["snippet_id"],)
     runs = [(instance["snippet_id"], instance["version"])]
-    if refusal := _refuse(instance, snippets, runs, proof, facts, probed=instance["path"]):
+    if refusal := _refuse(reviewed, snippets, runs, proof, facts, probed=instance["path"]):
         return refusal
     return {
         **instance,
-        **_described(instance, facts),
+        **_described(reviewed, facts),
         **_sourced(instance, facts),
         **_reference(instance, instance["snippet_id"], facts),
         "evidence": proof.evidence,
@@ -124,12 +134,14 @@ def _completion(instance: Row, facts: _Facts) -> Row | Reject:
     }
 
 
-def _migration(instance: Row, facts: _Facts) -> Row | Reject:
+def _migration(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed, facts = facts.reviewed(Family.MIGRATION, original)
+    instance = reviewed.row
     source, target = subjects_of(instance)
     version, target_version = instance["version"], instance["target_version"]
     snippets = instance["snippet_id"], instance["target_snippet_id"]
     proof = facts.proof_of(instance)
-    if refusal := _refuse(instance, snippets, [(source, version), (target, target_version)], proof, facts):
+    if refusal := _refuse(reviewed, snippets, [(source, version), (target, target_version)], proof, facts):
         return refusal
     source_in_target = facts.runs.outcome(source, target_version)
     discriminating = source_in_target in facts.rules.fails_in_target
@@ -140,7 +152,7 @@ def _migration(instance: Row, facts: _Facts) -> Row | Reject:
     own_run = facts.runs.of(target, target_version) or {}
     return {
         **instance,
-        **_described(instance, facts),
+        **_described(reviewed, facts),
         **_sourced(instance, facts),
         **_reference(instance, source, facts),
         "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
@@ -157,17 +169,19 @@ def _must_fail(instance: Row, rules: QualityRules) -> bool:
     return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 
-def _block_completion(instance: Row, facts: _Facts) -> Row | Reject:
+def _block_completion(original: Row, facts: _Facts) -> Row | Reject:
     """Publish a block of another language: it is not run, and its post's title, without the name, says what it does."""
-    if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts):
+    reviewed = facts.desk.of(
+        Family.BLOCK_COMPLETION, original, block_description(original, facts.snippets, facts.drafting)
+    )
+    instance = reviewed.row
+    if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts) or reviewed.refusal():
         return refusal
-    title = facts.snippets[instance["snippet_id"]]["title"]
-    description = redact(title, (instance["core_token"],), facts.drafting) if title else None
-    return {**instance, **_reviewed(instance, facts), **_sourced(instance, facts), "description": description}
+    return {**instance, **reviewed.columns(), **_sourced(instance, facts), "description": reviewed.description}
 
 
 def _refuse(
-    instance: Row,
+    reviewed: Reviewed,
     snippets: Sequence[str],
     runs: Sequence[tuple[str, str]],
     proof: Proof,
@@ -178,7 +192,7 @@ def _refuse(
 
     Of a part of something larger, which is not run, it is enough that a probe finds the path `probed`, if given.
     """
-    key = instance["id"]
+    key = reviewed.row["id"]
     for snippet_id in snippets:
         if refusal := _unlicensed(key, snippet_id, facts):
             return refusal
@@ -187,8 +201,7 @@ def _refuse(
             return refusal
     if proof.contradiction:
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
-    holding = [kind for kind in facts.flags.get(key, []) if kind in facts.rules.hold_back]
-    return Reject(key, RejectReason.FLAGGED, ", ".join(holding)) if holding else None
+    return reviewed.refusal()
 
 
 def _unlicensed(key: str, snippet_id: str, facts: _Facts) -> Reject | None:
@@ -215,22 +228,18 @@ def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str |
     return None
 
 
-def _described(instance: Row, facts: _Facts) -> Row:
+def _described(reviewed: Reviewed, facts: _Facts) -> Row:
+    instance = reviewed.row
     draft = facts.drafts.get(instance["id"], {})
+    by_person = reviewed.description != draft.get("text")
     return {
         "change_id": instance["change_id"] if instance["change_id"] in facts.published_changes else None,
-        "description": draft.get("text"),
-        "drafter": draft.get("drafter"),
-        "model": draft.get("model"),
-        "prompt_sha256": draft.get("prompt_sha256"),
-        **_reviewed(instance, facts),
+        "description": reviewed.description,
+        "drafter": Drafter.ANNOTATOR if by_person else draft.get("drafter"),
+        "model": None if by_person else draft.get("model"),
+        "prompt_sha256": None if by_person else draft.get("prompt_sha256"),
+        **reviewed.columns(),
     }
-
-
-def _reviewed(instance: Row, facts: _Facts) -> Row:
-    flags = facts.flags.get(instance["id"], [])
-    status = ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED
-    return {"flags": flags, "review_status": status, "canary": facts.rules.canary}
 
 
 def _sourced(instance: Row, facts: _Facts) -> Row:

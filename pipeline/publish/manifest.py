@@ -44,13 +44,17 @@ class Covered(_Part):
 
 
 class Manifest(_Part):
-    """What a snapshot consists of; `libraries` counts releases, `tags` instances by LibEvolutionEval tag."""
+    """What a snapshot consists of; `libraries` counts releases, `tags` instances by LibEvolutionEval tag.
+
+    `rules` are the hashes of what rule files say, by the name of its rules; older snapshots have only all in one.
+    """
 
     format: int
     driftline: str
     profile: str
     period: Covered
     rules_sha256: str
+    rules: dict[str, str] = {}
     libraries: dict[str, int]
     tags: dict[str, dict[str, int]]
     files: tuple[Entry, ...]

@@ -11,18 +11,18 @@ from pipeline.lake import Output, Reject, Row
 from pipeline.problems import ProblemRules
 from pipeline.problems.trivial import passed_by
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.reviewed import Desk
 from pipeline.publish.sourced import columns_of_change, source_columns
+from pipeline.review import Reviews, deciding_run, kinds_by_instance
 from pipeline.terms import (
+    Drafter,
     Evidence,
-    FlagKind,
+    Family,
     LibEvolutionEvalTag,
     Outcome,
     ProblemRun,
     RejectReason,
-    ReviewStatus,
 )
-
-_OF_OTHER = (ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL)
 
 
 def problems_gate_stage(
@@ -31,6 +31,8 @@ def problems_gate_stage(
     snippets: Iterable[Row],
     releases: Iterable[Row],
     published_changes: Iterable[Row],
+    flags: Iterable[Row],
+    reviews: Iterable[Row],
     rules: QualityRules,
     least: ProblemRules,
 ) -> Output:
@@ -39,9 +41,9 @@ def problems_gate_stage(
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
     version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one
     value or what it is given), NOT_COVERED (they execute less of the program than `least` wants), UNCHANGED (the
-    reference passes in the other version too, and nothing else told a change). A problem is `discriminating` if
-    code that passes in the other version fails here as the rules list. Where none is known, the reference that
-    fails there shows at least that the version decides; the others are flagged NOT_DISCRIMINATING.
+    reference passes in the other version too, and nothing else told a change), REVIEWED_OUT and FLAGGED. A problem is
+    `discriminating` if code that passes in the other version fails here as the rules list. Where none is known, the
+    reference that fails there shows at least that the version decides.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in problem_runs:
@@ -51,6 +53,7 @@ def problems_gate_stage(
         {row["id"]: row for row in snippets},
         {row["version"]: row for row in releases},
         frozenset(row["id"] for row in published_changes),
+        Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
         rules,
         least,
     )
@@ -68,26 +71,31 @@ class _Facts:
     snippets: Mapping[str, Row]
     releases: Mapping[str, Row]
     published_changes: frozenset[str]
+    desk: Desk
     rules: QualityRules
     least: ProblemRules
 
 
-def _published(problem: Row, facts: _Facts) -> Row | Reject:
-    runs = facts.runs[problem["id"]]
+def _published(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed = facts.desk.of(Family.PROBLEM, original)
+    problem = reviewed.row
+    runs = {**facts.runs[problem["id"]], **{run["subject"]: run | {"role": run["subject"]} for run in reviewed.runs}}
     if refusal := _refusal(problem, runs, facts):
         return refusal
     hidden = runs[ProblemRun.HIDDEN]
-    other = _other(runs)
+    other = deciding_run(runs)
     decides = other is not None and other["outcome"] in facts.rules.fails_in_target
     if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not decides:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
-    flags = [] if decides else [FlagKind.NOT_DISCRIMINATING]
+    if refusal := reviewed.refusal():
+        return refusal
     return {
         **problem,
         **_source(problem, facts),
         "change_id": problem["change_id"] if problem["change_id"] in facts.published_changes else None,
         "description": problem["problem"].partition("\n\n")[0],
+        **({"drafter": Drafter.ANNOTATOR, "model": None} if problem["problem"] != original["problem"] else {}),
         "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
         "reference_outcome": hidden["outcome"],
         "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
@@ -98,9 +106,7 @@ def _published(problem: Row, facts: _Facts) -> Row | Reject:
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,
         "discriminating": other is not None and decides and other["role"] != ProblemRun.REFERENCE_ELSEWHERE,
-        "flags": flags,
-        "review_status": ReviewStatus.PENDING if flags else ReviewStatus.UNFLAGGED,
-        "canary": facts.rules.canary,
+        **reviewed.columns(),
     }
 
 
@@ -109,14 +115,6 @@ def _source(problem: Row, facts: _Facts) -> Row:
     if problem["snippet_id"] is not None:
         return source_columns(facts.snippets[problem["snippet_id"]])
     return columns_of_change(facts.releases[problem["version"]])
-
-
-def _other(runs: Mapping[str, Row]) -> Row | None:
-    """Return the run that shows best whether the version decides: that of code which passes in the other version."""
-    there = runs.get(ProblemRun.OTHER_THERE)
-    if there is not None and there["outcome"] == Outcome.PASSED:
-        return next((runs[role] for role in _OF_OTHER if role in runs), None)
-    return runs.get(ProblemRun.REFERENCE_ELSEWHERE)
 
 
 def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:

@@ -7,36 +7,47 @@ from collections.abc import Sequence
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.quality import QualityRules
-from pipeline.terms import Evidence, RejectReason, ReviewStatus
+from pipeline.publish.reviewed import Desk
+from pipeline.review import Reviews, kinds_by_instance
+from pipeline.terms import Evidence, Family, RejectReason
 
 _OF_PROJECT = ("sdist", "sha256", "purl", "licence", "attribution")
 
 
-def repository_gate_stage(repository_tasks: Sequence[Row], projects: Sequence[Row], rules: QualityRules) -> Output:
+def repository_gate_stage(
+    repository_tasks: Sequence[Row],
+    projects: Sequence[Row],
+    flags: Sequence[Row],
+    reviews: Sequence[Row],
+    rules: QualityRules,
+) -> Output:
     """Make the table `published_repository_tasks` of a library; the unit is a task.
 
-    Refused are those of a project whose licence does not allow to pass its code on (LICENCE); that the tests tell the
-    body from none was seen when the task was made.
+    Refused are those of a project whose licence does not allow to pass its code on (LICENCE), and those that a person
+    rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); that the tests tell the body from none was seen when
+    the task was made.
     """
     of_project = {row["id"]: row for row in projects}
-    results = [_published(task, of_project[task["project_id"]], rules) for task in repository_tasks]
+    desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
+    results = [_published(task, of_project[task["project_id"]], desk) for task in repository_tasks]
     rows = [result for result in results if not isinstance(result, Reject)]
     rejects = [result for result in results if isinstance(result, Reject)]
     return Output({"published_repository_tasks": rows}, len(results), len(rows), rejects)
 
 
-def _published(task: Row, project: Row, rules: QualityRules) -> Row | Reject:
+def _published(task: Row, project: Row, desk: Desk) -> Row | Reject:
     licence = project["licence"]
-    if licence is None or not is_allowed(licence, rules.licences):
+    if licence is None or not is_allowed(licence, desk.rules.licences):
         return Reject(task["id"], RejectReason.LICENCE, licence or "no licence that can be read")
+    reviewed = desk.of(Family.REPOSITORY_TASK, task)
+    if refusal := reviewed.refusal():
+        return refusal
     return {
-        **task,
+        **reviewed.row,
         **{column: project[column] for column in _OF_PROJECT},
         "evidence": Evidence.EXECUTED,
         "origin": f"pypi:{project['project']}",
         "url": project["project_url"],
         "created_time": project["release_time"],
-        "flags": [],
-        "review_status": ReviewStatus.UNFLAGGED,
-        "canary": rules.canary,
+        **reviewed.columns(),
     }

@@ -7,35 +7,46 @@ from collections.abc import Sequence
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row
 from pipeline.publish.quality import QualityRules
+from pipeline.publish.reviewed import Desk
+from pipeline.review import Reviews, kinds_by_instance
 from pipeline.scenes import cut
-from pipeline.terms import BlockType, Evidence, RejectReason, ReviewStatus, Scene
+from pipeline.terms import BlockType, Evidence, Family, RejectReason, Scene
 
 _OF_PROJECT = ("python", "lock_id", "sdist", "sha256", "purl", "licence", "attribution")
 
 
 def scenes_gate_stage(
-    scenes: Sequence[Row], projects: Sequence[Row], project_files: Sequence[Row], rules: QualityRules
+    scenes: Sequence[Row],
+    projects: Sequence[Row],
+    project_files: Sequence[Row],
+    flags: Sequence[Row],
+    reviews: Sequence[Row],
+    rules: QualityRules,
 ) -> Output:
     """Make the table `published_scenes` of a library; the unit is a scene.
 
-    Refused are those of a project whose licence does not allow to pass its code on (LICENCE); the reference of every
-    scene passed the tests when it was made.
+    Refused are those of a project whose licence does not allow to pass its code on (LICENCE), and those that a person
+    rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); the reference of every scene passed the tests
+    when it was made.
     """
     of_project = {row["id"]: row for row in projects}
     texts = {(row["project_id"], row["path"]): row["text"] for row in project_files}
-    rows: list[Row] = []
-    rejects: list[Reject] = []
-    for scene in scenes:
-        project = of_project[scene["project_id"]]
-        if project["licence"] is None or not is_allowed(project["licence"], rules.licences):
-            licence = project["licence"] or "no licence that can be read"
-            rejects.append(Reject(scene["id"], RejectReason.LICENCE, licence))
-        else:
-            rows.append(_published(scene, project, texts[scene["project_id"], scene["path"]], rules.canary))
+    desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
+    results = [
+        _published(scene, of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]], desk)
+        for scene in scenes
+    ]
+    rows = [result for result in results if not isinstance(result, Reject)]
+    rejects = [result for result in results if isinstance(result, Reject)]
     return Output({"published_scenes": rows}, len(scenes), len(rows), rejects)
 
 
-def _published(scene: Row, project: Row, text: str, canary: str) -> Row:
+def _published(scene: Row, project: Row, text: str, desk: Desk) -> Row | Reject:
+    if project["licence"] is None or not is_allowed(project["licence"], desk.rules.licences):
+        return Reject(scene["id"], RejectReason.LICENCE, project["licence"] or "no licence that can be read")
+    reviewed = desk.of(Family.SCENE, scene)
+    if refusal := reviewed.refusal():
+        return refusal
     prefix, suffix, test_suffix = cut(scene, text)
     run_empty = scene["scene"] != Scene.COMPLETE_BLOCK and scene["block_type"] != BlockType.COMMENT
     return {
@@ -48,7 +59,5 @@ def _published(scene: Row, project: Row, text: str, canary: str) -> Row:
         "origin": f"pypi:{project['project']}",
         "url": project["project_url"],
         "created_time": project["release_time"],
-        "flags": [],
-        "review_status": ReviewStatus.UNFLAGGED,
-        "canary": canary,
+        **reviewed.columns(),
     }

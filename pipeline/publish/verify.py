@@ -1,4 +1,4 @@
-"""Verification of a snapshot: hashes, schemas, keys, vocabularies, references between tables, counts.
+"""Verification of a snapshot: hashes, schemas, keys, vocabularies, references between tables, counts, errata.
 
 A snapshot may come from anybody: what the manifest says is never used to open a file, only to look it up among the
 regular files that lie in the folder.
@@ -18,13 +18,21 @@ import pyarrow.parquet as pq
 
 from pipeline.lake import sha256_file, table
 from pipeline.lake.schema import Column, Table, enum_of
+from pipeline.publish.attribution import Source, unnamed
+from pipeline.publish.draft import TEXTS
+from pipeline.publish.errata import CONCERNED, DEPRECATED
 from pipeline.publish.leaks import leaks
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
-from pipeline.publish.snapshot import TABLES, TAGGED, TEXTS
-from pipeline.terms import Agreement
+from pipeline.publish.references import dangling
+from pipeline.publish.tables import TABLES, TAGGED
+from pipeline.publish.verify_errata import PREFIX, errata_problems
+from pipeline.terms import Agreement, ProjectOutcome
 
 _BROKEN = (pa.ArrowException, duckdb.Error, OSError, ValueError, MemoryError)
 """What reading a broken Parquet file can end with: a length can be absurd, and a name in the footer no text."""
+
+_NAMED = 5
+"""Of sources that nobody names so many are told one by one."""
 
 Tree = Mapping[str, Path]
 """The regular files below a snapshot by their relative paths."""
@@ -47,8 +55,8 @@ def verify(snapshot: Path) -> list[str]:
         found = [*_file(entry, tree)]
         problems += found
         if entry.table in TABLES.values() and not found:
-            readable[str(entry.table)] = tree[entry.path]
-    problems += _tables(manifest, readable)
+            readable[_view(entry)] = tree[entry.path]
+    problems += _tables(manifest, readable, tree.get("ATTRIBUTION.md"))
     return [_line(problem) for problem in problems]
 
 
@@ -56,6 +64,15 @@ def _line(problem: str) -> str:
     """Return a problem as one line that any terminal can show, whatever the names in it are."""
     plain = " ".join(problem.split())
     return plain if plain.isprintable() else ascii(plain)[1:-1]
+
+
+def _view(entry: Entry) -> str:
+    """Return what a table is called here: by its name, in the split deprecated with a prefix."""
+    return f"{PREFIX if _is_deprecated(entry) else ''}{entry.table}"
+
+
+def _is_deprecated(entry: Entry) -> bool:
+    return PurePosixPath(entry.path).parts[:1] == (DEPRECATED,)
 
 
 def _listing(snapshot: Path, manifest: Manifest, tree: Tree) -> Iterator[str]:
@@ -66,7 +83,7 @@ def _listing(snapshot: Path, manifest: Manifest, tree: Tree) -> Iterator[str]:
     for other in sorted(snapshot.rglob("*")):
         if other.is_symlink() or not (other.is_file() or other.is_dir()):
             yield f"{other.relative_to(snapshot).as_posix()}: neither a regular file nor a folder"
-    for what, counted in (("path", listed), ("table", Counter(e.table for e in manifest.files if e.table))):
+    for what, counted in (("path", listed), ("table", Counter(_view(e) for e in manifest.files if e.table))):
         for name in sorted(name for name, number in counted.items() if number > 1):
             yield f"{name}: {what} listed {counted[name]} times in the manifest"
     for name in TEXTS:
@@ -87,6 +104,8 @@ def _file(entry: Entry, tree: Tree) -> Iterator[str]:
         yield f"{entry.path}: {size} bytes, the manifest says {entry.bytes}"
     elif entry.table is not None and entry.table not in TABLES.values():
         yield f"{entry.path}: {entry.table} is not a table of a snapshot"
+    elif _is_deprecated(entry) and entry.table not in {TABLES[config] for config in CONCERNED}:
+        yield f"{entry.path}: rows of {entry.table} are never deprecated"
     elif entry.table is not None:
         try:
             yield from _schema(tree[entry.path], entry, table(entry.table))
@@ -104,38 +123,67 @@ def _schema(path: Path, entry: Entry, declared: Table) -> Iterator[str]:
             yield f"{entry.path}: columns differ from schemas/{declared.name}.yaml: {differing or 'their order'}"
 
 
-def _tables(manifest: Manifest, readable: Mapping[str, Path]) -> Iterator[str]:
-    """Check the rows of the tables that can be read."""
+def _tables(manifest: Manifest, readable: Mapping[str, Path], text: Path | None) -> Iterator[str]:
+    """Check the rows of the tables that can be read, and that the attribution in `text` names their sources."""
     with duckdb.connect() as database:
         for name, path in readable.items():
             # an Arrow data set, since DuckDB would take characters of the folder's name for a pattern of names
             database.register(name, ds.dataset(path, format="parquet"))
         for name in readable:
             try:
-                yield from _content(database, table(name), readable)
+                yield from _content(database, name, readable)
             except _BROKEN as error:
                 yield f"{name}: cannot be read: {error}"
+        for what, problems in (
+            ("errata", errata_problems(database, readable)),
+            ("ATTRIBUTION.md", _attribution(database, readable, text)),
+        ):
+            try:
+                yield from problems
+            except _BROKEN as error:
+                yield f"{what}: cannot be read: {error}"
         for family in TAGGED:
             yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", manifest.tags.get(family))
         yield from _counted(database, readable, "releases", "library", manifest.libraries)
 
 
-def _content(database: duckdb.DuckDBPyConnection, declared: Table, readable: Mapping[str, Path]) -> Iterator[str]:
-    name = declared.name
+def _attribution(database: duckdb.DuckDBPyConnection, readable: Mapping[str, Path], text: Path | None) -> Iterator[str]:
+    """Every source of a row must be named with its licence and its author; where the file is missing others say so."""
+    if text is None:
+        return
+    sources: set[Source] = set()
+    for name in readable:
+        columns = {column.name for column in table(name.removeprefix(PREFIX)).columns}
+        if {"purl", "licence", "attribution"} <= columns:
+            url = "url" if "url" in columns and name != "releases" and name != "projects" else "NULL"
+            # of a project that could not be taken nothing is quoted
+            taken = f"outcome = '{ProjectOutcome.TRACED}'" if name == "projects" else "true"
+            query = f"SELECT DISTINCT purl, {url}, licence, attribution FROM {name} WHERE {taken}"  # noqa: S608
+            sources |= {Source(*row) for row in database.execute(query).fetchall()}
+    lacking = unnamed(text.read_text(encoding="utf-8"), sources)
+    for source in lacking[:_NAMED]:
+        yield f"ATTRIBUTION.md: does not name {source.purl or source.url}, {source.licence}, {source.attribution}"
+    if len(lacking) > _NAMED:
+        yield f"ATTRIBUTION.md: does not name {len(lacking) - _NAMED} more sources"
+
+
+def _content(database: duckdb.DuckDBPyConnection, name: str, readable: Mapping[str, Path]) -> Iterator[str]:
+    """Check the rows of a table; what a deprecated row refers to may be gone, so that is not asked."""
+    declared = table(name.removeprefix(PREFIX))
     key = ", ".join(declared.key)
     twice = _count(database, f"SELECT {key} FROM {name} GROUP BY ALL HAVING count(*) > 1")  # noqa: S608
     if twice:
         yield f"{name}: {twice} keys ({key}) stand in more than one row"
     columns = tuple(column for column in declared.columns if not column.volatile)
-    for column in columns:
-        if column.references:
-            yield from _reference(database, name, column, readable)
+    if name == declared.name:
+        yield from dangling(database, name, readable)
     yield from _vocabularies(database, _terms(declared, columns, name, "", f"{name}."))
     if "canary" in {column.name for column in columns}:
         yield from _canary(database, name)
     if "agreement" in {column.name for column in columns}:
         yield from _both_versions(database, name)
-    yield from leaks(database, name, readable)
+    if name == declared.name:
+        yield from leaks(database, name, readable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,20 +236,6 @@ def _both_versions(database: duckdb.DuckDBPyConnection, name: str) -> Iterator[s
     contradicting = f"agreement = '{Agreement.CONTRADICTS}'"
     if number := _count(database, f"SELECT 1 FROM {name} WHERE {contradicting} AND ({lacking})"):  # noqa: S608
         yield f"{name}: {number} contradictions without the stated version or the one that was found"
-
-
-def _reference(
-    database: duckdb.DuckDBPyConnection, name: str, column: Column, readable: Mapping[str, Path]
-) -> Iterator[str]:
-    # A reference names a table of the lake; a snapshot may hold its published form.
-    named, _, key = str(column.references).partition(".")
-    target = TABLES.get(named, named)
-    if target not in readable:
-        yield f"{name}.{column.name}: cannot be checked, the table {target} is missing or broken"
-        return
-    query = f"SELECT 1 FROM {name} AS a ANTI JOIN {target} AS b ON a.{column.name} = b.{key} WHERE a.{column.name} IS NOT NULL"  # noqa: E501, S608
-    if dangling := _count(database, query):
-        yield f"{name}.{column.name}: {dangling} rows refer to no row of {column.references}"
 
 
 def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:

@@ -14,22 +14,30 @@ import pyarrow.parquet as pq
 
 from pipeline.publish import FAMILIES
 from pipeline.terms import (
+    BlockType,
+    Direction,
     EnvironmentOutcome,
     Evidence,
     FlagKind,
+    FunctionType,
     GitChameleonCategory,
+    Granularity,
     LibEvolutionEvalTag,
+    Loss,
     Outcome,
     ProjectOutcome,
     ReviewStatus,
+    Scene,
     SnippetSource,
     Term,
     VerdictRole,
     VersiCodeTag,
+    VersionPattern,
 )
 
 PROJECTS = "project"
 """What stands for a source where the code is a project with its own tests."""
+SURVIVES = "still passes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +56,17 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Bars that share their parts, in the order of the legend; `note` says what is counted and what is not."""
+    """Bars that share their parts, in the order of the legend; `note` says what is counted and what is not.
+
+    `before` has what each bar came to in what it is compared with, by label; None where that is nothing.
+    """
 
     name: str
     title: str
     note: str
     parts: Sequence[str]
     bars: Sequence[Bar] = field(default=())
+    before: Mapping[str, int] | None = None
 
     @property
     def most(self) -> int:
@@ -111,7 +123,9 @@ def snapshot_figures(folder: Path) -> list[Figure]:
     tables = SnapshotTables(folder)
     figures = [
         *_instances(tables),
+        *_as_in_papers(tables),
         _proof(tables),
+        _survival(tables),
         _environments(tables),
         _verdicts(tables),
         _flags(tables),
@@ -122,6 +136,8 @@ def snapshot_figures(folder: Path) -> list[Figure]:
 
 def _instances(tables: SnapshotTables) -> Iterator[Figure]:
     """Yield the figures of instances by a property, each bar parted by family."""
+    rows = {family: Counter({family: tables.rows(family)}) for family in FAMILIES}
+    yield _by_family("family", "Instances by family", "", rows, FAMILIES)
     sources = {family: _sources(tables, family) for family in FAMILIES}
     words = {PROJECTS: "a source distribution with its own tests"}
     note = "Controlled completions are made from documentation, and have no code of others."
@@ -143,6 +159,37 @@ def _instances(tables: SnapshotTables) -> Iterator[Figure]:
     yield _by_family(
         "library", "Instances by library", "", libraries, sorted(named, key=lambda one: (-named[one], one))
     )
+
+
+def _as_in_papers(tables: SnapshotTables) -> Iterator[Figure]:
+    """Yield what the papers count beside sources, tags and years: granularity, direction, pattern, kind of scene."""
+    for column, title, vocabulary in (
+        ("granularity", "Masked code by granularity (VersiCode)", Granularity),
+        ("direction", "Migrations by direction (VersiCode)", Direction),
+        ("pattern", "Migrations by version pattern (VersiCode)", VersionPattern),
+        ("scene", "Scenes by what the developer has (Codev-Bench)", Scene),
+        ("block_type", "Scenes by block (Codev-Bench)", BlockType),
+        ("function_type", "Repository tasks by kind of function (EvoCodeBench)", FunctionType),
+    ):
+        counts = {family: _values(tables.count(family, column)) for family in FAMILIES}
+        yield _by_family(column, title, "", counts, list(vocabulary))
+
+
+def _survival(tables: SnapshotTables) -> Figure:
+    """Return how rows of earlier snapshots came out when they were run again, by period and snapshot."""
+    counted = tables.count("survivals", "period", "snapshot", "reason")
+    looked_at = sorted({(period, snapshot) for period, snapshot, _ in counted}, reverse=True)
+    reasons = [reason for reason in Loss if any(why == reason for *_, why in counted)]
+    bars = [
+        Bar(
+            f"{period}: {snapshot}",
+            "",
+            {SURVIVES: counted[period, snapshot, None], **{why: counted[period, snapshot, why] for why in reasons}},
+        )
+        for period, snapshot in looked_at
+    ]
+    note = "Rows of earlier snapshots whose references were run again in their locked environments, by month."
+    return Figure("survival", "Survival", note, [SURVIVES, *reasons], bars)
 
 
 def _by_family(

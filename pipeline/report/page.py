@@ -9,9 +9,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.drafting.model.tally import usd
 from pipeline.publish import FAMILIES
-from pipeline.report.data import Report, StageLine
+from pipeline.report.data import Report
 from pipeline.report.figures import Bar, Figure
-from pipeline.terms import DraftStanding
+from pipeline.report.work import StageLine
+from pipeline.terms import DraftStanding, GateStanding
 
 COLOURS = 8
 """Colours of the page's style sheet; where there are more parts they begin again, and the numbers tell them apart."""
@@ -69,6 +70,22 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:,.0f}" if float(value).is_integer() else f"{value:,.1f}"
 
 
+def _when(time: str | None) -> str:
+    """Return a time as people read it, to the minute; a date alone is one already."""
+    return (time or "")[:16].replace("T", " ")
+
+
+def _percent(share: float | None) -> str:
+    """Return a share (0 to 1) as per cent."""
+    return "–" if share is None else f"{share:.1%}"
+
+
+def _points(now: float, before: float | None) -> str:
+    """Return the difference of two shares in points of per cent, with its sign."""
+    difference = 0 if before is None else round(100 * (now - before), 1)
+    return f"{difference:+.1f}" if difference else ""
+
+
 def _change(now: float, before: float | None) -> str:
     """Return a difference with its sign; nothing where there is nothing to compare with, or no difference."""
     difference = 0 if before is None else round(now - before, 1)
@@ -89,5 +106,11 @@ _templates = Environment(
     autoescape=True,
     finalize=lambda value: _plain(value) if isinstance(value, str) and not hasattr(value, "__html__") else value,
 )
-_templates.filters |= {"number": _number, "usd": usd, "mb": lambda size: size >> 20}
-_templates.globals |= {"change": _change, "standings": list(DraftStanding), "families": FAMILIES}
+_templates.filters |= {"number": _number, "percent": _percent, "when": _when, "usd": usd, "mb": lambda size: size >> 20}
+_templates.globals |= {
+    "change": _change,
+    "points": _points,
+    "standings": list(DraftStanding),
+    "families": FAMILIES,
+    "passed": (GateStanding.PASSED, GateStanding.NOT_MEASURED),
+}

@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI, HTTPException
 from fastapi.responses import FileResponse
 
 PREFIX = "/driftline-report"
-DAG = "refresh"
+DAG, PUBLISH = "refresh", "publish"
 """Who may see this DAG may see what its runs came to."""
 
 
@@ -32,9 +32,22 @@ def make_app() -> FastAPI:
 
     @app.get("/{run}", dependencies=[Depends(allowed)])
     def page(run: str) -> FileResponse:
-        return FileResponse(page_of_run(run), media_type="text/html", headers={"Cache-Control": "no-store"})
+        path = page_of_run(_published_by(run) or run)
+        return FileResponse(path, media_type="text/html", headers={"Cache-Control": "no-store"})
 
     return app
+
+
+def _published_by(run: str) -> str | None:
+    """Return the refresh that a run of the DAG publish is about, None where there is no such run."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    about = select(DagRun.partition_key, DagRun.conf).where(DagRun.dag_id == PUBLISH, DagRun.run_id == run)
+    with create_session() as session:
+        found = session.execute(about).first()
+    return (found.partition_key or (found.conf or {}).get("run")) if found else None
 
 
 def page_of_run(run: str) -> Path:
@@ -45,11 +58,13 @@ def page_of_run(run: str) -> Path:
     from pipeline.refresh import Refresh
     from pipeline.report.source import PAGE
     from pipeline.runs import read_record
+    from pipeline.sharing import read_run
 
     folder = Refresh(run).folder
+    read_run(folder)
     record, path = read_record(folder), folder / PAGE
     if record is None or record.run != run or not path.is_file():
-        raise HTTPException(404, f"run {run} has no report yet: its task `publish` writes one at the end")
+        raise HTTPException(404, f"run {run} has no report yet: one is written when it ends, and when it is published")
     return path
 
 

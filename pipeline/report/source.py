@@ -10,13 +10,18 @@ from pathlib import Path
 from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.summary import spent_by, tallies_of
+from pipeline.failures import failures_of
 from pipeline.lake import Lake, replacing
 from pipeline.publish import latest
-from pipeline.refresh import Refresh, counts_of, published_of, sources_left_out, totals
+from pipeline.publishing import publication_of, published_of
+from pipeline.refresh import Refresh, counts_of, sources_left_out, totals
 from pipeline.report.data import DraftsTold, Ran, Report, report_of
 from pipeline.report.page import page_of
+from pipeline.report.reviewing import review_told
+from pipeline.rules import profile_names
 from pipeline.runs import RunRecord, read_record, record_end, recorded_runs, unrecorded_runs
 from pipeline.settings import settings
+from pipeline.sharing import REPORT, read_profile, read_records, read_run, working_on_run
 
 PAGE = "report.html"
 """The page's name in the folder of its run."""
@@ -41,16 +46,35 @@ def find(name: str | None) -> Meant:
 
     Errors: NoReportError where nothing has that name.
     """
+    read_records()
     runs = recorded_runs(settings().runs)
+    if (profile := _profile_of(name, runs)) is not None:
+        read_profile(profile)
+    return _found(name, runs)
+
+
+def _is(name: str | None, folder: Path, record: RunRecord) -> bool:
+    """Say whether a name is that of a run or of its folder; none is that of any run."""
+    return name is None or name in (record.run, folder.name) or Path(name).resolve() == folder.resolve()
+
+
+def _profile_of(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> str | None:
+    """Return the profile whose snapshots a name leads to, None where it is a place, or nothing that is known."""
+    of_runs = [record.profile for folder, record in runs if _is(name, folder, record)]
+    known = {*profile_names(), *(record.profile for _, record in runs)}
+    return of_runs[-1] if of_runs else name if name in known else None
+
+
+def _found(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
     if name is None:
         if not runs:
             raise NoReportError(
                 f"no run with a record in {settings().runs}: `driftline refresh` leaves one{_without()}"
             )
-        return _of_run(runs[-1][0])
+        return _brought(runs[-1][0])
     for folder, record in runs:
-        if name in (record.run, folder.name) or Path(name).resolve() == folder.resolve():
-            return _of_run(folder)
+        if _is(name, folder, record):
+            return _brought(folder)
     path = Path(name)
     snapshot = path if (path / "manifest.json").is_file() else latest(settings().snapshots, name)
     if snapshot is None:
@@ -60,8 +84,17 @@ def find(name: str | None) -> Meant:
         raise NoReportError(
             f"{name}: no run, no snapshot's folder, and no profile with a snapshot; the last runs are {known}"
         )
-    wrote = [folder for folder, _ in runs if _snapshot_of(folder) == snapshot.resolve()]
-    return Meant(wrote[-1] if wrote else None, snapshot)
+    return Meant(_writer_of(snapshot.resolve(), runs), snapshot)
+
+
+def _writer_of(snapshot: Path, runs: Sequence[tuple[Path, RunRecord]]) -> Path | None:
+    """Return the last run that came to a snapshot; runs are read until it is found, since a store may hold many."""
+    for folder, record in reversed(runs):
+        if record.profile == snapshot.parent.name:
+            read_run(folder)
+            if _snapshot_of(folder) == snapshot:
+                return folder
+    return None
 
 
 _NO_RECORD = "has no record (run.json) that can be read, as runs of an older Driftline have none"
@@ -71,6 +104,11 @@ def _without() -> str:
     """Tell of folders of runs that have no record, if there are any."""
     names = unrecorded_runs(settings().runs)
     return f"; {', '.join(names[-3:])}: {_NO_RECORD}" if names else ""
+
+
+def _brought(folder: Path) -> Meant:
+    read_run(folder)
+    return _of_run(folder)
 
 
 def _of_run(folder: Path) -> Meant:
@@ -94,17 +132,21 @@ def report(meant: Meant) -> Report:
     older = _older(meant.snapshot, before) if meant.snapshot else None
     drafts = _drafts(ran.record) if ran else None
     sources = sources_left_out(Lake(settings().lake), ran.record.libraries) if ran else {}
-    return report_of(ran, meant.snapshot, before, older, drafts, sources)
+    review = review_told(settings(), CurationRules.read().annotation)
+    return report_of(ran, meant.snapshot, before, older, drafts, sources, review)
 
 
 def write_report(refresh: Refresh) -> Path | None:
     """Write the page of a run that has come to its end into its folder; None where no record of it began."""
-    record_end(refresh.folder)
-    if read_record(refresh.folder) is None:
-        return None
-    path = refresh.folder / PAGE
-    write_page(report(_of_run(refresh.folder)), path)
-    return path
+    read_records()
+    read_profile(refresh.profile)
+    with working_on_run(refresh.folder, REPORT):
+        record_end(refresh.folder)
+        if read_record(refresh.folder) is None:
+            return None
+        path = refresh.folder / PAGE
+        write_page(report(_of_run(refresh.folder)), path)
+        return path
 
 
 def write_page(told: Report, path: Path) -> None:
@@ -120,8 +162,11 @@ def _refresh(record: RunRecord) -> Refresh:
 def _ran(folder: Path) -> Ran:
     record = read_record(folder)
     assert record is not None
-    counts = counts_of(_refresh(record))
-    return Ran(record, counts, totals(counts), _snapshot_of(folder))
+    refresh = _refresh(record)
+    counts = counts_of(refresh)
+    spent = spent_by(settings().answers, CurationRules.read().models, record.run).run
+    told = failures_of(folder), publication_of(refresh)
+    return Ran(record, counts, totals(counts), _snapshot_of(folder), *told, spent)
 
 
 def _before(record: RunRecord) -> Ran | None:
@@ -133,7 +178,10 @@ def _before(record: RunRecord) -> Ran | None:
         if (one.profile, one.libraries) == (record.profile, record.libraries)
         and (one.began, one.run) < (record.began, record.run)
     ]
-    return _ran(same[-1]) if same else None
+    if not same:
+        return None
+    read_run(same[-1])
+    return _ran(same[-1])
 
 
 def _older(snapshot: Path, before: Ran | None) -> Path | None:

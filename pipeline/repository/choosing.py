@@ -28,6 +28,7 @@ class Chosen:
     import_names: tuple[str, ...] = ()
     licence: str | None = None
     attribution: str | None = None
+    as_of: datetime | None = None
 
     @property
     def id(self) -> str:
@@ -48,6 +49,7 @@ class Chosen:
             release_time=self.release_time,
             requires_python=self.requires_python,
             import_names=self.import_names,
+            as_of=self.as_of,
         )
 
 
@@ -67,6 +69,7 @@ def _of_release(row: Row) -> Chosen:
         tuple(row["import_names"]),
         row["licence"],
         row["attribution"],
+        row.get("as_of"),
     )
 
 

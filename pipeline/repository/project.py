@@ -9,6 +9,7 @@ from typing import Any
 from pipeline.environments import Environment, Sandbox
 from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.tree import Tree
+from pipeline.validation.memory import Memory
 
 ARCHIVE = "driftline-project.tar"
 """The name under which the tree lies in the sandbox's scratch folder."""
@@ -16,13 +17,16 @@ ARCHIVE = "driftline-project.tar"
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project's tree with what it takes to run its tests; `packages` are what is imported from the tree."""
+    """A project's tree with what it takes to run its tests; `packages` are what is imported from the tree, `memory` has
+    what ran before.
+    """
 
     tree: Tree
     packages: tuple[str, ...]
     environment: Environment
     sandbox: Sandbox
     rules: RepositoryRules
+    memory: Memory | None = None
 
     @property
     def sources(self) -> list[str]:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from pipeline.lake import sha256_json
 from pipeline.repository.project import ARCHIVE, Project, Variant, specification
 from pipeline.repository.report import BadReport, TestTrace, Told, read_report
+from pipeline.rules import plain
 from pipeline.terms import Outcome, TestOutcome
 from pipeline.validation import harness
 from pipeline.validation.judging import judge
+from pipeline.validation.memory import remembered, sources_sha256, told_of
 from pipeline.validation.server import Server
 
 _DETAIL = 500
@@ -84,8 +88,33 @@ def run_variants(project: Project, variants: Sequence[Variant], workers: int = 1
 
     Each has a tree and a process of its own, forked from one that has imported pytest where the sandbox has a user for
     the cases; after one that breaks that process the next has another sandbox. Only what the program under test
-    itself cannot write is believed (see `pipeline.validation.inside.guard`).
+    itself cannot write is believed (see `pipeline.validation.inside.guard`). What the project's memory has of the same
+    variant is not run.
     """
+
+    def run(places: list[int]) -> list[TestRun]:
+        return _run_variants(project, [variants[place] for place in places], workers, repeat)
+
+    if project.memory is None:
+        return run(list(range(len(variants))))
+    basis = _basis(project, repeat)
+    keys = [sha256_json([basis, specification(project, one) | {"site_packages": None}]) for one in variants]
+    runs = remembered(project.memory, keys, TestRun, run)
+    return [replace(done, id=variant.id) for done, variant in zip(runs, variants, strict=True)]
+
+
+def _basis(project: Project, repeat: int) -> str:
+    """Return the hash of all that decides how tests come out beside what is asked of a variant."""
+    where = told_of(project.environment), project.sandbox.kind, sha256(project.tree.archive).hexdigest()
+    return sha256_json(["project", _programs(), *where, repeat, plain(project.rules)])
+
+
+@cache
+def _programs() -> list[str]:
+    return [sources_sha256(_INSIDE), sources_sha256(Path(harness.__file__).parent / "inside")]
+
+
+def _run_variants(project: Project, variants: Sequence[Variant], workers: int, repeat: int) -> list[TestRun]:
     shares = [variants[start::workers] for start in range(max(1, min(workers, len(variants))))]
     with ThreadPoolExecutor(len(shares)) as pool:
         done = {

@@ -29,7 +29,7 @@ from pipeline.repository.workshop import Workshop
 from pipeline.terms import EnvironmentOutcome, Outcome, ProjectOutcome, RejectReason, TestOutcome
 
 _TOPIC = "Topic :: "
-_REFUSED = {
+_REFUSED: dict[type[Exception], ProjectOutcome] = {
     TooLarge: ProjectOutcome.TOO_LARGE,
     WrongHash: ProjectOutcome.BAD_ARCHIVE,
     BadArchive: ProjectOutcome.BAD_ARCHIVE,
@@ -123,7 +123,7 @@ def _attempt(chosen: Chosen, row: Row, tree: Tree, workshop: Workshop) -> Traced
         return Traced(row | {"outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": detail[-500:]})
     row["packages"] = tree.packages([*built["import_names"], *chosen.import_names])
     environment = workshop.store.open(built)
-    project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules)
+    project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)
     with ThreadPoolExecutor(workshop.workers) as pool:
         runs = list(pool.map(lambda repeat: _run(project, repeat), range(workshop.rules.repeats)))
     return _judged(row, project, runs)

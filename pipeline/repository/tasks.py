@@ -215,10 +215,11 @@ def _judged(project: Row, one: Candidate, emptied: TestRun, filled: TestRun | No
     if filled.outcome is not Outcome.PASSED or filled.worst is not TestOutcome.PASSED:
         told = f"{_told(one.function)}: its tests come out as {filled.worst} with its own body: {filled.detail or ''}"
         return Reject(one.id, RejectReason.NOT_PROVEN, told[:500])
-    return _task(project, one, tuple(sorted(tests)), worst(emptied.judged[test] for test in tests))
+    return task_row(project, one, tuple(sorted(tests)), worst(emptied.judged[test] for test in tests))
 
 
-def _task(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome) -> Row:
+def task_row(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome) -> Row:
+    """Return the task of a candidate that these tests judge; `emptied` is how they end without its body."""
     function, said = one.function, one.requirement
     first, last = function["signature_first_line"] - 1, function["signature_last_line"]
     code = _code_lines(one)

@@ -10,17 +10,19 @@ from pipeline.repository.project import Project
 from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.sdists import ProjectSources
 from pipeline.terms import EnvironmentOutcome, ProjectOutcome
+from pipeline.validation.memory import Memory
 
 
 @dataclass(frozen=True)
 class Workshop:
-    """Everything that stages need to run projects, `workers` processes at a time."""
+    """Everything that stages need to run projects, `workers` processes at a time; `memory` has what ran before."""
 
     sources: ProjectSources
     store: EnvironmentStore
     sandbox: Sandbox
     rules: RepositoryRules
     workers: int = 1
+    memory: Memory | None = None
 
 
 def open_project(row: Row, workshop: Workshop) -> Project:
@@ -34,4 +36,4 @@ def open_project(row: Row, workshop: Workshop) -> Project:
     asked = ("python", "lock_id", "lock", "import_names")
     built = {name: row[name] for name in asked} | {"library": row["project"], "version": row["version"]}
     environment = workshop.store.open(built | {"outcome": EnvironmentOutcome.BUILT})
-    return Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules)
+    return Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)

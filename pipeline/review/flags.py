@@ -1,48 +1,45 @@
-"""The review stage: flags on instances that a person should look at."""
+"""The review stage: flags on instances of every family that a person should look at."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.drafting import DraftingRules, find_names
 from pipeline.lake import Output, Row, content_id, holding_at, sha256_text
 from pipeline.lifecycle.documented import contradiction_of
+from pipeline.review.alike import alike_elsewhere
 from pipeline.review.proof import Runs, followers, prove
 from pipeline.review.rules import FlagRules, Switch
-from pipeline.terms import Agreement, ChangeKind, Direction, FlagKind, MigrationBasis, Outcome, Same
-from pipeline.validation.runs import subjects_of
+from pipeline.review.subjects import Subject, Subjects, Tables
+from pipeline.terms import Agreement, ChangeKind, Direction, Family, FlagKind, MigrationBasis, Outcome, Same
 
 _GUESSED = {ChangeKind.RENAMED, ChangeKind.MOVED}
+_DESCRIBED = frozenset({Family.CONTROLLED, Family.FUNCTION})
+_TAGGED = frozenset({Family.COMPLETION, Family.MIGRATION})
 
 
-def flags_stage(
-    completions: Sequence[Row],
-    migrations: Sequence[Row],
-    drafts: Sequence[Row],
-    refused_drafts: Sequence[Row],
-    releases: Sequence[Row],
-    changes: Sequence[Row],
-    verdicts: Sequence[Row],
-    snippets: Sequence[Row],
-    directives: Sequence[Row],
-    rules: FlagRules,
-    judgements: Sequence[Row] = (),
-) -> Output:
-    """Make the table `flags` of a library; the unit is an instance, and every one comes through."""
+def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], drafting: DraftingRules) -> Output:
+    """Make the table `flags` of a library from the tables READS; the unit is an instance, and every one comes through.
+
+    `fails` are the outcomes that prove that code is not right for a version; `drafting` knows how names are spelled.
+    """
+    subjects = list(Subjects(tables, fails))
     facts = _Facts(
-        drafts={row["subject_id"]: row for row in drafts},
-        refused={row["subject_id"]: row for row in refused_drafts},
-        changes={row["id"]: row for row in changes},
-        snippets={row["id"]: row for row in snippets},
-        following=followers(releases),
-        runs=Runs(verdicts),
-        contradicted=_contradicted(directives),
-        guesses={(row["path"], row["new"]): row for row in changes if _is_guess(row, rules)},
-        judgements={row["change_id"]: row for row in judgements if row["change_id"]},
+        drafts={row["subject_id"]: row for row in tables["drafts"]},
+        refused={row["subject_id"]: row for row in tables["refused_drafts"]}
+        | {row["function_id"]: row for row in tables["refused_functions"] if row["function_id"]},
+        changes={row["id"]: row for row in tables["changes"]},
+        following=followers(tables["releases"]),
+        runs=Runs(tables["verdicts"]),
+        contradicted=_contradicted(tables["directives"]),
+        alike=alike_elsewhere(subjects, rules.near_duplicate) if rules.near_duplicate.enabled else {},
+        drafting=drafting,
+        guesses={(row["path"], row["new"]): row for row in tables["changes"] if _is_guess(row, rules)},
+        judgements={row["change_id"]: row for row in tables["judgements"] if row["change_id"]},
     )
-    instances = [*completions, *migrations]
-    flags = [_flag(row, kind, seen) for row in instances for kind, seen in _findings(row, facts, rules)]
-    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen=len(instances), made=len(instances))
+    flags = [_flag(subject.row, kind, seen) for subject in subjects for kind, seen in _findings(subject, facts, rules)]
+    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen=len(subjects), made=len(subjects))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,21 +47,23 @@ class _Facts:
     """What is known about a library's instances, by id.
 
     `following` is the release after each, `contradicted` the directives that contradict what was found, by path;
-    `guesses` are renames and moves that nobody is sure of, by both paths, `judgements` what a model says, by change.
+    `alike` says where almost the same code stands, `guesses` are renames and moves that nobody is sure of, by both
+    paths, `judgements` what a model says, by change.
     """
 
     drafts: Mapping[str, Row]
     refused: Mapping[str, Row]
     changes: Mapping[str, Row]
-    snippets: Mapping[str, Row]
     following: Mapping[str, str]
     runs: Runs
     contradicted: Mapping[str, Sequence[Row]]
+    alike: Mapping[str, str]
+    drafting: DraftingRules
     guesses: Mapping[tuple[str, str], Row]
     judgements: Mapping[str, Row]
 
     def change_of(self, instance: Row) -> Row | None:
-        return self.changes.get(instance["change_id"] or "")
+        return self.changes.get(instance.get("change_id") or "")
 
     def said_of(self, change: Row) -> str | None:
         """Return what a model says of a guess, a value of Same; None where it was not asked."""
@@ -80,38 +79,45 @@ def _contradicted(directives: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def _findings(instance: Row, facts: _Facts, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
-    """Yield what is in doubt about an instance, and the evidence."""
+def _findings(subject: Subject, facts: _Facts, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
+    """Yield what is in doubt about an instance, and the evidence; the audit draws of those where nothing is."""
+    found = False
     for kind, find in _FINDERS.items():
         switch: Switch = getattr(rules, kind.value)
-        if switch.enabled and (seen := find(instance, facts, rules)):
+        if switch.enabled and (seen := find(subject, facts, rules)):
+            found = True
             yield kind, seen
+    if rules.audit.enabled and not found and (drawn := _audit(subject, rules)):
+        yield FlagKind.AUDIT, drawn
 
 
-def _licence_unclear(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    sides = [instance["snippet_id"], instance.get("target_snippet_id")]
-    unclear = (facts.snippets[side] for side in sides if side and facts.snippets[side]["licence"] is None)
-    return next((f"no SPDX expression for {row['place']}" for row in unclear), None)
+def _licence_unclear(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    return next((f"no SPDX expression for {place}" for licence, place in subject.licences if licence is None), None)
 
 
-def _description_redacted(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    draft = facts.drafts.get(instance["id"])
+def _description_redacted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    if subject.family in _DESCRIBED:
+        return subject.row["description"] if subject.row["redacted"] else None
+    draft = facts.drafts.get(subject.row["id"])
     return draft["text"] if draft and draft["redacted"] else None
 
 
-def _no_description(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    return None if instance["id"] in facts.drafts else f"no sentence in the docstring of {instance['path']}"
+def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    missing = subject.drafted and subject.row["id"] not in facts.drafts
+    return f"no sentence in the docstring of {subject.row['path']}" if missing else None
 
 
-def _label_contradicted(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    following = facts.following.get(instance["version"])
-    return prove(instance, facts.change_of(instance), following, facts.runs, ()).contradiction
+def _label_contradicted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    if subject.family not in _TAGGED:
+        return None
+    following = facts.following.get(subject.row["version"])
+    return prove(subject.row, facts.change_of(subject.row), following, facts.runs, ()).contradiction
 
 
-def _rename_unsure(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    change = facts.change_of(instance)
+def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    change = facts.change_of(subject.row)
     if change is None or not _is_guess(change, rules):
-        change = _guess_below(instance, facts)
+        change = _guess_below(subject.row, facts)
         if change is None or facts.said_of(change) != Same.NO:
             return None
     if facts.said_of(change) == Same.YES and rules.rename_unsure.settled_by_model:
@@ -139,36 +145,66 @@ def _guess_below(instance: Row, facts: _Facts) -> Row | None:
     return facts.guesses[old, new]
 
 
-def _not_discriminating(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    target = instance.get("target_version")
-    subject = subjects_of(instance)[0] if target else instance["snippet_id"]
-    if facts.runs.outcome(subject, target) != Outcome.PASSED:
-        return None
-    return f"the code for {instance['version']} passes in {target}"
+def _not_discriminating(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    return subject.undecided
 
 
-def _too_long(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    codes = [instance[column] for column in ("code", "source_code", "target_code") if column in instance]
-    lines = max(len(code.splitlines()) for code in codes)
+def _too_long(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    lines = max((len(code.splitlines()) for code in subject.codes), default=0)
     return f"{lines} lines" if lines > rules.too_long.max_lines else None
 
 
-def _draft_rejected(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    refused = facts.refused.get(instance["id"])
+def _draft_rejected(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    refused = facts.refused.get(subject.row["id"])
     return f"{refused['model']}, {refused['tries']} tries: {refused['problem']}" if refused else None
 
 
-def _documentation_disagrees(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    stated = holding_at(facts.contradicted.get(instance["path"], ()), instance["version"])
+def _documentation_disagrees(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    stating = facts.contradicted.get(subject.row["path"], ()) if "versicode_tag" in subject.row else ()
+    stated = holding_at(stating, subject.row["version"])
     return "; ".join(sorted(contradiction_of(row) for row in stated)) or None
 
 
-def _audit(instance: Row, facts: _Facts, rules: FlagRules) -> str | None:
-    drawn = int(sha256_text(f"{rules.audit.seed} {instance['id']}")[:8], 16) / 16**8
+def _version_weak(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    weak = (row for row in subject.snippets if row["version_evidence"] in rules.version_weak.evidence)
+    return next((f"{row['version_evidence']}: {row['stated'] or row['place']}" for row in weak), None)
+
+
+def _answer_leaks(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    for name in subject.names:
+        letters = _letters(name)
+        if len(letters) < rules.answer_leaks.min_letters:
+            continue
+        for text in subject.shown:
+            # Looked at closely only where the letters are there at all, which is rare.
+            if letters in _letters(text) and (spans := find_names(text, (name,), facts.drafting)):
+                return f"{text[slice(*spans[0])]!r} is left to read of {name}"
+    return None
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _near_duplicate(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    return facts.alike.get(subject.row["id"])
+
+
+def _flaky(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    flaky = sorted(
+        f"{run['role']} in {run['version']}: {(run['detail'] or '').partition(chr(10))[0]}"
+        for run in subject.runs
+        if run["outcome"] == Outcome.FLAKY
+    )
+    return flaky[0] if flaky else None
+
+
+def _audit(subject: Subject, rules: FlagRules) -> str | None:
+    drawn = int(sha256_text(f"{rules.audit.seed} {subject.row['id']}")[:8], 16) / 16**8
     return f"drawn with share {rules.audit.share}" if drawn < rules.audit.share else None
 
 
-_FINDERS: Mapping[FlagKind, Callable[[Row, _Facts, FlagRules], str | None]] = {
+_FINDERS: Mapping[FlagKind, Callable[[Subject, _Facts, FlagRules], str | None]] = {
     FlagKind.LICENCE_UNCLEAR: _licence_unclear,
     FlagKind.DESCRIPTION_REDACTED: _description_redacted,
     FlagKind.NO_DESCRIPTION: _no_description,
@@ -178,7 +214,10 @@ _FINDERS: Mapping[FlagKind, Callable[[Row, _Facts, FlagRules], str | None]] = {
     FlagKind.TOO_LONG: _too_long,
     FlagKind.DRAFT_REJECTED: _draft_rejected,
     FlagKind.DOCUMENTATION_DISAGREES: _documentation_disagrees,
-    FlagKind.AUDIT: _audit,
+    FlagKind.VERSION_WEAK: _version_weak,
+    FlagKind.ANSWER_LEAKS: _answer_leaks,
+    FlagKind.NEAR_DUPLICATE: _near_duplicate,
+    FlagKind.FLAKY: _flaky,
 }
 
 

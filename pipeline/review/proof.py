@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 
 from pipeline.lake import Row
@@ -16,7 +17,15 @@ class Runs:
     """The verdicts of a library, looked up by what ran (a snippet's id or, for a probe, an API path) and version."""
 
     def __init__(self, verdicts: Iterable[Row]) -> None:
-        self._rows = {(row["subject_id"], row["version"]): row for row in sorted(verdicts, key=lambda row: row["id"])}
+        self._rows: MutableMapping[tuple[str, str], Row] = {
+            (row["subject_id"], row["version"]): row for row in sorted(verdicts, key=lambda row: row["id"])
+        }
+
+    def over(self, rows: Iterable[Row]) -> Runs:
+        """Return these runs with those of edited code in the place of those of the same subject and version."""
+        runs = Runs(())
+        runs._rows = ChainMap({(row["subject"], row["version"]): row for row in rows}, self._rows)
+        return runs
 
     def of(self, subject_id: str, version: str | None) -> Row | None:
         """Return the verdict, or None where it was not run."""
@@ -30,7 +39,7 @@ class Runs:
     def seen(self, path: str, version: str | None) -> Seen | None:
         """Return what a probe saw at a path, or None where it was not run or did not find it."""
         row = self.of(path, version)
-        return Seen.read(row["seen"]) if row and row["seen"] else None
+        return Seen.read(row["seen"]) if row and row.get("seen") else None
 
 
 @dataclass(frozen=True, slots=True)

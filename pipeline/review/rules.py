@@ -5,6 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from pipeline.rules import Rule
+from pipeline.snippets.found_rules import DuplicateRules
+from pipeline.terms import VersionEvidence
 
 
 class Switch(Rule):
@@ -26,6 +28,24 @@ class LengthRules(Switch):
     max_lines: int = Field(ge=1)
 
 
+class VersionRules(Switch):
+    """What says too little of the version that code is for."""
+
+    evidence: frozenset[VersionEvidence]
+
+
+class LeakRules(Switch):
+    """Which names are looked for, by their words, in what is shown; shorter ones are common words."""
+
+    min_letters: int = Field(ge=2)
+
+
+class AlikeRules(Switch, DuplicateRules):
+    """When code of two sources is almost the same; what has fewer tokens is not compared."""
+
+    min_tokens: int = Field(ge=1)
+
+
 class AuditRules(Switch):
     """How much is drawn at random."""
 
@@ -45,4 +65,8 @@ class FlagRules(Rule):
     too_long: LengthRules
     draft_rejected: Switch
     documentation_disagrees: Switch
+    version_weak: VersionRules
+    answer_leaks: LeakRules
+    near_duplicate: AlikeRules
+    flaky: Switch
     audit: AuditRules

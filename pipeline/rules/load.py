@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,8 +39,7 @@ def load(path: Path, model: type[Model]) -> Model:
     if not path.is_file():
         raise RuleError(f"{path.name}: no such rule file in {path.parent}")
     try:
-        node = yaml.compose(path.read_text(encoding="utf-8"), Loader=_Loader)
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)  # noqa: S506 - a SafeLoader
+        node, data = _read(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RuleError(f"{path.name}: not YAML: {error}") from None
     try:
@@ -52,7 +52,21 @@ def load(path: Path, model: type[Model]) -> Model:
         raise RuleError("\n".join(lines)) from None
 
 
-class _Loader(yaml.SafeLoader):
+@lru_cache(maxsize=256)
+def _read(text: str) -> tuple[yaml.Node | None, object]:
+    """Return what YAML says, with its nodes, which know their lines; models copy what they take of it.
+
+    A refresh asks for every rule file many times, and reading YAML takes longer than most stages of a small library.
+    """
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        return node, loader.construct_document(node) if node is not None else None
+    finally:
+        loader.dispose()
+
+
+class _Loader(yaml.CSafeLoader):
     """SafeLoader that refuses the same key twice, which YAML would resolve silently to the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:

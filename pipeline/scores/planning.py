@@ -47,16 +47,17 @@ class Sources:
     settings: Any
 
     @classmethod
-    def read(cls, snapshot: Path, settings: Any) -> Sources:
-        """Read them from a snapshot.
+    def read(cls, snapshot: Path, settings: Any, library: str | None = None) -> Sources:
+        """Read them from a snapshot, all of them or those of a library.
 
         Errors: SnapshotError.
         """
-        examples = [row for file in ("snippets", "rewrites") for row in rows_of(snapshot, file, _EXAMPLE)]
+        pieces = ("snippets", "rewrites")
+        examples = [row for file in pieces for row in rows_of(snapshot, file, _EXAMPLE, library=library)]
         files = ("environments", "problem_environments", "function_environments")
-        environments = [row for file in files for row in rows_of(snapshot, file, _ENVIRONMENT)]
+        environments = [row for file in files for row in rows_of(snapshot, file, _ENVIRONMENT, library=library)]
         by_lock = {row["lock_id"]: row for row in environments if row["lock_id"]}
-        projects = {row["id"]: row for row in rows_of(snapshot, "projects", _PROJECT)}
+        projects = {row["id"]: row for row in rows_of(snapshot, "projects", _PROJECT, library=library)}
         return cls({row["id"]: row for row in examples}, by_lock, projects, settings)
 
     def example(self, of: str) -> Row:

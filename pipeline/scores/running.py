@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.crawl import BadAnswer, NotFound, Unreachable
@@ -61,10 +61,18 @@ def run_samples(
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
     found.runs = len(new)
+    run_planned(new, sources, runners, file, tell)
+    for answered, runs in planned.items():
+        _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
+    return found
+
+
+def run_planned(runs: Collection[Run], sources: Sources, runners: Runners, file: RunFile, tell: Tell) -> None:
+    """Run what was planned, an environment or project at a time; how each came out is kept in the file."""
     done = 0
-    for (where, in_project), group in _by_place(new).items():
+    for (where, in_project), group in _by_place(runs).items():
         row = (sources.projects if in_project else sources.environments).get(where)
-        tell(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(new))
+        tell(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(runs))
         run_group = _run_in_project if in_project else _run_in_environment
         try:
             run_group(row, group, runners, file)
@@ -72,9 +80,6 @@ def run_samples(
             left = [run for run in group if run.key not in file.outcomes]
             _give_up(left, error, file, Outcome.HARNESS_ERROR)
         done += len(group)
-    for answered, runs in planned.items():
-        _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
-    return found
 
 
 def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources) -> list[Run]:

@@ -80,6 +80,7 @@ class RunFile:
             try:
                 found = json.loads(line)
                 self.outcomes[str(found["key"])] = known[found["outcome"]]
+                self.details[str(found["key"])] = str(found.get("detail") or "")
             except (ValueError, KeyError, TypeError):
                 continue
         if line and not line.endswith(b"\n"):

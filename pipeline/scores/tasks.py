@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.lake import Row, read_parquet
@@ -173,8 +174,12 @@ def _with_completions(snapshot: Path, contexts: list[Row], facets: Iterable[Face
     return [by_id.get(row["completion_id"], {}) | row for row in contexts]
 
 
-def rows_of(snapshot: Path, file: str, needed: Collection[str], others: Iterable[str] = ()) -> list[Row]:
+def rows_of(
+    snapshot: Path, file: str, needed: Collection[str], others: Iterable[str] = (), library: str | None = None
+) -> list[Row]:
     """Read columns of a table of a snapshot: those needed, and of the others those that it has; [] without the table.
+
+    All rows, or those of one library.
 
     Errors: SnapshotError where a needed one is not there.
     """
@@ -186,7 +191,8 @@ def rows_of(snapshot: Path, file: str, needed: Collection[str], others: Iterable
         if missing := sorted(set(needed) - has):
             problem = f"no column {', '.join(missing)}: it was written by another version of driftline"
             raise SnapshotError(f"{path}: {problem}; score with that version, or publish the snapshot again")
-        return read_parquet(path, columns=list(dict.fromkeys([*needed, *(name for name in others if name in has)])))
+        columns = list(dict.fromkeys([*needed, *(name for name in others if name in has)]))
+        return read_parquet(path, pc.field("library") == library if library else None, columns)
     except (pa.ArrowException, OSError) as error:
         raise SnapshotError(f"{path}: not a Parquet file that can be read: {error}") from None
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rensa import RMinHash, RMinHashLSH  # type: ignore[import-untyped]
-
 from pipeline.snippets.found_rules import FoundRules
+from pipeline.snippets.likeness import Likeness, tokens
 from pipeline.terms import RejectReason
-
-_ASIDE = re.compile(r"(?m)^\s*(?:#|//|import\b|from\b.*\bimport\b).*$")
-_TOKEN = re.compile(r"\w+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,58 +32,33 @@ class Library:
         self._kept: list[Known] = []
         self._same: dict[str, list[int]] = {}
         self._examples: Counter[tuple[str, str]] = Counter()
-        alike = rules.duplicates
-        self._alike: RMinHashLSH = RMinHashLSH(alike.similarity, alike.permutations, alike.bands)
+        self._alike = Likeness(rules.duplicates)
 
     def add(self, known: Known) -> None:
         """Take a snippet that stays whatever is there."""
-        tokens = _tokens(known.code)
-        self._keep(known, tokens, self._sketch(tokens))
+        self._keep(known, tokens(known.code))
 
     def offer(self, known: Known, origin: str) -> frozenset[str] | tuple[RejectReason, str]:
         """Keep a snippet and return the APIs that it is an example of, or return why it is not needed."""
-        tokens = _tokens(known.code)
-        sketch = self._sketch(tokens)
-        if same := self._shown(self._same.get(" ".join(tokens), ()), known):
+        code = tokens(known.code)
+        if same := self._shown(self._same.get(" ".join(code), ()), known):
             return RejectReason.DUPLICATE, f"the same code stands at {same.place}"
-        near = sorted(number for number in self._alike.query(sketch) if self._near(tokens, self._kept[number]))
-        if other := self._shown(near, known):
+        if other := self._shown(self._alike.near(code), known):
             return RejectReason.NEAR_DUPLICATE, f"almost the same code stands at {other.place}"
         new = frozenset(path for path in known.paths if not self._full(origin, path))
         if known.paths and not new:
             return RejectReason.OVER_QUOTA, f"{origin} shows {', '.join(sorted(known.paths))} already"
         self._examples.update((origin, path) for path in new)
-        self._keep(known, tokens, sketch)
+        self._keep(known, code)
         return new
 
     def _full(self, origin: str, path: str) -> bool:
         return self._examples[origin, path] >= self._rules.max_per_api_and_origin
 
-    def _keep(self, known: Known, tokens: Sequence[str], sketch: RMinHash) -> None:
-        self._alike.insert(len(self._kept), sketch)
-        self._same.setdefault(" ".join(tokens), []).append(len(self._kept))
+    def _keep(self, known: Known, code: Sequence[str]) -> None:
+        self._alike.add(len(self._kept), code)
+        self._same.setdefault(" ".join(code), []).append(len(self._kept))
         self._kept.append(known)
 
     def _shown(self, numbers: Sequence[int], known: Known) -> Known | None:
         return next((self._kept[number] for number in numbers if known.paths <= self._kept[number].paths), None)
-
-    def _near(self, tokens: Sequence[str], other: Known) -> bool:
-        """Compare for certain what the sketches say is alike."""
-        mine, theirs = set(self._runs(tokens)), set(self._runs(_tokens(other.code)))
-        return len(mine & theirs) >= self._rules.duplicates.similarity * len(mine | theirs)
-
-    def _sketch(self, tokens: Sequence[str]) -> RMinHash:
-        sketch = RMinHash(self._rules.duplicates.permutations, self._rules.duplicates.seed)
-        sketch.update(list(self._runs(tokens)))
-        return sketch
-
-    def _runs(self, tokens: Sequence[str]) -> Iterator[str]:
-        """Yield the runs of tokens of a text, or all of it where it is shorter than one."""
-        run = self._rules.duplicates.run
-        for start in range(max(len(tokens) - run, 0) + 1):
-            yield " ".join(tokens[start : start + run])
-
-
-def _tokens(code: str) -> list[str]:
-    """Return the words and signs of code, without imports, comments on lines of their own, and layout."""
-    return _TOKEN.findall(_ASIDE.sub("", code))

@@ -8,6 +8,7 @@ from pipeline.house import House
 from pipeline.lake import Stage
 from pipeline.stages.analysis import analysis, collection
 from pipeline.stages.families import families
+from pipeline.stages.gates import gates
 from pipeline.stages.proof import proof
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -26,18 +27,19 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "validation",
         "migrated_code",
         "judgements",
-        "review",
-        "gate",
         "problems",
-        "problems_gate",
         "functions",
+        "projects",
+        "repository_tasks",
+        "scenes",
+        "review",
+        "reviews",
+        "gate",
+        "problems_gate",
         "functions_gate",
         "controlled_gate",
         "contexts",
-        "projects",
-        "repository_tasks",
         "repository_gate",
-        "scenes",
         "scenes_gate",
     ),
 }
@@ -49,4 +51,7 @@ A task costs more than a second before it does any work, so the short stages of 
 
 def stages_of(house: House) -> dict[str, Stage]:
     """Return all stages by name, in the order in which data flows."""
-    return {stage.name: stage for stage in (*collection(house), *analysis(house), *proof(house), *families(house))}
+    return {
+        stage.name: stage
+        for stage in (*collection(house), *analysis(house), *proof(house), *families(house), *gates(house))
+    }

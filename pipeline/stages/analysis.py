@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
 
 from pipeline.contexts import controlled_stage
 from pipeline.crawl.documentation.stage import api_documents_stage
 from pipeline.drafting import drafting_stage
 from pipeline.house import House
+from pipeline.house.model import writer
+from pipeline.house.reading import crawl, follow_lives, gather, read_sites, read_surfaces
 from pipeline.instances import instances_stage
-from pipeline.lake import Lake, Output, Stage
+from pipeline.lake import Stage
 from pipeline.lifecycle import directives_stage
 from pipeline.rules import plain
 from pipeline.snippets import snippets_stage
@@ -20,13 +22,9 @@ from pipeline.usage import usage_stage
 
 def collection(house: House) -> Iterator[Stage]:
     """Yield the stages that look at the outside world each time, and add to what is in the lake."""
-
-    def crawl(lake: Lake, library: str, _: Any) -> Output:
-        return house.crawl(library, lake.read("releases", library))
-
-    yield Stage("crawl", 1, (), ("releases",), lambda: None, crawl)
-    yield Stage("gather", 1, (), ("found",), lambda: None, house.gather)
-    yield Stage("sites", 1, (), ("site_documents",), lambda: None, house.read_sites)
+    yield Stage("crawl", 1, (), ("releases",), lambda: None, partial(crawl, house))
+    yield Stage("gather", 1, (), ("found",), lambda: None, partial(gather, house))
+    yield Stage("sites", 1, (), ("site_documents",), lambda: None, partial(read_sites, house))
 
 
 def analysis(house: House) -> Iterator[Stage]:
@@ -38,7 +36,7 @@ def analysis(house: House) -> Iterator[Stage]:
         ("releases",),
         ("symbols", "importable", "documents"),
         lambda: plain(rules.of_lives),
-        house.read_surfaces,
+        partial(read_surfaces, house),
     )
     yield Stage(
         "lifecycle",
@@ -46,7 +44,7 @@ def analysis(house: House) -> Iterator[Stage]:
         ("releases", "symbols", "importable"),
         ("changes", "lifecycles"),
         lambda: plain([rules.of_lives, rules.lifecycle]),
-        house.follow_lives,
+        partial(follow_lives, house),
     )
     yield declared(
         "directives",
@@ -112,7 +110,7 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="drafts refused_drafts",
         depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
         run=lambda **tables: drafting_stage(
-            **tables, rules=rules.drafting, writer=house.writer(rules.drafts.description)
+            **tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)
         ),
         version=3,
     )
@@ -131,7 +129,7 @@ def analysis(house: House) -> Iterator[Stage]:
             **tables,
             tagging=rules.lifecycle,
             rules=rules.contexts.controlled,
-            writer=house.writer(rules.drafts.description),
+            writer=writer(house, rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
         version=2,

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
-from pipeline.environments import (
-    discover,
-)
+from pipeline.environments import discover
 from pipeline.house import House
+from pipeline.house.model import requirements
+from pipeline.house.running import make_functions, make_problems, make_scenes, trace_projects
 from pipeline.lake import Stage
-from pipeline.publish import (
-    functions_gate_stage,
-    problems_gate_stage,
-    repository_gate_stage,
-    scenes_gate_stage,
-)
 from pipeline.repository import repository_tasks_stage
 from pipeline.stages.declaring import declared
 
 
 def families(house: House) -> Iterator[Stage]:
-    """Yield the stages of projects, repository tasks, scenes, problems and functions, with their gates."""
+    """Yield the stages of projects, repository tasks, scenes, problems and functions."""
     rules = house.rules
     yield declared(
         "projects",
@@ -33,7 +28,7 @@ def families(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=house.trace_projects,
+        run=partial(trace_projects, house),
         version=2,
     )
     yield declared(
@@ -41,30 +36,16 @@ def families(house: House) -> Iterator[Stage]:
         reads="projects traced_functions reaches project_files",
         writes="repository_tasks",
         depends=lambda: [rules.repository, *house.by_model(rules.drafts.requirement)],
-        run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=house.requirements()),
+        run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=requirements(house)),
         version=2,
-    )
-    yield declared(
-        "repository_gate",
-        reads="repository_tasks projects",
-        writes="published_repository_tasks",
-        depends=lambda: rules.quality,
-        run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality),
     )
     yield declared(
         "scenes",
         reads="projects project_files traced_functions reaches",
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository],
-        run=house.make_scenes,
+        run=partial(make_scenes, house),
         version=3,
-    )
-    yield declared(
-        "scenes_gate",
-        reads="scenes projects project_files",
-        writes="published_scenes",
-        depends=lambda: rules.quality,
-        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality),
     )
     yield declared(
         "problems",
@@ -80,16 +61,8 @@ def families(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=house.make_problems,
+        run=partial(make_problems, house),
         version=8,
-    )
-    yield declared(
-        "problems_gate",
-        reads="problems problem_runs snippets releases published_changes",
-        writes="published_problems",
-        depends=lambda: [rules.quality, rules.problems],
-        run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
-        version=4,
     )
     yield declared(
         "functions",
@@ -109,16 +82,6 @@ def families(house: House) -> Iterator[Stage]:
             rules.of_environments,
             [interpreter.python for interpreter in discover()],
         ],
-        run=house.make_functions,
+        run=partial(make_functions, house),
         version=2,
-    )
-    yield declared(
-        "functions_gate",
-        reads="functions function_runs refused_functions snippets published_changes",
-        writes="published_functions",
-        depends=lambda: [rules.quality, rules.functions, rules.masking],
-        run=lambda **tables: functions_gate_stage(
-            **tables, rules=rules.quality, least=rules.functions, masking=rules.masking
-        ),
-        version=3,
     )

@@ -47,6 +47,10 @@ def _put_into_class(body: list[ast.stmt], owner: list[str], name: str, value: as
 
 def decorated(body: list[ast.stmt]) -> list[ast.stmt]:
     """Write `name = decorator(name)`, below what defines the name, as the decorator that it is (PEP 318)."""
+    assigned = [s.targets[0] for s in body if type(s) is ast.Assign and type(s.value) is ast.Call]
+    names = {target.id for target in assigned if type(target) is ast.Name}
+    if not any(statement.name in names for statement in body if isinstance(statement, _Definition)):
+        return body
     kept: list[ast.stmt] = []
     known: dict[str, _Definition] = {}
     for statement in body:

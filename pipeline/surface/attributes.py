@@ -19,6 +19,7 @@ SET_OUTSIDE_INIT = "set-outside-init"
 _IMPLICIT_CLASSMETHODS = frozenset({"__init_subclass__", "__class_getitem__"})
 
 _BEFORE = (", ", "= ", ": ")
+_OPENING = ("(", "[")
 _NEW = ("__new__",)
 _CLOSED = (") = ", "] = ")
 # targets over several lines end in one that may have more of them: `parents, self.n_leaves_) = …`
@@ -89,37 +90,44 @@ def _set_on(owner: str, label: str, body: Body) -> _Set | None:
     text = body.text
     if f"{owner}." not in text:
         return None
-    start, end = body.span
-    names = body.search(_assignment(owner))
-    sure = "" in names or _sets_later(owner, text, start, end) or _sets_last(text, start, end)
+    names, sure = _looked_for(owner, text, *body.span)
+    sure = sure or _sets_last(text, *body.span)
     if not names and not sure:
         return None
     stated = list(_stated(body.statements, owner)) if sure or body.search(_another(owner)) else None
-    return _Set(label, [name for name in names if name], stated, sure)
+    return _Set(label, names, stated, sure)
+
+
+def _looked_for(owner: str, text: str, start: int, end: int) -> tuple[list[str], bool]:
+    """Return the names that lines plainly set, and whether more may be set in another way, as in `x, self.y = …`."""
+    names: list[str] = []
+    sure = False
+    for found in _assignment(owner).finditer(text, start, end):
+        place = found.start()
+        before = text[text.rfind("\n", 0, place) + 1 : place]
+        first = before.strip(" \t")
+        if before and not first:
+            names += [found["name"]] if found["plain"] else []
+            sure = sure or bool(found["many"] or found["annotated"])
+        elif first in _OPENING and before.endswith(first):
+            sure = sure or bool(found["many"])
+        sure = sure or (text.startswith(_BEFORE, place - 2) and bool(_later_target(owner).match(text, place)))
+    return names, sure
 
 
 @functools.lru_cache(maxsize=256)
 def _assignment(owner: str) -> re.Pattern[str]:
-    """Return a pattern of lines that may set attributes; its group is the name where one is set plainly."""
-    one = rf"{owner}\.([A-Za-z]\w*)[ \t]*=(?!=)"
-    first_of_many = rf"[(\[]?{owner}\.[A-Za-z]\w*[ \t]*,.*(?:=(?!=)|\\\n)"
-    annotated = rf"{owner}\.[A-Za-z]\w*[ \t]*:[ \t]*\w"
-    return re.compile(rf"\n[ \t]+(?:{one}|{first_of_many}|{annotated})")
-
-
-def _sets_later(owner: str, text: str, start: int, end: int) -> bool:
-    """Return whether attributes may be set that do not begin their line, as in `x, self.y = …`."""
-    return any(
-        pattern.match(text, place)
-        for word, pattern in _later_targets(owner)
-        for place in find_all(text, word, start, end)
-    )
+    """Return a pattern of an owner of which an attribute may be set, by what follows: many are found, few are meant."""
+    plain = r"(?P<plain>[ \t]*=(?!=))"
+    first_of_many = r"(?P<many>[ \t]*,.*(?:=(?!=)|\\\n))"
+    annotated = r"(?P<annotated>[ \t]*:[ \t]*\w)"
+    return re.compile(rf"{owner}\.(?=(?P<name>[A-Za-z]\w*)(?:{plain}|{first_of_many}|{annotated}|[^\n(=]*=(?!=)))")
 
 
 @functools.lru_cache(maxsize=256)
-def _later_targets(owner: str) -> list[tuple[str, re.Pattern[str]]]:
-    target = rf"{owner}\.[A-Za-z]\w*[^\n(=]*=(?!=)"
-    return [(f"{before}{owner}.", re.compile(before + target)) for before in _BEFORE]
+def _later_target(owner: str) -> re.Pattern[str]:
+    """Return a pattern of a target that does not begin its line."""
+    return re.compile(rf"{owner}\.[A-Za-z]\w*[^\n(=]*=(?!=)")
 
 
 def _sets_last(text: str, start: int, end: int) -> bool:

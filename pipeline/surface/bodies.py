@@ -11,7 +11,6 @@ import functools
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from pipeline.surface.records import Definition
@@ -65,13 +64,13 @@ class Body:
         """The lines of the text."""
         return self.text.split("\n")
 
-    @cached_property
+    @property
     def documented(self) -> bool:
         """Whether there is a docstring."""
         first = self.node.body[0]
         return isinstance(first, ast.Expr) and text_of(first.value) is not None
 
-    @cached_property
+    @property
     def first_line(self) -> int:
         """The number (from 0) of the line where the body begins, after the docstring.
 
@@ -80,7 +79,7 @@ class Body:
         first = self.node.body[0]
         return (first.end_lineno or first.lineno) if self.documented else _header_end(self.node, self.lines)
 
-    @cached_property
+    @property
     def last_line(self) -> int:
         """The number (from 1) of the last line."""
         return self.node.end_lineno or self.node.lineno
@@ -88,12 +87,11 @@ class Body:
     @cached_property
     def span(self) -> tuple[int, int]:
         """Where the body begins and ends in the text, without its docstring."""
-        ends = list(accumulate(map(len, self.lines[: self.last_line])))
+        line, last = self.first_line, self.last_line
         # each line before has a newline too
-        end = ends[-1] + self.last_line - 1
-        line = self.first_line
-        if line < self.last_line:
-            return ends[line - 1] + line, end
+        end = sum(map(len, self.lines[:last])) + last - 1
+        if line < last:
+            return end - sum(map(len, self.lines[line:last])) - (last - line - 1), end
         first = self.node.body[-1]
         if text_of(getattr(first, "value", None)) is not None:
             return end, end

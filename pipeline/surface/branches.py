@@ -20,21 +20,23 @@ _SETTLED = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Expr, ast.AnnAs
 """Statements that bind the same names on every branch."""
 
 
-def settle_branches(tree: ast.Module, rules: SurfaceRules) -> None:
+def settle_branches(tree: ast.Module, rules: SurfaceRules, *, sets: bool = True) -> None:
     """Rewrite a module in place so that each name is bound once: by the branch that runs.
 
     A binding in an `except` handler is renamed with the suffix ALTERNATIVE, as one that may not be there; the
     branch of an `if` that cannot run is dropped; `a, b = x, y` becomes one assignment per name; `Class.name = value`
     goes into the class, `name = decorator(name)` above the definition; loops are dropped; a name that is deleted is
-    not bound.
+    not bound. With `sets` the module may call `setattr`.
     """
     # loops are gone once settled
-    calls = calls_of(tree.body)
+    calls = calls_of(tree.body) if sets else []
     tree.body = _settle(tree.body, rules)
     put_into_classes(tree.body, calls)
 
 
 def _settle(body: Body, rules: SurfaceRules) -> Body:
+    if _SETTLED.issuperset(map(type, body)):
+        return [*body]
     settled: Body = []
     for statement in body:
         if type(statement) in _SETTLED:

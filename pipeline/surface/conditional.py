@@ -13,6 +13,8 @@ from pipeline.surface.syntax import COMPOUND, dotted, parts, statements, written
 CONDITIONAL = "conditional"
 """Label of what a release has on some platforms only, or only beside another package."""
 
+_BRANCHES = frozenset({ast.If, ast.Try, ast.TryStar})
+_AROUND_CLASSES = COMPOUND | {ast.ClassDef}
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError"})
 
 
@@ -34,14 +36,17 @@ def conditional_statements(tree: ast.Module, rules: SurfaceRules) -> set[int]:
 
 def _all_bound(body: list[ast.stmt]) -> Iterator[str]:
     for statement in body:
-        if isinstance(statement, ast.Try | ast.TryStar | ast.If):
+        if type(statement) in _BRANCHES:
             yield from bound_names(statement)
 
 
 def _scopes(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
     """Yield the bodies of the module and of its classes in which something depends on a condition."""
-    if any(isinstance(statement, ast.If | ast.Try | ast.TryStar) for statement in body):
+    kinds = frozenset(map(type, body))
+    if not kinds.isdisjoint(_BRANCHES):
         yield body
+    if kinds.isdisjoint(_AROUND_CLASSES):
+        return
     for statement in body:
         if isinstance(statement, ast.ClassDef):
             yield from _scopes(statement.body)
@@ -71,8 +76,8 @@ def _binding(
                 both = _names([*inner, *orelse]) & {name for handler in handlers for name in _names(handler.body)}
                 for bound, _ in _binding([*inner, *orelse], rules, flags, certain=certain):
                     yield bound, certain and bool(_names([bound]) & both)
-            case _ if inside := list(parts(statement)):
-                for part in inside:
+            case _ if type(statement) in COMPOUND:
+                for part in parts(statement):
                     yield from _binding(part, rules, flags, certain=certain)
             case _:
                 yield statement, certain

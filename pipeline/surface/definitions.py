@@ -25,13 +25,16 @@ from pipeline.surface.written_signatures import shown_overload
 def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: str = "") -> dict[str, Definition]:
     """Return the definitions of what a module or class binds, by name; `inside` is the class with a dot behind it."""
     found = {name: _definition(bound, file, imports, inside) for name, bound in owner.bound.items() if "/" not in name}
-    for name, definition in found.items():
-        other = _stands_for(owner.bound[name].node, file.bodies)
+    for name, bound in owner.bound.items():
+        node = bound.node
+        if type(node) is not ast.FunctionDef or not node.decorator_list:
+            continue
+        other = _stands_for(node, file.bodies)
         if other in found:
             # `@replaced_by(new) def old(): ...` is called like the function that takes its place
-            found[name] = replace(definition, called=found[other].called, returns=found[other].returns)
+            found[name] = replace(found[name], called=found[other].called, returns=found[other].returns)
         elif other is not None:
-            found[name] = replace(definition, labels=sorted({*definition.labels, UNSEEN_SIGNATURE}))
+            found[name] = replace(found[name], labels=sorted({*found[name].labels, UNSEEN_SIGNATURE}))
     for name, overloads in owner.overloads.items():
         # in a stub an overloaded function has no implementation to stand for it
         if name not in found:
@@ -39,13 +42,11 @@ def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: s
     return found
 
 
-def _stands_for(node: ast.stmt, bodies: Bodies) -> str | None:
+def _stands_for(node: ast.FunctionDef, bodies: Bodies) -> str | None:
     """Return the name that a decorator is given, of a function whose own body is `...` and that takes nothing."""
-    if not isinstance(node, ast.FunctionDef) or not node.decorator_list or _takes(node.args):
-        return None
     named = (d.args[0] for d in node.decorator_list if isinstance(d, ast.Call) and d.args)
     name = next((name.id for name in named if isinstance(name, ast.Name)), None)
-    return name if name and bodies.of(node).is_empty else None
+    return name if name and not _takes(node.args) and bodies.of(node).is_empty else None
 
 
 def _takes(arguments: ast.arguments) -> bool:
@@ -77,7 +78,7 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
     if isinstance(node, FUNCTIONS):
         body, before = file.bodies.place(node)
         file.note(inside + bound.name, body.once(docstring_of), before)
-        return read_function(bound, node, labels, file)
+        return read_function(bound, node, labels, body, file)
     lines, before = file.bodies.around(bound.described_in)
     described = read_docstring(bound.docstring, lines)
     file.note(inside + bound.name, described, before)

@@ -91,13 +91,15 @@ def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[s
 
     A warning behind an `if` concerns one way of calling, not the API, and is not taken.
     """
-    named = {**_messages(body, known), **known}
     for call in _unconditional_calls(body):
         name = written(call.func)
+        warns, helps = rules.deprecations.warning_calls.search(name), rules.deprecations.helper_calls.search(name)
+        if not warns and not helps:
+            continue
+        named = {**_messages(body, known), **known}
         arguments = [*call.args, *(k.value for k in call.keywords)]
         message = next((text for a in arguments if (text := _text(a, named)) is not None), "")
-        warns = rules.deprecations.warning_calls.search(name) and _category_fits(arguments, message, rules)
-        if warns or rules.deprecations.helper_calls.search(name):
+        if helps or _category_fits(arguments, message, rules):
             return _mark(DeprecationChannel.WARNING, message, rules, None)
     return None
 

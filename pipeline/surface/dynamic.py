@@ -13,6 +13,8 @@ from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import functions
 from pipeline.surface.telling import GETATTR, MAKES_NAMES
 
+_GETATTR = "__getattr__"
+
 
 def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
@@ -22,9 +24,11 @@ def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     # walking the trees of all modules would cost a third of all the reading
     hits = sum(map(bodies.text.count, words))
     for function in functions(tree.body) if hits else ():
-        if found := bodies.count(function, words):
+        body = bodies.of(function)
+        # what is told is known already of a function that stands alone
+        if not body.told.isdisjoint(words) and (found := body.count(words)):
             hits -= found
-            if _reach_names(bodies.statements(function)):
+            if _reach_names(body.statements):
                 return True
     return bool(hits) and _reach_names(tree.body)
 
@@ -71,6 +75,8 @@ def _binds_names(node: ast.AST) -> bool:
 
 def answers_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
+    if _GETATTR not in bodies.text:
+        return False
     if any(_binds_getattr(statement) for statement in tree.body):
         return True
     argument, body = _getattr(tree, bodies)
@@ -118,6 +124,8 @@ def read_lazy(tree: ast.Module, bodies: Bodies, rules: SurfaceRules) -> dict[str
 
     Read are comparisons of its argument with literals and with the literal keys of a container in the module.
     """
+    if _GETATTR not in bodies.text:
+        return {}
     argument, body = _getattr(tree, bodies)
     lazy: dict[str, Mark | None] = {}
     for node in _walk(body):

@@ -13,28 +13,36 @@ from pipeline.surface.telling import find_all
 _EXPORTS = "__all__"
 _CHANGED = re.compile(rf"{_EXPORTS}\s*(?:\+=|\.(?:append|extend|remove|insert)\b)")
 
+_SILENT = (ast.FunctionDef, ast.ClassDef, ast.Import)
+"""What says nothing about `__all__`."""
+
 Parts = list[tuple[str, str]]
 Said = tuple[bool, Parts, bool]
 """What a statement says about `__all__`: whether it replaces what was there, parts, whether it was understood."""
 
 
-def read_exports(tree: ast.Module) -> Exports | None:
+def read_exports(tree: ast.Module, text: str) -> Exports | None:
     """Read `__all__`: lists, tuples, concatenation, `+=`, extend, append, remove, and other modules' `__all__`.
 
-    None if the module has no `__all__`. Where a part is not understood, `complete` is False.
+    None if the module has no `__all__`. Where a part is not understood, or the text has a loop or function that changes
+    it, `complete` is False.
     """
+    if _EXPORTS not in text:
+        return None
     parts: Parts = []
     complete = True
     said = list(_said(tree.body))
     for replaces, more, understood in said:
         parts = more if replaces else parts + more
         complete = understood and (complete or replaces)
-    return Exports(parts, complete) if said else None
+    return Exports(parts, complete and not _changes_unseen(text)) if said else None
 
 
 def _said(body: list[ast.stmt]) -> Iterator[Said]:
     """Yield what the statements of a module say about `__all__`: of branches, the first one that says anything."""
     for statement in body:
+        if isinstance(statement, _SILENT):
+            continue
         for alternatives in _branches(statement):
             yield from next(filter(None, (list(_said(branch)) for branch in alternatives)), ())
         if (said := _statement(statement)) is not None:
@@ -53,7 +61,7 @@ def _branches(statement: ast.stmt) -> Iterator[list[list[ast.stmt]]]:
             yield [body]
 
 
-def changes_exports_unseen(text: str) -> bool:
+def _changes_unseen(text: str) -> bool:
     """Return whether a loop or function changes `__all__`: what is in it then, only running the module can tell."""
     if not any(text[place - 1] in " \t:" and _CHANGED.match(text, place) for place in find_all(text, _EXPORTS, 1)):
         return False

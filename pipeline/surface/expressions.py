@@ -147,6 +147,8 @@ def _part(node: ast.expr, resolve: Resolve | None, around: _Binds, *, left: bool
     """Return the text of a part of an expression, in brackets where it is bound less tightly than what is around."""
     if type(node) is ast.Name:
         return node.id
+    if type(node) is ast.Constant and resolve is None:
+        return _constant(node, None)
     node, resolve = _unquoted(node, resolve)
     text = _TEXTS.get(type(node), _rare)(node, resolve)
     own = _binds(node)

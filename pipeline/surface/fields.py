@@ -118,7 +118,8 @@ def _convention(
             given = options(decorator)
             auto = ast.Constant(value=path not in _OF_ATTR_IB)
             return "attrs", {"auto_attribs": auto} | given
-    if any(_absolute(base, imports) in {*rules.namedtuple_makers, "NamedTuple"} for base in node.bases):
+    bases = [_absolute(base, imports) for base in node.bases]
+    if "NamedTuple" in bases or not rules.namedtuple_makers.isdisjoint(bases):
         return "namedtuple", {}
     return None, {keyword.arg: keyword.value for keyword in node.keywords if keyword.arg}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.surface.bodies import Bodies, Body
@@ -55,25 +55,27 @@ class _Noting(Scope):
         return answer
 
 
-def read_function(bound: Bound, node: Function, labels: Sequence[str], file: Visited) -> Definition:
+def read_function(bound: Bound, node: Function, labels: Sequence[str], body: Body, file: Visited) -> Definition:
     """Return the definition of a function; other files may have the same one, so it must not be changed."""
     scope = bound.scope
     assert scope is not None
-    body = file.bodies.of(node)
-    # decorators that are not written at the function come first
-    added = node.decorator_list[: len(node.decorator_list) - len(body.node.decorator_list)]
-    besides = (
-        tuple([written(decorator) for decorator in added]) if added else (),
-        tuple([shown_overload(overload) for overload in bound.overloads]) if bound.overloads else (),
-    )
-    known = body.read.setdefault((bound.name, bound.runtime, tuple(labels), besides, reads_strings(scope)), [])
+    same = not bound.overloads and len(node.decorator_list) == len(body.node.decorator_list)
+    besides = None if same else _besides(bound, node, body)
+    known = body.read.setdefault((bound.name, bound.runtime, *labels, besides, reads_strings(scope)), [])
     for answers, found in known:
-        if all(scope.resolve(name) == answer for name, answer in answers.items()):
+        if not answers or answers == {name: scope.resolve(name) for name in answers}:
             return found
     noting = _Noting(scope.name, scope.path, scope.owner, scope.around, scope.bound)
     found = _read(bound, node, labels, noting, body, file)
     known.append((noting.answers, found))
     return found
+
+
+def _besides(bound: Bound, node: Function, body: Body) -> Hashable:
+    """Return what makes a function another one beside its text: other decorators, and overloads."""
+    # decorators that are not written at the function come first
+    added = node.decorator_list[: len(node.decorator_list) - len(body.node.decorator_list)]
+    return tuple(map(written, added)), tuple(map(shown_overload, bound.overloads))
 
 
 def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, body: Body, file: Visited) -> Definition:

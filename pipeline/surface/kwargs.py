@@ -61,13 +61,21 @@ def hidden_parameters(body: Body, docstring: str | None, known: frozenset[str]) 
         return []
     catch_all = body.node.args.kwarg.arg
     told = _told(docstring, known, catch_all)
-    uses = _Uses()
-    if told or body.search(_access(catch_all)):
-        uses = _uses(body.statements, catch_all)
+    uses = _uses(body.statements, catch_all) if _says(body, catch_all, told) else _Uses()
     taken = {name: default for name, default in uses.parameters().items() if name not in known}
     silent = [name for name in told if name not in {*taken, *uses.refused, *uses.forwarded, *uses.assigned}]
     found = [_parameter(name, default, ParameterSource.KWARGS) for name, default in taken.items()]
     return found + [_parameter(name, UNKNOWN, ParameterSource.DOCSTRING) for name in silent]
+
+
+def _says(body: Body, catch_all: str, told: Sequence[str]) -> bool:
+    """Return whether a body may say something of the names in its `**kwargs`, of which the docstring told some."""
+    if body.mentions(told):
+        return True
+    if body.count((catch_all,)) == body.count((f"**{catch_all}",)):
+        # it passes them on as they are, and no more
+        return False
+    return bool(told) or bool(body.search(_access(catch_all)))
 
 
 def _told(docstring: str | None, known: Collection[str], catch_all: str) -> list[str]:
@@ -96,19 +104,23 @@ def _access(name: str) -> re.Pattern[str]:
     return re.compile(rf"\b{name}(?:\.(?:pop|get|setdefault)\b|\[)|\bin {name}\b")
 
 
-def described_names(docstring: str | None) -> list[str]:
-    """Return the names that the parameter sections of a docstring describe (numpydoc, Google or Sphinx style)."""
+@functools.lru_cache(maxsize=1024)
+def described_names(docstring: str | None) -> Sequence[str]:
+    """Return the names that the parameter sections of a docstring describe (numpydoc, Google or Sphinx style).
+
+    Most versions of a function have the docstring of the version before.
+    """
     # the patterns take ten times as long to find nothing
     if not docstring or not any(word in docstring for word in _SECTION_WORDS):
-        return []
+        return ()
     style, start = next(((s, m.start()) for p, s in _STYLES if (m := p.search(docstring))), (None, 0))
     if style is None:
-        return []
+        return ()
     # what stands before the section takes the parsers time and says nothing about parameters
     sections = griffe.Docstring(docstring[start:], lineno=1).parse(style)
     listed = [item.name for section in sections if section.kind in _DESCRIBED for item in section.value]
     names = [name.strip() for together in listed if not together.startswith("*") for name in together.split(",")]
-    return list(dict.fromkeys(name for name in names if name.isidentifier() and name not in {"self", "cls"}))
+    return tuple(dict.fromkeys(name for name in names if name.isidentifier() and name not in {"self", "cls"}))
 
 
 def _uses(body: Sequence[ast.stmt], catch_all: str) -> _Uses:

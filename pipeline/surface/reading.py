@@ -40,7 +40,8 @@ KEPT_TOGETHER = 512
 REMEMBERED = 4096
 """Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
 
-_SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB NOT NULL) WITHOUT ROWID"
+_SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB NOT NULL)"
+"""With a rowid: it is the order in which records came, and the oldest go first (`pipeline/caches/rows.py`)."""
 
 
 @dataclass(frozen=True, slots=True)

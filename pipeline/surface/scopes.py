@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+import msgspec
+
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.syntax import FUNCTIONS, Function, described_by
 
 
-@dataclass(slots=True)
-class Bound:
+class Bound(msgspec.Struct):
     """A name that a statement binds: a function, a class with its scope, an attribute, or an import of `target`.
 
     `docstring` is the string as it stands in the source, in the function `described_in` or outside of functions; a
@@ -20,13 +21,13 @@ class Bound:
     name: str
     node: ast.stmt
     runtime: bool
-    labels: set[str] = field(default_factory=set)
+    labels: set[str] = msgspec.field(default_factory=set)
     docstring: ast.Constant | None = None
     annotation: str | None = None
     value: ast.expr | None = None
     target: str | None = None
     scope: Scope | None = None
-    overloads: list[Bound] = field(default_factory=list)
+    overloads: list[Bound] = msgspec.field(default_factory=list)
     described_in: Function | None = None
 
     @property

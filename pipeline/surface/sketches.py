@@ -22,7 +22,9 @@ def line_hashes(content: bytes) -> list[int]:
 
 def sketch(hashes: Iterable[int]) -> list[int]:
     """Return the smallest hashes of lines, in order; blank lines do not count."""
-    return sorted({*hashes} - {_BLANK})[:SIZE]
+    found = {*hashes}
+    found.discard(_BLANK)
+    return sorted(found)[:SIZE]
 
 
 def similarity(one: Sequence[int], other: Sequence[int]) -> float:

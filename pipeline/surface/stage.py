@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -113,7 +114,9 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
         for file, detail in line[4]
     ]
     seen = sum(line[3] for line in done.lines)
-    rows = {name: [{"library": library, **row} for row in table.rows] for name, table in tables.items()}
+    rows = {name: table.rows for name, table in tables.items()}
+    for row in chain.from_iterable(rows.values()):
+        row["library"] = library
     changed: dict[str, dict[tuple[str, ...], Row]] = {
         name: {key: {"last_version": last} for key, last in table.ended.items()} for name, table in tables.items()
     }

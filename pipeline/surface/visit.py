@@ -16,7 +16,7 @@ from pipeline.surface.definitions import read_members
 from pipeline.surface.deprecations import directive_mark, warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.dynamic import answers_unseen, binds_dynamically, binds_unseen, read_lazy
-from pipeline.surface.exports import changes_exports_unseen, read_exports, read_parts
+from pipeline.surface.exports import read_exports, read_parts
 from pipeline.surface.functions import Visited
 from pipeline.surface.given import given_names
 from pipeline.surface.helpers import HelperRules
@@ -71,16 +71,13 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
     rules = file.rules
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies)
-    settle_branches(tree, rules)
+    settle_branches(tree, rules, sets="setattr" in file.bodies.text)
     file.conditional = conditional_statements(tree, rules)
+    is_package = PurePath(path).stem == "__init__"
     stem = path.rpartition("/")[2].partition(".")[0]
     scope, imports = bind_names(tree, name, is_package=stem == "__init__")
     docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.lines)
     warned = warning_mark(tree.body, rules, {"__name__": name})
-    is_package = PurePath(path).stem == "__init__"
-    exports = read_exports(tree)
-    if exports is not None and changes_exports_unseen(file.bodies.text):
-        exports.complete = False
     record = ModuleRecord(
         name=name,
         file=path,
@@ -89,7 +86,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
         definitions=read_members(scope, file, imports),
         stars=[bound.target for bound in scope.bound.values() if bound.target and "/" in bound.name],
         parts=read_parts(tree, name) if is_package else [],
-        exports=exports,
+        exports=read_exports(tree, file.bodies.text),
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
         answers_any=answers_unseen(tree, file.bodies),

@@ -36,8 +36,8 @@ def _arguments(taken: ast.arguments) -> Iterator[tuple[ast.arg, ParameterKind, a
     defaults = chain(repeat(None, required), taken.defaults)
     for argument in taken.posonlyargs:
         yield argument, ParameterKind.POSITIONAL_ONLY, next(defaults)
-    for argument in taken.args:
-        yield argument, ParameterKind.POSITIONAL_OR_KEYWORD, next(defaults)
+    for argument, default in zip(taken.args, defaults, strict=True):
+        yield argument, ParameterKind.POSITIONAL_OR_KEYWORD, default
     if taken.vararg is not None:
         yield taken.vararg, ParameterKind.VAR_POSITIONAL, None
     for argument, default in zip(taken.kwonlyargs, taken.kw_defaults, strict=True):

@@ -4,6 +4,8 @@
 its explanation exist once.
 """
 
+from pipeline.terms.alerts import AlertKind
+from pipeline.terms.annotation import DecisionKind, Objection, QueueStatus, ReviewFormat
 from pipeline.terms.changes import (
     OF_PARAMETERS,
     Agreement,
@@ -18,7 +20,10 @@ from pipeline.terms.changes import (
 )
 from pipeline.terms.drafts import DraftKind, DraftStanding
 from pipeline.terms.exports import ExportFormat, NotHeld, RecordKind
+from pipeline.terms.families import RowFamily
 from pipeline.terms.functions import FunctionRun, TestKind
+from pipeline.terms.gates import GateKind, GateStanding, PublicationState
+from pipeline.terms.libraries import Unsuited
 from pipeline.terms.problems import InputChange, ProblemRun
 from pipeline.terms.projects import FunctionType, ProjectOutcome, RequirementBasis, TestOutcome
 from pipeline.terms.prompts import Given, NoPrompt
@@ -46,6 +51,7 @@ from pipeline.terms.samples import (
 )
 from pipeline.terms.scenes import BlockType, Scene
 from pipeline.terms.scores import Exclusion, Facet, Family, Metric
+from pipeline.terms.snapshots import ErratumReason, Rebuilding
 from pipeline.terms.surface import (
     ArtifactKind,
     DeprecationChannel,
@@ -58,16 +64,19 @@ from pipeline.terms.surface import (
     SourceKind,
     SymbolKind,
 )
+from pipeline.terms.survival import Loss
 from pipeline.terms.term import Term
 
 __all__ = [
     "OF_PARAMETERS",
     "Access",
     "Agreement",
+    "AlertKind",
     "ArtifactKind",
     "BlockType",
     "ChangeKind",
     "Codemod",
+    "DecisionKind",
     "DeprecationChannel",
     "Direction",
     "DirectiveKind",
@@ -80,6 +89,7 @@ __all__ = [
     "DraftStanding",
     "Drafter",
     "EnvironmentOutcome",
+    "ErratumReason",
     "Evidence",
     "Exclusion",
     "ExportFormat",
@@ -88,6 +98,8 @@ __all__ = [
     "FlagKind",
     "FunctionRun",
     "FunctionType",
+    "GateKind",
+    "GateStanding",
     "GitChameleonCategory",
     "Given",
     "Granularity",
@@ -97,10 +109,12 @@ __all__ = [
     "InputChange",
     "Language",
     "LibEvolutionEvalTag",
+    "Loss",
     "Metric",
     "MigrationBasis",
     "NoPrompt",
     "NotHeld",
+    "Objection",
     "Outcome",
     "ParameterDeprecation",
     "ParameterKind",
@@ -109,11 +123,16 @@ __all__ = [
     "Process",
     "ProjectOutcome",
     "PublicBecause",
+    "PublicationState",
+    "QueueStatus",
+    "Rebuilding",
     "RecordKind",
     "RejectReason",
     "RequirementBasis",
     "RetrieverKind",
+    "ReviewFormat",
     "ReviewStatus",
+    "RowFamily",
     "Rung",
     "Same",
     "Scene",
@@ -124,6 +143,7 @@ __all__ = [
     "Term",
     "TestKind",
     "TestOutcome",
+    "Unsuited",
     "UsageForm",
     "Variation",
     "VerdictRole",

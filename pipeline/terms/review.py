@@ -13,12 +13,18 @@ class FlagKind(Term):
     TOO_LONG = "too_long", "longer than the rule allows"
     DRAFT_REJECTED = "draft_rejected", "nothing that a model wrote for it was accepted"
     DOCUMENTATION_DISAGREES = "documentation_disagrees", "the documentation states another version than was found"
+    VERSION_WEAK = "version_weak", "what says which version the code is for is weak"
+    ANSWER_LEAKS = "answer_leaks", "the words of the hidden name can be read in what is shown"
+    NEAR_DUPLICATE = "near_duplicate", "almost the same code stands in another source"
+    FLAKY = "flaky", "a run of it did not come out the same each time"
     AUDIT = "audit", "drawn at random, so that the error rate of the rest is known"
 
 
 class ReviewStatus(Term):
     UNFLAGGED = "unflagged", "nothing was in doubt, nobody has looked"
     PENDING = "pending", "flagged, nobody has decided yet"
+    ACCEPTED = "accepted", "a person has looked and found it right"
+    EDITED = "edited", "a person has changed it, and it was proven again"
 
 
 class RejectReason(Term):
@@ -78,3 +84,4 @@ class RejectReason(Term):
     LABEL_REFUTED = "label_refuted", "running in the neighbouring release contradicts the tag"
     LICENCE = "licence", "the licence is not on the allow-list"
     FLAGGED = "flagged", "held back until a person has decided"
+    REVIEWED_OUT = "reviewed_out", "a person has rejected it"

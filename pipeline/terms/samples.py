@@ -107,6 +107,7 @@ class VersionPattern(Term):
 class Drafter(Term):
     OFFLINE = "offline", "made from docstrings by rules, without a model"
     MODEL = "model", "written by a language model, and checked"
+    ANNOTATOR = "annotator", "written by a person who reviewed it"
 
 
 class Improves(Term):

@@ -1,6 +1,7 @@
 """The base of every closed vocabulary."""
 
 from enum import StrEnum
+from typing import Self
 
 
 class Term(StrEnum):
@@ -8,7 +9,8 @@ class Term(StrEnum):
 
     meaning: str
 
-    def __new__(cls, value: str, meaning: str) -> "Term":
+    # Members have a meaning; `Family(text)`, which looks one up, has none.
+    def __new__(cls, value: str, meaning: str = "") -> Self:
         member = str.__new__(cls, value)
         member._value_ = value
         member.meaning = meaning

@@ -6,6 +6,7 @@ import contextlib
 import queue
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Protocol
 
 from pipeline.environments import Environment, Sandbox
@@ -14,6 +15,7 @@ from pipeline.validation.cases import Attempt, Case, Result, coverage
 from pipeline.validation.details import clean, tail
 from pipeline.validation.fork_server import ForkServer
 from pipeline.validation.fresh import Fresh
+from pipeline.validation.memory import Memory, case_key, remembered, told_of
 from pipeline.validation.rules import ValidationRules
 
 # Running these again could not come out otherwise, or would only take as long again.
@@ -34,12 +36,33 @@ def run_cases(
     rules: ValidationRules,
     workers: int = 1,
     on_result: Callable[[Result], None] | None = None,
+    memory: Memory | None = None,
 ) -> list[Result]:
     """Run cases, `workers` at a time, and return their results in the order of the cases.
 
     Each is run as often as the rules say, always under changed conditions; if it does not come out the same each time,
-    it is FLAKY. `on_result` is told each result as soon as it is there, in the thread that ran the case.
+    it is FLAKY. `on_result` is told each result as soon as it is there, in the thread that ran the case. What the
+    `memory` has of the same case is not run, and not told.
     """
+
+    def run(places: list[int]) -> list[Result]:
+        return _run_cases(environment, [cases[place] for place in places], sandbox, rules, workers, on_result)
+
+    if memory is None:
+        return run(list(range(len(cases))))
+    keys = [case_key(case, told_of(environment), sandbox, rules) for case in cases]
+    results = remembered(memory, keys, Result, run)
+    return [replace(result, id=case.id) for result, case in zip(results, cases, strict=True)]
+
+
+def _run_cases(
+    environment: Environment,
+    cases: Sequence[Case],
+    sandbox: Sandbox,
+    rules: ValidationRules,
+    workers: int,
+    on_result: Callable[[Result], None] | None,
+) -> list[Result]:
     many = max(1, min(workers, len(cases)))
     with contextlib.ExitStack() as stack:
         runners: queue.SimpleQueue[Attempts] = queue.SimpleQueue()

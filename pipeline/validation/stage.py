@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.environments import EnvironmentStore, Sandbox
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.environments import Environment, EnvironmentStore, Sandbox
+from pipeline.lake import Output, Reject, Row, at_release, content_id
 from pipeline.terms import ChangeKind, EnvironmentOutcome, RejectReason, VerdictRole
 from pipeline.validation.cases import Case, Result
+from pipeline.validation.memory import Memory, case_key, probe_key, remembered
 from pipeline.validation.probes import probe, without_value
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.running import run_cases
@@ -18,22 +19,31 @@ from pipeline.validation.runs import Run, plan_runs
 
 @dataclass(frozen=True)
 class Runner:
-    """What running takes: environments, the sandbox, the rules, and how many runs go on at once."""
+    """What running takes: environments, the sandbox, the rules, how many runs go on at once, and what ran before."""
 
     store: EnvironmentStore
     sandbox: Sandbox
     rules: ValidationRules
     workers: int = 1
+    memory: Memory | None = None
 
     def run(self, environment_row: Row, runs: Sequence[Run], release: Row, snippets: Mapping[str, Row]) -> list[Result]:
-        """Run what is planned for one environment; results in the order of the runs."""
-        environment = self.store.open(environment_row)
+        """Run what is planned for one environment and was not run in it before; results in the order of the runs."""
         names = release["import_names"]
-        paths = [run.subject_id for run in runs if run.role is VerdictRole.PROBE]
-        probed = probe(environment, paths, self.sandbox, self.rules)
-        cases = [_case(snippets[run.subject_id], names) for run in runs if run.role is not VerdictRole.PROBE]
-        done = iter(run_cases(environment, cases, self.sandbox, self.rules, self.workers))
-        return [probed[run.subject_id] if run.role is VerdictRole.PROBE else next(done) for run in runs]
+        cases = {run: _case(snippets[run.subject_id], names) for run in runs if run.role is not VerdictRole.PROBE}
+        of_all = environment_row, self.sandbox, self.rules
+        keys = [case_key(cases[run], *of_all) if run in cases else probe_key(run.subject_id, *of_all) for run in runs]
+
+        def run_some(places: list[int]) -> list[Result]:
+            return self._run([runs[place] for place in places], cases, self.store.open(environment_row))
+
+        return remembered(self.memory, keys, Result, run_some)
+
+    def _run(self, runs: Sequence[Run], cases: Mapping[Run, Case], environment: Environment) -> list[Result]:
+        probed = probe(environment, [run.subject_id for run in runs if run not in cases], self.sandbox, self.rules)
+        asked = [cases[run] for run in runs if run in cases]
+        done = iter(run_cases(environment, asked, self.sandbox, self.rules, self.workers))
+        return [next(done) if run in cases else probed[run.subject_id] for run in runs]
 
 
 def validation_stage(
@@ -65,7 +75,8 @@ def validation_stage(
     valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts = []
     for version, group in _by_version(ready).items():
-        results = runner.run(built[version], group, by_version[version], by_id)
+        with at_release(version):
+            results = runner.run(built[version], group, by_version[version], by_id)
         verdicts += [verdict_row(run, result, built[version]) for run, result in zip(group, results, strict=True)]
     for row in verdicts:
         row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])

@@ -24,7 +24,9 @@ def test_a_refresh_and_another_one(driftline: Driftline, at_demo: Index, data: P
     assert verify(published) == []
     assert f"{published} (written)" in first.out
     assert [line.split()[0] for line in first.out.split("\n\n")[0].splitlines()[2:] if line[0] != " "] == STAGES
-    assert f"driftline verify {published}" in first.out
+    proposed = [line.split()[1:] for line in first.out.split("Next:")[1].splitlines() if " driftline " in line]
+    assert [words[0] for words in proposed] == ["verify", "history"]
+    assert all(driftline(*words).status == 0 for words in proposed)
     assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
     again = driftline("refresh", "--libraries", "demo", "--json").json
     assert set(again) == {"run", "stages", "libraries", "left_out", "drafts", "snapshot", "report"}
@@ -67,6 +69,8 @@ def test_a_library_that_does_not_exist(driftline: Driftline, at_demo: Index, dat
         (["--libraries", "a/../../b"], "'a/../../b' is not a name that a package index can have"),
         (["--libraries", "flask, [/bold]"], "'[/bold]' is not a name"),
         (["--libraries", " , "], "names no library"),
+        (["--families", "changes"], "families: there is no 'changes'; there are completions, "),
+        (["--sources", "docstring"], "sources: there is no 'docstring'; there are downstream, "),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -75,3 +79,16 @@ def test_what_cannot_be_refreshed(driftline: Driftline, data: Path, arguments: l
     assert (result.status, result.out) == (2, "")
     assert complaint in result.err
     assert not data.exists()
+
+
+def test_a_review_database_that_does_not_answer_is_a_line_and_nothing_is_published(
+    driftline: Driftline, index: Index, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    monkeypatch.setenv("DRIFTLINE_REVIEWS", "postgresql+psycopg://ada:secret@127.0.0.1:1/reviews")
+    result = driftline("refresh", "--libraries", "nonesuch")
+    assert result.status == 1
+    assert "nothing is published, since what people decided is not known" in result.err
+    assert "nonesuch, stage reviews: StoreError" in result.err
+    assert "secret" not in result.err
+    assert not (data / "snapshots").exists()

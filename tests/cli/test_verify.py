@@ -7,12 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.publish import FAMILIES, TABLES
-from pipeline.publish.snapshot import TEXTS
+from pipeline.publish import FAMILIES, TABLES, read_manifest
 from tests.cli.command import Driftline
 from tests.publish.lakes import edit_manifest, fill, publish_lake, tables
-
-FILES = len(TABLES) + len(TEXTS)
 
 
 @pytest.fixture
@@ -21,19 +18,21 @@ def snapshot(data: Path) -> Path:
 
 
 def test_a_whole_snapshot(driftline: Driftline, snapshot: Path) -> None:
-    result = driftline("verify", snapshot)
+    result = driftline("verify", snapshot, "--sample", 0)
     assert result.status == 0
-    assert f"{snapshot}: {FILES} files, " in result.out
+    assert f"{snapshot}: {len(read_manifest(snapshot).files)} files, " in result.out
     assert "every check held" in result.out
     assert all(re.search(rf"\b[1-9]\d* {family}\b", result.out) for family in FAMILIES)
 
 
 def test_the_name_of_a_profile_stands_for_its_latest(driftline: Driftline, snapshot: Path) -> None:
-    found = driftline("verify", "mine", "--json").json
-    assert set(found) == {"snapshot", "problems", "files", "rows", "tables"}
+    found = driftline("verify", "mine", "--json", "--sample", 0).json
+    assert set(found) == {"snapshot", "problems", "files", "rows", "tables", "rebuilt"}
+    assert found["rebuilt"] == {"outcomes": {}, "reasons": {}, "differing": [], "otherwise_made": []}
     assert list(found["tables"]) == list(TABLES)
     assert sum(found["tables"].values()) == found["rows"]
-    assert (found["snapshot"], found["problems"], found["files"]) == (str(snapshot), [], FILES)
+    files = len(read_manifest(snapshot).files)
+    assert (found["snapshot"], found["problems"], found["files"]) == (str(snapshot), [], files)
 
 
 def test_problems_are_listed_as_they_are(driftline: Driftline, snapshot: Path) -> None:
@@ -44,6 +43,22 @@ def test_problems_are_listed_as_they_are(driftline: Driftline, snapshot: Path) -
     assert "[red]more[: not listed in the manifest\n" in result.out
     assert "2 problems" in result.out
     assert found.json["problems"] == result.out.splitlines()[:2]
+
+
+def test_what_is_made_again_is_told_with_the_reason_for_what_is_not(driftline: Driftline, snapshot: Path) -> None:
+    result = driftline("verify", snapshot, "--no-artifacts")
+    assert result.status == 0
+    assert "made again: contexts: 2 same\n" in result.out
+    assert "made again: scenes: 2 not rebuilt\n  2 artifacts were not to be read\n" in result.out
+    assert "that says nothing against the snapshot, since it was made with other rules" in result.out
+    found = driftline("verify", snapshot, "--no-artifacts", "--json").json["rebuilt"]
+    assert found["outcomes"]["contexts"] == {"same": 2}
+    assert found["reasons"]["scenes"] == {"artifacts were not to be read": 2}
+
+
+def test_where_other_checks_failed_nothing_is_made_again(driftline: Driftline, snapshot: Path) -> None:
+    (snapshot / "README.md").write_text("")
+    assert "made again" not in driftline("verify", snapshot).out
 
 
 @pytest.mark.parametrize(

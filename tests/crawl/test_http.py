@@ -8,7 +8,7 @@ from multiprocessing import get_context
 
 import pytest
 
-from pipeline.crawl.http import BadAnswer, BrokenOff, Fetcher, NoRanges, NotFound
+from pipeline.crawl.http import BadAnswer, BrokenOff, Fetcher, FetchError, NoRanges, NotFound
 from tests.index_server import Index, Reply, Twist
 
 CONTENT = bytes(range(256)) * 4
@@ -76,6 +76,26 @@ def test_another_answer_than_asked_for_is_an_error_with_the_address(
         fetcher().get_span(served.url + PATH, 10, 20)
     assert type(caught.value) is error
     assert served.url + PATH in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "reply", [Reply(404, {}, b""), Reply(403, {}, b""), Reply(503, {}, b""), Reply(200, {}, CONTENT)]
+)
+def test_no_message_tells_how_one_signs_in(served: Index, reply: Reply) -> None:
+    served.twists = {PATH: [lambda _: reply] * 3}
+    address = served.url.replace("://", "://name:secret@") + PATH
+    with pytest.raises(FetchError) as caught:
+        fetcher().get_span(address, 10, 20)
+    assert served.url + PATH in str(caught.value)
+    assert "secret" not in repr(caught.value)
+
+
+def test_no_way_does_not_tell_how_one_signs_in() -> None:
+    nobody = "http://name:secret@localhost:9"
+    why = fetcher().no_way_to(nobody)
+    assert why is not None
+    assert "http://localhost:9" in why
+    assert "secret" not in why
 
 
 def test_a_range_behind_the_end_is_no_range(served: Index) -> None:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import io
 import itertools
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
 from pipeline.crawl import Period
 from pipeline.crawl.artifacts import ArtifactStore
+from pipeline.crawl.candidates import Wanted
 from pipeline.crawl.http import Fetcher, Unreachable
 from pipeline.crawl.licences import LicenceRules
-from pipeline.crawl.releases import Wanted, releases_stage
+from pipeline.crawl.releases import releases_stage
 from pipeline.crawl.rules import CrawlRules
 from pipeline.crawl.sources import SourceStore
 from pipeline.lake import Output, Row, table
@@ -41,10 +43,11 @@ def crawl(
     rules: CrawlRules = RULE,
     timeout_s: float = 5,
     wanted_sources: Callable[[str], bool] | None = None,
+    progress: Mapping[str, Any] | None = None,
 ) -> Output:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=timeout_s, retries=2, backoff_s=0.01), rules)
     wanted = Wanted("demo", SpecifierSet(versions), latest, period or Period())
-    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, wanted_sources)
+    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, wanted_sources, progress)
     for row in output.tables["releases"]:
         table("releases").check(row)
     return output
@@ -257,12 +260,41 @@ def test_periods_taken_in_any_order_give_the_same_rows(index: Index, tmp_path: P
     periods = [Period(a, b) for a, b in itertools.pairwise(bounds)]
     results = []
     for order in (periods, periods[::-1]):
-        known: list[Row] = []
-        for period in order:
-            known = list(crawl(index, tmp_path, period=period, known=known).tables["releases"])
-        results.append(known)
+        known: dict[str, Row] = {}
+        progress = None
+        for period in [*order, periods[-1]]:
+            output = crawl(index, tmp_path, period=period, known=list(known.values()), progress=progress)
+            assert all(period.until and row["release_time"] < period.until for row in output.tables["releases"])
+            known |= {row["version"]: row for row in output.tables["releases"]}
+            progress = output.progress
+        results.append(output.tables["releases"])
     assert results[0] == results[1]
     assert [row["version"] for row in results[0]] == ["1.0", "1.1", "1.2", "1.3"]
+    assert [row["as_of"].day for row in results[0]] == [8, 15, 22, 29]
+
+
+def test_a_file_that_was_refused_is_not_fetched_again_until_the_rules_are_others(index: Index, tmp_path: Path) -> None:
+    index.add("demo", "1.0", truncated(), "2021-01-01T00:00:00Z")
+    first = crawl(index, tmp_path)
+    asked = len(index.asked)
+    second = crawl(index, tmp_path, progress=first.progress)
+    assert second.rejects == first.rejects
+    assert len(index.asked) == asked
+    crawl(index, tmp_path, progress=second.progress, rules=RULE.model_copy(update={"max_download_bytes": 1 << 20}))
+    assert len(index.asked) > asked
+
+
+def test_a_wheel_that_came_after_the_period_is_not_taken_for_the_source_that_was_there(
+    index: Index, tmp_path: Path
+) -> None:
+    index.add("demo", "1.0", sdist("demo", "1.0", SOURCES), "2021-01-02T00:00:00Z")
+    index.add_wheel("demo", "1.0", SOURCES, "2021-01-12T00:00:00Z")
+    week, later = (Period(datetime(2021, 1, day, tzinfo=UTC), datetime(2021, 1, day + 7, tzinfo=UTC)) for day in (1, 8))
+    index.add_wheel("demo", "1.1", SOURCES, "2021-01-13T00:00:00Z")
+    after = crawl(index, tmp_path, period=later)
+    assert [row["artifact_kind"] for row in after.tables["releases"]] == ["wheel", "wheel"]
+    before = crawl(index, tmp_path, period=week, known=list(after.tables["releases"]), progress=after.progress)
+    assert [row["artifact_kind"] for row in before.tables["releases"]] == ["sdist"]
 
 
 def test_a_file_that_was_fetched_is_not_fetched_again(index: Index, tmp_path: Path) -> None:

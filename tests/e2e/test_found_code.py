@@ -11,7 +11,7 @@ from pipeline.drafting import drafting_stage
 from pipeline.instances import instances_stage
 from pipeline.lake import Output, Row, table
 from pipeline.lifecycle import lifecycle_stage
-from pipeline.review import flags_stage
+from pipeline.review import READS, flags_stage
 from pipeline.snippets import snippets_stage, source_of
 from pipeline.terms import Language, RejectReason, SnippetSource
 from pipeline.usage import usage_stage
@@ -74,15 +74,9 @@ def tables() -> dict[str, list[Row]]:
         )
     )
     completions, migrations = known["completions"], known["migrations"]
+    fails = RULES.quality.fails_in_target
     take(drafting_stage(completions, migrations, known["snippets"], known["documents"], RULES.drafting))
-    take(
-        flags_stage(
-            **of("completions", "migrations", "drafts", "refused_drafts", "releases", "changes", "snippets"),
-            verdicts=[],
-            directives=[],
-            rules=RULES.flags,
-        )
-    )
+    take(flags_stage({name: known.get(name, []) for name in READS}, RULES.flags, fails, RULES.drafting))
     return known  # fmt: skip
 
 

@@ -15,13 +15,16 @@ from pathlib import Path
 import pytest
 
 from pipeline.instances import unmask
-from pipeline.lake import Lake, Row, read_parquet
-from pipeline.publish import Published, latest, verify
-from pipeline.refresh import Refresh, counts_of, plan, publish_refresh, run_group
+from pipeline.lake import Lake, Row, read_parquet, write_parquet
+from pipeline.publish import TABLES, Published, latest, verify
+from pipeline.publishing import publish_refresh
+from pipeline.rebuild import Draw, rebuild_sample, tally
+from pipeline.refresh import Refresh, counts_of, plan, run_group
 from pipeline.settings import PROJECT
 from pipeline.stages import GROUPS
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
+from tests.publish.lakes import seal
 
 DRIFTLINE = Path(sys.executable).parent / "driftline"
 
@@ -183,6 +186,38 @@ def command(index: Index, data: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
+
+
+def test_a_sample_of_it_comes_out_again_from_its_provenance(
+    refreshed: tuple[Path, Published], demo: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, published = refreshed
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
+    monkeypatch.setenv("DRIFTLINE_DATA", str(data))
+    sample = rebuild_sample(published.path, Draw(20))
+    assert (sample.otherwise_made, sample.differing, sample.problems) == ((), [], [])
+    counts = tally(sample.results)
+    assert {"completions", "migrations", "controlled_completions", "contexts", "snippets", "uses"} <= set(counts)
+    assert all(set(counts[config]) == {"same"} for config in ("completions", "contexts", "snippets", "uses"))
+    # docstrings were read again from the artifacts
+    assert counts["documents"] == {"part": counts["documents"]["part"]}
+
+
+def test_a_row_that_was_touched_and_sealed_is_found_by_making_it_again(
+    refreshed: tuple[Path, Published], demo: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing but making it again can tell: hashes, references and vocabularies all hold."""
+    data, published = refreshed
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
+    monkeypatch.setenv("DRIFTLINE_DATA", str(data))
+    copy = Path(shutil.copytree(published.path, tmp_path / "copy"))
+    path = copy / "data" / "completions.parquet"
+    found = [row | {"description": "Does it."} for row in read_parquet(path)]
+    write_parquet(path, TABLES["completions"], found, volatile=False)
+    seal(copy)
+    assert verify(copy) == []
+    problems = rebuild_sample(copy, Draw(1)).problems
+    assert [problem for problem in problems if problem.startswith("completions") and "description" in problem]
 
 
 def test_killed_again_and_again_and_then_left_alone(

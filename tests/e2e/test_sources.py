@@ -13,7 +13,8 @@ import yaml
 
 from pipeline.lake import Row, read_parquet
 from pipeline.publish import Published, verify
-from pipeline.refresh import Refresh, counts_of, left_out, plan, publish_refresh, run_group
+from pipeline.publishing import publish_refresh
+from pipeline.refresh import Refresh, counts_of, left_out, plan, run_group
 from pipeline.settings import PROJECT
 from pipeline.stages import GROUPS
 from tests.crawl.documentation.made import listing, version

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 
 import pytest
@@ -71,6 +72,18 @@ def test_a_project_is_asked_for_once(index: Index, facts: IndexFacts) -> None:
         except StepFailed:
             continue
     assert index.requests["/pypi/lib/json"] == 1
+
+
+def test_many_threads_ask_for_a_project_once(index: Index, facts: IndexFacts) -> None:
+    index.delays["/pypi/lib/json"] = 0.1
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(facts.has, ["lib"] * 4))
+    assert index.requests == {"/pypi/lib/json": 1}
+
+
+def test_a_project_that_is_not_there_is_asked_for_once(index: Index, facts: IndexFacts) -> None:
+    assert [facts.has("nowhere"), facts.has("nowhere"), facts.has("lib")] == [False, False, True]
+    assert index.requests == {"/pypi/nowhere/json": 1, "/simple/nowhere/": 1, "/pypi/lib/json": 1}
 
 
 def test_an_index_that_is_down_says_nothing_about_the_release(data: object) -> None:

@@ -231,4 +231,5 @@ def lake_tables(sha256: str = "0" * 64) -> Tables:
 
 def snapshot_of(content: Tables, folder: Path) -> Path:
     """Publish tables as a snapshot."""
-    return publish(fill(folder / "lake", content), folder / "snapshots", "mine", ["lib"], Period(), "rules").path
+    lake = fill(folder / "lake", content)
+    return publish(lake, folder / "drafts", folder / "snapshots", "mine", ["lib"], Period(), {}).path

@@ -91,6 +91,17 @@ def test_a_row_that_does_not_fit_is_refused(tmp_path: Path, row: Row, complaint:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_one_row_that_does_not_fit_is_found_among_many(tmp_path: Path) -> None:
+    rows = [REJECT | {"key": str(number)} for number in range(5)]
+    with pytest.raises(SchemaError, match=r"column detail has no value in .*'key': '3'"):
+        write_parquet(tmp_path / "a.parquet", "rejects", [*rows[:3], rows[3] | {"detail": None}, rows[4]])
+
+
+def test_a_column_may_be_left_out_where_it_may_have_no_value() -> None:
+    bare = {name: value for name, value in release("1.0").items() if name != "licence"}
+    assert table("releases").checked([bare, release("1.1", licence="MIT")])["licence"] == [None, "MIT"]
+
+
 def test_structs_are_checked_too(tmp_path: Path) -> None:
     with pytest.raises(SchemaError, match=r"deprecation: undeclared columns \['why'\]"):
         table("symbols").check({"deprecation": {"channel": "warning", "why": 1}} | _symbol())

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from pipeline.lake import table
 from pipeline.lifecycle import compare
+from pipeline.lifecycle.compare import Comparison
+from pipeline.lifecycle.states import compare_states
 from tests.lifecycle.releases import TAGGING, Files, changes, index, told
 
 WORDS = "    '''What it is.\n\n    In more words.\n    And in yet more.\n    '''\n"
@@ -314,6 +316,43 @@ def test_a_release_does_not_differ_from_itself_and_rows_are_deterministic(old, n
     assert changes(old, new) == changes(old, new)
     ids = [row["id"] for row in changes(old, new)]
     assert len(ids) == len(set(ids))
+
+
+# one method at several paths, of which only some have another state: by a base's name, an alias, an override
+SHARED = (
+    "class A:\n    def m(self, a): ...\n    x = 1\n", "class A:\n    def m(self, a, b=1): ...\n    x = 2\n",
+    "class B(A): ...\n", "class B(A):\n    def m(self, c): ...\n", "class C(A):\n    n = A.m\n    __version__ = A.x\n",
+    "class D(B, C): ...\n", "E = A\n", "from ._p import E\n", "f = A.m\n",
+)  # fmt: skip
+shared = st.lists(st.sampled_from(SHARED), min_size=2, max_size=7).map("".join)
+
+
+@settings(max_examples=100, deadline=None)
+@given(shared, shared)
+def test_what_is_compared_once_for_several_paths_is_what_each_of_them_comes_to(old, new):
+    before, after = (index({"pkg/__init__.py": text, "pkg/_p.py": "class E: ...\n"}) for text in (old, new))
+    comparison = Comparison(before, after, TAGGING)
+    for path in sorted(before.rows.keys() & after.rows.keys()):
+        was, is_ = comparison.states(path)
+        alone = [] if was is None or is_ is None or was is is_ else list(compare_states(was, is_, after, TAGGING))
+        unknown = before.unknown(path) or after.unknown(path)
+        assert comparison.differences(path) == ([] if unknown else alone)
+
+
+@settings(max_examples=60, deadline=None)
+@given(shared, shared, st.sampled_from(["class E: ...\n", "def E(:\n"]), st.sampled_from(["E = 1\n", "def E(:\n"]))
+def test_an_index_made_of_the_one_before_is_that_of_the_release_itself(old, new, part, other):
+    files = ({"pkg/__init__.py": old, "pkg/_p.py": part}, {"pkg/__init__.py": new, "pkg/_p.py": other})
+    before, whole = (index(one) for one in files)
+    went = [path for path, row in before.rows.items() if whole.rows.get(path) != row]
+    come = [row for path, row in whole.rows.items() if before.rows.get(path) != row]
+    imported = {path: whole.importable.get(path) for path in before.importable | whole.importable}
+    made = before.advance(went, come, imported)
+    for name in ("rows", "owners", "importable", "unparsed", "bases"):
+        assert getattr(made, name) == getattr(whole, name)
+    for row in whole.rows.values():
+        assert made.named(row["canonical_path"]) == whole.named(row["canonical_path"])
+        assert made.below(row["path"]) == whole.below(row["path"])
 
 
 OVERLOADED = "from typing import Optional, Sequence, Type, overload\nimport collections.abc as cabc\n@overload\ndef f(a: {}, b: int = ...) -> int: ...\ndef f(a, b=1): ...\n"

@@ -90,7 +90,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
 def published(output: Output) -> Sequence[Row]:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     changes = TABLES["changes"]
-    gated = problems_gate_stage(problems, runs, [], TABLES["releases"], changes, QUALITY, RULES_OF_PROBLEMS)
+    gated = problems_gate_stage(problems, runs, [], TABLES["releases"], changes, [], [], QUALITY, RULES_OF_PROBLEMS)
     for row in gated.tables["published_problems"]:
         table("published_problems").check(row)
     return gated.tables["published_problems"]

@@ -11,6 +11,7 @@ from pipeline.environments import EnvironmentStore, find_sandbox
 from pipeline.lake import Output, Row, table
 from pipeline.problems import problems_stage
 from pipeline.publish import QualityRules, problems_gate_stage
+from pipeline.review import READS, FlagRules, flags_stage
 from pipeline.rules import RULES, load
 from pipeline.terms import (
     Evidence,
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.slow
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+FLAGS = load(RULES / "flags.yaml", FlagRules)
 USAGE = load(RULES / "usage.yaml", UsageRules)
 VALIDATION = load(RULES / "validation.yaml", ValidationRules)
 
@@ -68,8 +70,18 @@ def made_by(store: Store, **changed: Any) -> Output:
 
 def gated(output: Output) -> Output:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
+    known = {**TABLES, **output.tables}
+    flags = flags_stage({name: known.get(name, []) for name in READS}, FLAGS, QUALITY.fails_in_target, DRAFTING)
     return problems_gate_stage(
-        problems, runs, TABLES["snippets"], TABLES["releases"], TABLES["changes"], QUALITY, RULES_OF_PROBLEMS
+        problems,
+        runs,
+        TABLES["snippets"],
+        TABLES["releases"],
+        TABLES["changes"],
+        flags.tables["flags"],
+        [],
+        QUALITY,
+        RULES_OF_PROBLEMS,
     )
 
 

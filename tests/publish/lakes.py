@@ -35,6 +35,7 @@ from pipeline.terms import (
     Disagreement,
     DocumentSource,
     EnvironmentOutcome,
+    Family,
     FlagKind,
     FunctionRun,
     Outcome,
@@ -73,6 +74,7 @@ def tables(known: World | None = None) -> Tables:
         known.verdicts,
         environments,
         known.changes,
+        [],
         quality,
         RUN_ALONE,
         load(RULES / "drafting.yaml", DraftingRules),
@@ -88,7 +90,9 @@ def tables(known: World | None = None) -> Tables:
     ).tables["controlled_completions"]
     return {
         **_rows(gated),
-        **_rows(controlled_gate_stage(of_documents, known.releases, known.changes, changes, known.verdicts, quality)),
+        **_rows(
+            controlled_gate_stage(of_documents, known.releases, known.changes, changes, known.verdicts, [], [], quality)
+        ),
         **_rows(
             contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
         ),
@@ -109,6 +113,7 @@ def tables(known: World | None = None) -> Tables:
         "releases": known.releases,
         "rewrites": [_rewrite(known.changes)],
         "snippets": known.snippets,
+        "survivals": [survival(row["id"]) for row in completions[:1]],
         "symbols": symbols,
         "usages": uses,
         "verdicts": known.verdicts,
@@ -120,7 +125,7 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
     least = load(RULES / "problems.yaml", ProblemRules)
-    gated = problems_gate_stage(rows, runs, snippets, releases, [], quality, least)
+    gated = problems_gate_stage(rows, runs, snippets, releases, [], [], [], quality, least)
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
 
 
@@ -144,8 +149,8 @@ def _projects(quality: QualityRules) -> Tables:
         "projects": [project],
         "traced_functions": shop.functions(),
         "reaches": shop.reaches(),
-        **_rows(repository_gate_stage([made], [project], quality)),
-        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), quality)),
+        **_rows(repository_gate_stage([made], [project], [], [], quality)),
+        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), [], [], quality)),
     }
     return {name: [row | {"library": LIBRARY} for row in rows] for name, rows in traced.items()}
 
@@ -191,6 +196,14 @@ def _api_document(path: str) -> Row:
         "url": None,
         **parts,
     }
+
+
+def survival(of: str, **changed: Any) -> Row:
+    """A completion of an earlier snapshot that was run again, and passed."""
+    head = {"snapshot": "mine-2020-01-01", "manifest_sha256": "0" * 64, "period": "2020-02", "day": "2020-02-02"}
+    what = {"family": Family.COMPLETION, "instance_id": of, "library": LIBRARY, "version": "1.0", "probed": False}
+    how = {"survives": True, "reason": None, "outcome": Outcome.PASSED, "detail": None, "drawn_share": 1.0}
+    return {**head, **what, **how, "lock_ids": ["1" * 32], "yanked": [], **changed}
 
 
 def _rewrite(changes: list[Row]) -> Row:
@@ -260,7 +273,12 @@ def fill(root: Path, content: Tables) -> Lake:
 
 def publish_lake(lake: Lake, snapshots: Path, period: Period | None = None, rules: str = "rules") -> Published:
     """Publish the only library of a lake."""
-    return publish(lake, snapshots, "mine", [LIBRARY], period or Period(), rules)
+    return publish(lake, drafts(lake), snapshots, "mine", [LIBRARY], period or Period(), {"rules": rules})
+
+
+def drafts(lake: Lake) -> Path:
+    """Where a lake's snapshots are drafted."""
+    return lake.root.parent / "drafts"
 
 
 def contents(folder: Path) -> dict[str, str]:

@@ -6,20 +6,23 @@ import re
 from pathlib import Path
 from typing import Any
 
+import datasets
 import duckdb
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from huggingface_hub import DatasetCardData
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.lake import Row, table
+from pipeline.lake import table
 from pipeline.lake.schema import enum_of
-from pipeline.publish import FAMILIES, TABLES
-from pipeline.publish.card import attribution_text, card_text, cell
-from pipeline.terms import ProjectOutcome, SnippetSource
-from tests.instances.rows import snippet
-from tests.publish.lakes import fill, publish_lake, tables
+from pipeline.publish import FAMILIES, TABLES, read_manifest
+from pipeline.publish.card import card_text
+from pipeline.publish.manifest import Entry
+from pipeline.publish.markdown import cell
+from tests.publish.lakes import Tables, fill, publish_lake, survival, tables
+from tests.publish.markup import HOSTILE, cells
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +38,22 @@ def card(snapshot: Path) -> str:
 
 def front_matter(card: str) -> dict[str, Any]:
     _, front, _ = card.split("---\n", 2)
-    found: dict[str, Any] = yaml.safe_load(front)
+    found: dict[str, Any] = yaml.load(front, Loader=yaml.CSafeLoader)
     return found
+
+
+def files_of(snapshot: Path) -> list[Entry]:
+    """The Parquet files of a snapshot."""
+    return [entry for entry in read_manifest(snapshot).files if entry.table]
+
+
+def by_config() -> Tables:
+    rows = tables()
+    return {config: list(rows.get(name, ())) for config, name in TABLES.items()}
+
+
+def written(rows: Tables, files: list[Entry]) -> str:
+    return card_text("mine", {config: rows.get(name, []) for config, name in TABLES.items()}, files)
 
 
 def sections(card: str, level: str) -> dict[str, str]:
@@ -45,21 +62,56 @@ def sections(card: str, level: str) -> dict[str, str]:
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 
-def cells(line: str) -> list[str]:
-    """The cells of a line of a table, as a reader of Markdown splits them (GitHub Flavored Markdown, 4.10)."""
-    return re.split(r"(?<!\\)(?:\\\\)*\|", line.strip())[1:-1]
-
-
 def test_every_configuration_has_its_file_and_one_is_the_default(snapshot: Path, card: str) -> None:
     configs = front_matter(card)["configs"]
-    assert [config["config_name"] for config in configs] == list(TABLES)
+    assert [config["config_name"] for config in configs] == [config for config, rows in by_config().items() if rows]
     assert [config["config_name"] for config in configs if config.get("default")] == ["completions"]
-    assert all((snapshot / config["data_files"]).is_file() for config in configs)
+    assert {config["data_files"][0]["split"] for config in configs} == {"test"}
+    assert all((snapshot / config["data_files"][0]["path"]).is_file() for config in configs)
 
 
 def test_the_front_matter_is_what_the_hub_knows(card: str) -> None:
     front = front_matter(card)
-    assert (front["license"], front["language"], front["size_categories"]) == ("other", ["code"], ["n<1K"])
+    assert (front["license"], front["license_link"], front["size_categories"]) == ("other", "ATTRIBUTION.md", ["n<1K"])
+    known = DatasetCardData(**front)
+    assert known.size_categories == ["n<1K"]
+    assert set(front) <= set(DatasetCardData().__dict__) | {
+        "license_name",
+        "license_link",
+        "tags",
+        "configs",
+        "dataset_info",
+    }
+
+
+@pytest.mark.parametrize("config", [config for config, rows in by_config().items() if rows])
+def test_the_features_are_those_that_datasets_finds_in_the_file(snapshot: Path, card: str, config: str) -> None:
+    (info,) = [info for info in front_matter(card)["dataset_info"] if info["config_name"] == config]
+    path = snapshot / "data" / f"{config}.parquet"
+    assert info["features"] == datasets.Features.from_arrow_schema(pq.read_schema(path))._to_yaml_list()
+    size = path.stat().st_size
+    assert info["splits"] == [{"name": "test", "num_bytes": size, "num_examples": pq.read_metadata(path).num_rows}]
+    assert info["download_size"] == info["dataset_size"] == size
+
+
+def test_rows_that_were_taken_back_are_a_split_of_their_configuration(snapshot: Path) -> None:
+    """Also the card, which says how many there are."""
+    entry = Entry(path="deprecated/completions.parquet", sha256="", bytes=7, table="published_completions", rows=3)
+    card = written(tables(), [*files_of(snapshot), entry])
+    (config,) = [config for config in front_matter(card)["configs"] if config["config_name"] == "completions"]
+    assert config["data_files"] == [
+        {"split": "test", "path": "data/completions.parquet"},
+        {"split": "deprecated", "path": "deprecated/completions.parquet"},
+    ]
+    (line,) = [line for line in card.splitlines() if line.startswith("| `completions` |")]
+    assert [part.strip() for part in cells(line)[1:3]] == [str(len(tables()["published_completions"])), "3"]
+
+
+def test_licences_of_the_instances_are_counted(card: str) -> None:
+    counted = [cells(line) for line in sections(card, "##")["Licences"].splitlines() if line.startswith("| ")][1:]
+    assert sum(int(number) for _, number in counted) == sum(
+        len(rows) for config, rows in by_config().items() if config in FAMILIES
+    )
 
 
 @pytest.mark.parametrize("config", TABLES)
@@ -68,7 +120,8 @@ def test_a_line_is_enough_to_load_a_configuration(snapshot: Path, card: str, con
     arrow = pq.read_table(path)
     duck = duckdb.read_parquet(str(path))
     assert arrow.column_names == duck.columns
-    assert arrow.num_rows == duck.shape[0] > 0
+    assert arrow.num_rows == duck.shape[0]
+    assert arrow.num_rows or config == "errata", "a first snapshot has nothing to correct"
     assert f"| `{config}` | {arrow.num_rows} |" in card
 
 
@@ -103,84 +156,29 @@ def test_what_the_documentation_states_is_counted(card: str) -> None:
     assert "| deprecated | contradicts | 1 |" in card
 
 
+def test_what_still_passes_of_earlier_snapshots_is_told_where_somebody_looked(snapshot: Path, card: str) -> None:
+    assert "| 2020-02 | mine-2020-01-01 | 1 | 1 | 100.0% |  |" in card
+    known, files = tables(), files_of(snapshot)
+    lost = [survival(f"{at}", survives=False, reason=why) for at, why in enumerate(["flaky", "file_gone", "flaky"])]
+    told = written(known | {"survivals": [*known["survivals"], *lost]}, files)
+    assert "| 2020-02 | mine-2020-01-01 | 4 | 1 | 25.0% | file gone 1, flaky 2 |" in told
+    assert "What still passes" not in written(known | {"survivals": []}, files)
+
+
 def test_the_refused_are_counted(card: str) -> None:
     assert "| crawl | pre\\_release | 1 |" in card
 
 
-def release(**columns: Any) -> Row:
-    return tables()["releases"][0] | columns
-
-
-HOSTILE = [
-    "a | b",
-    "two\nlines\r\nand\u2028three",
-    "---",
-    "\n---\nlicense: mit\n---\n",
-    "`code` and ``more``",
-    "<script>alert(1)</script>",
-    "&lt;b&gt;",
-    "[text](javascript:alert) ![image](x)",
-    "\\| \\\\| \\",
-    "**bold** __bold__ ~~gone~~",
-    "# heading",
-    "\x00\x1b[31mred\x07",
-    "\u202eeht fo esnecil",
-    "{{ 1 + 1 }} {% raw %}",
-]
-
-
 @pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("column", ["attribution", "licence", "licence_stated", "artifact"])
-def test_what_strangers_wrote_stays_in_its_cell(text: str, column: str) -> None:
-    before = attribution_text([release()], [], []).splitlines()
-    after = attribution_text([release(**{column: text})], [], []).splitlines()
-    changed = [(old, new) for old, new in zip(before, after, strict=True) if old != new]
-    assert len(changed) == 1
-    old, new = (cells(line) for line in changed[0])
-    assert len(old) == len(new) == 6
-    assert sum(a != b for a, b in zip(old, new, strict=True)) == 1
-    assert "<" not in "".join(new)
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_a_hostile_licence_leaves_the_card_as_it_is(text: str) -> None:
-    known = {config: tables()[name] for config, name in TABLES.items()}
-    plain = card_text("mine", known, TABLES)
+def test_a_hostile_licence_leaves_the_card_as_it_is(snapshot: Path, text: str) -> None:
+    known = by_config()
+    files = files_of(snapshot)
+    plain = card_text("mine", known, files)
     known["releases"] = [row | {"licence": text} for row in known["releases"]]
-    hostile = card_text("mine", known, TABLES)
+    hostile = card_text("mine", known, files)
     assert front_matter(hostile) == front_matter(plain)
     assert sections(hostile, "##").keys() == sections(plain, "##").keys()
     assert len(hostile.splitlines()) == len(plain.splitlines())
-
-
-def test_releases_are_named_library_by_library_in_order_of_time() -> None:
-    known = tables()["releases"]
-    rows = [release(library="a", purl="pkg:pypi/a@9"), *reversed(known), release(library="z", purl="pkg:pypi/z@0")]
-    names = [cells(line)[0].strip() for line in attribution_text(rows, [], []).splitlines() if "pkg:" in line]
-    assert names == ["pkg:pypi/a@9", *(row["purl"] for row in known), "pkg:pypi/z@0"]
-
-
-@pytest.mark.parametrize("text", HOSTILE)
-def test_code_of_others_is_named_once_for_each_place(text: str) -> None:
-    post = snippet("x = 1\n", "", "1.0", source=SnippetSource.STACK_OVERFLOW, licence="CC-BY-SA-4.0") | {
-        "place": "1/2",
-        "url": "https://example.org/a/2",
-        "attribution": text,
-    }
-    lines = attribution_text([release()], [post, post | {"id": "other"}, snippet("y", "lib.y", "1.0")], []).splitlines()
-    (line,) = lines[lines.index("## Code of others") + 4 :]
-    assert [part.strip() for part in cells(line)[:3]] == ["1/2", "https://example.org/a/2", "CC-BY-SA-4.0"]
-    assert "<" not in line
-    assert "Code of others" not in attribution_text([release()], [snippet("y", "lib.y", "1.0")], [])
-
-
-def test_projects_are_named_unless_they_are_releases_of_the_library() -> None:
-    """Scenes and repository tasks quote dependents too, which are in no row of `releases`."""
-    (project,) = tables()["projects"]
-    refused = project | {"purl": "pkg:pypi/closed@1.0", "outcome": ProjectOutcome.LICENCE}
-    lines = attribution_text([release()], [], [project, project | {"purl": release()["purl"]}, refused]).splitlines()
-    (line,) = lines[lines.index("## Code of others") + 4 :]
-    assert [part.strip() for part in cells(line)[:3]] == ["pkg:pypi/shop@1.0", "", "MIT"]
 
 
 def test_what_the_card_says_was_run_names_every_family(card: str) -> None:
@@ -193,11 +191,6 @@ def test_directions_and_bases_of_migrations_are_counted(card: str) -> None:
     assert "| direction | old\\_to\\_new | 1 |" in card
     assert "| direction | new\\_to\\_old | 1 |" in card
     assert "| basis | renamed | 2 |" in card
-
-
-def test_an_unknown_licence_is_called_unknown() -> None:
-    text = attribution_text([release(licence=None, licence_stated=None, attribution=None)], [], [])
-    assert "| unknown |  | unknown |" in text
 
 
 ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
@@ -223,9 +216,9 @@ def test_a_cell_of_nothing_but_markup(text: str) -> None:
     assert shown(cell(text)) == " ".join(text.split())
 
 
-def test_what_a_model_wrote_is_counted_by_model() -> None:
-    content = {config: list(tables()[name]) for config, name in TABLES.items()}
-    assert "were written by the language model" not in card_text("mine", content, TABLES)
+def test_what_a_model_wrote_is_counted_by_model(snapshot: Path) -> None:
+    content = by_config()
+    assert "were written by the language model" not in card_text("mine", content, files_of(snapshot))
     content["completions"] = [row | {"model": "claude-haiku-5-5"} for row in content["completions"]]
     said = f"{len(content['completions'])} descriptions were written by the language model claude-haiku-5-5 and checked"
-    assert said in card_text("mine", content, TABLES)
+    assert said in card_text("mine", content, files_of(snapshot))

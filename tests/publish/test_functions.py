@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,8 +11,21 @@ from pipeline.functions import FunctionRules
 from pipeline.instances import MaskingRules, unmask
 from pipeline.lake import Output, Row, table
 from pipeline.publish import QualityRules, functions_gate_stage
+from pipeline.review import judged
 from pipeline.rules import RULES, load
-from pipeline.terms import Evidence, FlagKind, FunctionRun, Granularity, Outcome, RejectReason
+from pipeline.terms import (
+    DecisionKind,
+    Drafter,
+    Evidence,
+    Family,
+    FlagKind,
+    FunctionRun,
+    Granularity,
+    Objection,
+    Outcome,
+    RejectReason,
+    ReviewStatus,
+)
 from tests.functions.rows import CODE, SNIPPET, function, run
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
@@ -22,11 +36,15 @@ PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED
 
 
 def gated(
-    outcomes: dict[FunctionRun, Outcome], executed: int = 3, snippet: Row | None = None, **columns: Any
+    outcomes: dict[FunctionRun, Outcome],
+    executed: int = 3,
+    snippet: Row | None = None,
+    reviews: Sequence[Row] = (),
+    **columns: Any,
 ) -> Output:
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
     snippets = [SNIPPET | (snippet or {})]
-    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING)
+    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING, reviews=reviews)
 
 
 def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
@@ -119,3 +137,25 @@ def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
     assert {reject.key: reject.reason for reject in output.rejects} == dict.fromkeys(
         [f"f {level}" for level in Granularity], RejectReason.LEAKS_ANSWER
     )
+
+
+def test_what_a_person_says_of_a_function_holds_at_every_level() -> None:
+    made = function()
+    row = {
+        "instance_id": made["id"],
+        "library": made["library"],
+        "family": Family.FUNCTION,
+        "flags": [],
+        "runs": [],
+        "content": judged(Family.FUNCTION, made, made["description"]),
+        "edits": [],
+        "objection": None,
+        "annotators": 1,
+    }
+    reject = row | {"kind": DecisionKind.REJECT, "objection": Objection.BAD_TESTS}
+    assert gated(PROVEN, reviews=[reject]).reasons == {RejectReason.REVIEWED_OUT: 1}
+    edit = row | {"kind": DecisionKind.EDIT, "edits": [{"name": "description", "value": "Do it well."}]}
+    rows = gated(PROVEN, reviews=[edit]).tables["published_functions"]
+    assert {(one["description"], one["drafter"], one["review_status"]) for one in rows} == {
+        ("Do it well.", Drafter.ANNOTATOR, ReviewStatus.EDITED)
+    }

@@ -31,7 +31,7 @@ from pipeline.publish import (
 from pipeline.settings import PROJECT
 from pipeline.terms import RejectReason
 from tests.instances.rows import LIBRARY, life
-from tests.publish.lakes import contents, fill, publish_lake, reject, tables
+from tests.publish.lakes import contents, drafts, fill, publish_lake, reject, tables
 
 
 @pytest.fixture
@@ -193,9 +193,11 @@ def test_a_table_without_rows_is_not_outdated(lake: Lake, tmp_path: Path) -> Non
 
 
 def test_nothing_leaves_no_folder(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
     with pytest.raises(NothingToPublish, match=r"of nonesuch .*no rejects.*Run the refresh first"):
-        publish(Lake(tmp_path / "lake"), tmp_path / "snapshots", "mine", ["nonesuch"], Period(), "rules")
+        publish(lake, drafts(lake), tmp_path / "snapshots", "mine", ["nonesuch"], Period(), {})
     assert not (tmp_path / "snapshots").exists()
+    assert not drafts(lake).exists()
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -11,12 +11,15 @@ from bs4 import BeautifulSoup, Tag
 
 from pipeline.drafting.model.tally import Tally
 from pipeline.drafting.summary import Spent
+from pipeline.failures import Failure
 from pipeline.lake import Count
+from pipeline.publication import Publication, Signature
+from pipeline.publish.gates import Gate
 from pipeline.report.data import DraftsTold, Ran, Report, report_of
 from pipeline.report.figures import Bar, Figure
 from pipeline.report.page import page_of, pieces
 from pipeline.runs import RunRecord
-from pipeline.terms import DraftKind, DraftStanding
+from pipeline.terms import DraftKind, DraftStanding, GateKind, GateStanding, PublicationState
 
 HOSTILE = "<script>alert(1)</script>\u202e\"'&{{ 7*7 }}"
 RECORD = RunRecord("now", "starter", ("a", HOSTILE), ("crawl", "gate"), None, "2026-11-16", "2026-11-20T10:00:00+00:00")
@@ -58,9 +61,9 @@ def row(page: BeautifulSoup, name: str) -> list[str]:
 
 def test_the_funnel_counts_what_is_unchanged_as_it_came_out(page: BeautifulSoup) -> None:
     crawl, gate = row(page, "crawl"), row(page, "gate")
-    assert (crawl[1], crawl[3:9]) == ("12", ["9", "3", "12", "3", "-2.5", "100"])
+    assert (crawl[1], crawl[3:6], crawl[6:10]) == ("12", ["9", "", "3"], ["12", "3", "-2.5", "100"])
     assert crawl[-1].startswith("yanked\xa03; parts: ")
-    assert (gate[1], gate[3:6]) == ("10", ["7", "2", "0"])
+    assert (gate[1], gate[3:7]) == ("10", ["7", "", "2", "0"])
     assert "flagged\xa02" in gate[-1]
     assert "1 not told" in gate[-1]
 
@@ -74,6 +77,47 @@ def test_what_is_left_undone_names_library_stage_and_what_to_do(report: Report, 
     assert isinstance(told, Tag)
     assert "no_space: the disk was full" in told.get_text()
     assert "run the same refresh again" in told.get_text()
+
+
+def test_a_failure_names_its_release_and_takes_the_place_of_what_only_broke_off() -> None:
+    failure = Failure("a", "gate", "1.2", f"KeyError: {HOSTILE}", "report it", "2026-11-20T10:00:00+00:00", "trace")
+    now = replace(ran(replace(RECORD, libraries=("a",)), count("crawl", "a", 9)), failures=[failure])
+    report = report_of(now, None, None, None, None, {})
+    assert [(t.libraries, t.stage, t.release, t.advice) for t in report.troubles] == [
+        (["a"], "gate", "1.2", "report it")
+    ]
+    cells = row(BeautifulSoup(page_of(report), "lxml"), "a")
+    assert cells[:3] == ["a", "1.2", "gate"]
+
+
+def test_gates_that_are_not_passed_stand_with_what_to_do() -> None:
+    gates = [
+        Gate(GateKind.REJECTED, "crawl: any reason", 0.41, 120, "at most 30%", GateStanding.SIGN_OFF),
+        Gate(GateKind.DUPLICATES, "problems", 0.0, 120, "at most 6%", GateStanding.PASSED),
+    ]
+    signature = Signature(HOSTILE, approved=True, when="2026-11-20T12:00:00+00:00", note="seen")
+    record = Publication("now", "starter", PublicationState.PUBLISHED, "", None, gates, ["3 rows came"], signature)
+    page = BeautifulSoup(
+        page_of(report_of(replace(ran(RECORD), publication=record), None, None, None, None, {})), "lxml"
+    )
+    told = page.select_one("#gates")
+    assert isinstance(told, Tag)
+    assert [line.td.get_text() for line in told.select("table.gates tr") if line.td] == ["rejected"]
+    assert "All 2 gates" in told.get_text()
+    assert "3 rows came" in told.get_text()
+    assert "Signed by <script>" in told.get_text()
+
+
+def test_figures_stand_against_the_snapshot_before_and_what_is_gone_is_seen() -> None:
+    figure = Figure("f", "F", "", ["x"], [Bar("a", "", {"x": 5}), Bar("gone", "", {})], {"a": 3, "gone": 2})
+    bare = report_of(None, None, None, None, None, {})
+    page = BeautifulSoup(page_of(replace(bare, figures=[figure])), "lxml")
+    assert [n.get_text(" ", strip=True) for n in page.select("#f .bars .n")] == ["5 +2", "0 -2"]
+
+
+def test_time_stands_by_stage_and_library(page: BeautifulSoup) -> None:
+    assert [bar.get_text(" ", strip=True) for bar in page.select("#stage_seconds .bars .n")] == ["3 -3"]
+    assert page.select_one("#seconds") is not None
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 from pipeline.refresh import Refresh
 from pipeline.report.source import PAGE, NoReportError, find, report, write_report
 from pipeline.runs import RunRecord, read_record, recorded_runs
+from pipeline.sharing import PLAN, working_on_profile, working_on_run
 from tests.cli.command import Driftline
 from tests.cli.command import driftline as command
+from tests.test_sharing import work_at
 
 
 @pytest.fixture
@@ -154,3 +156,20 @@ def test_other_periods_and_profiles_are_told_apart(three: Path) -> None:
     assert record is not None
     write_json(folder / "run.json", asdict(replace(record, profile="other")))
     assert report(find("three")).before == read_record(three / "runs" / "one")
+
+
+def test_what_another_worker_published_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the profile, by the run, and as the newest: its snapshot comes too."""
+    monkeypatch.setenv("DRIFTLINE_STORE", f"file://{tmp_path}/store")
+    one = work_at("one", tmp_path, monkeypatch)
+    with working_on_profile("starter"):
+        published = snapshot(one, "starter-2026-11-09", 10)
+    for task in (PLAN, "place"):
+        with working_on_run(one / "runs" / "first", task):
+            run(one, "first", "2026-11-09T03:00:00+00:00", published if task == "place" else None)
+    for number, name in enumerate(("starter", "first", None)):
+        worker = work_at(f"worker {number}", tmp_path, monkeypatch)
+        meant = find(name)
+        assert meant.run == worker / "runs" / "first"
+        assert meant.snapshot == worker / "snapshots" / "starter" / "starter-2026-11-09"
+        assert (meant.snapshot / "manifest.json").is_file()

@@ -286,13 +286,13 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
 
 def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, tasks: Output) -> None:
     projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
-    gated = repository_gate_stage(tasks.tables["repository_tasks"], projects, QUALITY)
+    gated = repository_gate_stage(tasks.tables["repository_tasks"], projects, [], [], QUALITY)
     assert gated.seen == len(gated.rejects) > 0
     assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
 
 
 def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
-    gated = repository_gate_stage(tasks.tables["repository_tasks"], traced.tables["projects"], QUALITY)
+    gated = repository_gate_stage(tasks.tables["repository_tasks"], traced.tables["projects"], [], [], QUALITY)
     for row in gated.tables["published_repository_tasks"]:
         table("published_repository_tasks").check(row)
         assert (row["purl"], row["licence"], row["origin"]) == ("pkg:pypi/shop@1.0", "MIT", "pypi:shop")

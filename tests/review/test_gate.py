@@ -11,8 +11,21 @@ from pipeline.drafting import DraftingRules
 from pipeline.lake import Output, Row, content_id, table
 from pipeline.publish.gate import gate_stage
 from pipeline.publish.quality import QualityRules
+from pipeline.review import judged
 from pipeline.rules import RULES, RuleError, load
-from pipeline.terms import EnvironmentOutcome, FlagKind, Outcome, SnippetSource
+from pipeline.terms import (
+    DecisionKind,
+    Drafter,
+    EnvironmentOutcome,
+    Evidence,
+    Family,
+    FlagKind,
+    Objection,
+    Outcome,
+    RejectReason,
+    ReviewStatus,
+    SnippetSource,
+)
 from tests.instances.rows import LIBRARY
 from tests.review.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
 
@@ -20,7 +33,12 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
 
 
-def gate(world: World, flags: list[Row] | None = None, environments: list[Row] | None = None) -> Output:
+def gate(
+    world: World,
+    flags: list[Row] | None = None,
+    environments: list[Row] | None = None,
+    reviews: list[Row] | None = None,
+) -> Output:
     """Run the gate and check that what it publishes fits the declared tables."""
     output = gate_stage(
         world.completions,
@@ -33,6 +51,7 @@ def gate(world: World, flags: list[Row] | None = None, environments: list[Row] |
         world.verdicts,
         environments or [],
         world.changes,
+        reviews or [],
         QUALITY,
         RUN_ALONE,
         DRAFTING,
@@ -255,3 +274,133 @@ def test_a_licence_that_spdx_does_not_know_is_an_error_in_the_rules(tmp_path) ->
     (tmp_path / "quality.yaml").write_text((RULES / "quality.yaml").read_text().replace("- ISC", "- ISCC"))
     with pytest.raises(RuleError, match=r"quality\.yaml:\d+: licences: .*ISCC"):
         load(tmp_path / "quality.yaml", QualityRules)
+
+
+def review(world: World, instance: Row, flags: list[Row], kind: DecisionKind, **columns: Any) -> Row:
+    """A `reviews` row on an instance as it is."""
+    draft = next((row["text"] for row in world.drafts if row["subject_id"] == instance["id"]), None)
+    family = Family.MIGRATION if "target_version" in instance else Family.COMPLETION
+    row = {
+        "instance_id": instance["id"],
+        "library": LIBRARY,
+        "family": family,
+        "content": judged(family, instance, draft),
+        "flags": sorted({row["kind"] for row in flags}),
+        "kind": kind,
+        "objection": Objection.BAD_CODE if kind == DecisionKind.REJECT else None,
+        "edits": [],
+        "runs": [],
+        "annotators": 1,
+        **columns,
+    }
+    table("reviews").check(row)
+    return row
+
+
+def edits(**values: str) -> list[Row]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def edit_run(subject: str, version: str, outcome: Outcome) -> Row:
+    """A run of edited code."""
+    told = {"subject": subject, "version": version, "outcome": outcome, "python": "3.11", "lock_id": "lock"}
+    return told | {"detail": None, "code": None, "statements": None, "executed": None}
+
+
+def test_what_a_person_rejected_is_refused_with_the_reason() -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    output = gate(made, reviews=[review(made, instance, [], DecisionKind.REJECT)])
+    (refused,) = [reject for reject in output.rejects if reject.key == instance["id"]]
+    assert (refused.reason, refused.detail) == (
+        RejectReason.REVIEWED_OUT,
+        "bad_code: the code is wrong, incomplete or of no use",
+    )
+
+
+def test_what_a_flag_held_back_is_published_once_accepted() -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    flags = [flag(instance, FlagKind.NO_DESCRIPTION)]
+    assert {reject.reason for reject in gate(made, flags).rejects} == {RejectReason.FLAGGED}
+    row = published(
+        gate(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)]), "published_completions", "2.0"
+    )
+    assert (row["review_status"], row["flags"]) == (ReviewStatus.ACCEPTED, [FlagKind.NO_DESCRIPTION])
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "expected"),
+    [
+        (DecisionKind.REJECT, {"content": "what it was"}, (None, ReviewStatus.PENDING)),
+        (DecisionKind.ACCEPT, {"content": "what it was"}, (None, ReviewStatus.PENDING)),
+        (DecisionKind.ACCEPT, {"flags": []}, (None, ReviewStatus.PENDING)),
+        (DecisionKind.REJECT, {"flags": []}, (RejectReason.REVIEWED_OUT, None)),
+    ],
+    ids=["rejected, other content", "accepted, other content", "accepted, a new flag", "rejected, a new flag"],
+)
+def test_what_a_decision_on_what_it_was_comes_to(
+    kind: DecisionKind, change: Row, expected: tuple[RejectReason | None, ReviewStatus | None]
+) -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    flags = [flag(instance, FlagKind.AUDIT)]
+    output = gate(made, flags, reviews=[review(made, instance, flags, kind) | change])
+    reason = next((reject.reason for reject in output.rejects if reject.key == instance["id"]), None)
+    rows = [row for row in output.tables["published_completions"] if row["version"] == "2.0"]
+    assert (reason, rows[0]["review_status"] if rows else None) == expected
+
+
+def test_what_running_refutes_is_not_published_because_somebody_accepts_it() -> None:
+    made = world().with_run("lib.load", "1.1", Outcome.PASSED)
+    instance = made.one("completions", "2.0")
+    flags = [flag(instance, FlagKind.LABEL_CONTRADICTED)]
+    output = gate(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)])
+    assert {reject.reason for reject in output.rejects if reject.key == instance["id"]} == {RejectReason.LABEL_REFUTED}
+
+
+def test_an_edited_completion_is_published_as_edited_by_the_runs_of_the_edit() -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    masked = instance["masked_code"] + "print(2)\n"
+    changed = edits(masked_code=masked, description="Prints it twice.")
+    runs = [edit_run(NEW["id"], "2.0", Outcome.PASSED)]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
+    broken = made.with_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)
+    row = published(gate(broken, reviews=[edit]), "published_completions", "2.0")
+    assert row["code"] == instance["code"] + "print(2)\n"
+    assert (row["id"], row["masked_code"], row["lock_id"]) == (instance["id"], masked, "lock")
+    assert (row["review_status"], row["drafter"], row["model"]) == (ReviewStatus.EDITED, Drafter.ANNOTATOR, None)
+    assert row["description"] == "Prints it twice."
+    failed = edit | {"runs": [edit_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)]}
+    refused = gate(made, reviews=[failed]).rejects
+    assert {reject.reason for reject in refused if reject.key == instance["id"]} == {RejectReason.NOT_PROVEN}
+
+
+def test_an_edited_version_brings_its_release_with_it() -> None:
+    made = world()
+    instance = made.one("completions", "1.1")
+    tags = edits(version="1.0", libevolutioneval_tag="unchanged")
+    runs = [edit_run(OLD["id"], version, Outcome.PASSED) for version in ("0.9", "1.0")]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=tags, runs=runs)
+    rows = gate(made, reviews=[edit]).tables["published_completions"]
+    (row,) = [row for row in rows if row["id"] == instance["id"]]
+    release = next(release for release in made.releases if release["version"] == "1.0")
+    assert (row["version"], row["previous_version"], row["release_time"]) == ("1.0", "0.9", release["release_time"])
+    assert (row["evidence"], row["neighbour_version"]) == (Evidence.EXECUTED, "0.9")
+
+
+def test_an_edited_migration_is_proven_by_its_own_runs() -> None:
+    made = world()
+    instance = next(row for row in made.migrations if row["target_version"] == "2.0")
+    code = instance["source_code"] + "print(x)\n"
+    source, target = instance["snippet_id"], instance["target_snippet_id"]
+    runs = [
+        edit_run(source, instance["version"], Outcome.PASSED),
+        edit_run(source, "2.0", Outcome.PASSED),
+        edit_run(target, "2.0", Outcome.PASSED),
+    ]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=edits(source_code=code), runs=runs)
+    rows = gate(made, reviews=[edit]).tables["published_migrations"]
+    (row,) = [row for row in rows if row["id"] == instance["id"]]
+    assert (row["source_code"], row["source_in_target"], row["discriminating"]) == (code, Outcome.PASSED, False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from pipeline.drafting import DraftingRules, drafting_stage
 from pipeline.instances import LibraryNames, MaskingRules, instances_stage
 from pipeline.lake import Row
+from pipeline.review import READS
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, Granularity, Language, Outcome, SnippetSource, VersionEvidence
 from pipeline.validation import ValidationRules
@@ -72,6 +74,10 @@ class World:
         """The same with another verdict, in place of the one on the same subject and version."""
         kept = [row for row in self.verdicts if (row["subject_id"], row["version"]) != (subject, version)]
         return replace(self, verdicts=[*kept, verdict(subject, version, outcome, detail=detail)])
+
+    def tables(self, **others: Sequence[Row]) -> dict[str, Sequence[Row]]:
+        """The tables that flags are made from; those that are not given have no rows."""
+        return {name: getattr(self, name, []) for name in READS} | others
 
     def one(self, table: str, version: str) -> Row:
         """The only instance of a table at a version."""

@@ -54,6 +54,23 @@ def test_bytes_that_are_not_text_are_named(tmp_path: Path) -> None:
         load(path, Whole)
 
 
+def test_a_file_that_was_changed_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "rules.yaml"
+    for limit in (1, 2):
+        path.write_text(f"limit: {limit}\n")
+        assert load(path, Part).limit == limit
+
+
+def test_models_of_one_file_share_nothing_that_can_be_changed(tmp_path: Path) -> None:
+    class Open(Rule):
+        names: dict[str, list[str]]
+
+    path = tmp_path / "rules.yaml"
+    path.write_text("names:\n  a: [b]\n")
+    load(path, Open).names["a"].append("c")
+    assert load(path, Open).names == {"a": ["b"]}
+
+
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(RuleError, match="no such rule file"):
         load(tmp_path / "none.yaml", Whole)

@@ -8,6 +8,7 @@ import difflib
 import inspect
 import textwrap
 from collections import Counter
+from itertools import accumulate
 from types import ModuleType
 from typing import Any
 
@@ -54,15 +55,29 @@ WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
 )
 def test_values(family: Family, task: dict[str, Any], sample: str, values: dict[str, float | None]) -> None:
     found = SCORERS[family](task, sample)
-    assert {metric: found[Metric(metric)] for metric in values} == pytest.approx(values)  # type: ignore[call-arg]
+    assert {metric: found[Metric(metric)] for metric in values} == pytest.approx(values)
+
+
+def statements_of(source: bytes) -> list[str]:
+    """What `ast.get_source_segment` says of each statement; that reads the whole file for each."""
+    begins = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
+    places = [
+        (begins[node.lineno - 1] + node.col_offset, begins[(node.end_lineno or 0) - 1] + (node.end_col_offset or 0))
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.stmt)
+    ]
+    return [source[begin:end].decode() for begin, end in places]
+
+
+def test_statements_are_those_that_ast_reads() -> None:
+    source = inspect.getsource(textwrap)
+    nodes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)]
+    assert statements_of(source.encode()) == [ast.get_source_segment(source, node) for node in nodes]
 
 
 @pytest.mark.parametrize("module", [textwrap, difflib, dataclasses, ast, inspect])
 def test_what_is_read_of_valid_code_is_what_is_read_of_broken_code(module: ModuleType) -> None:
-    source = inspect.getsource(module)
-    statements = [
-        ast.get_source_segment(source, node) or "" for node in ast.walk(ast.parse(source)) if isinstance(node, ast.stmt)
-    ]
+    statements = statements_of(inspect.getsource(module).encode())
     for code in statements:
         whole = read(code)
         assert whole.valid

@@ -18,7 +18,7 @@ from pipeline.environments import (
     find_sandbox,
 )
 from pipeline.lake import Row, table
-from pipeline.publish.snapshot import TABLES
+from pipeline.publish.tables import TABLES
 from pipeline.repository import RepositoryRules, Workshop
 from pipeline.rules import RULES, load
 from pipeline.scores import Runners, Scored, score_predictions

@@ -20,8 +20,9 @@ CASES: dict[str, tuple[str, dict[str, list[str]]]] = {
                 self.f,
             ) = X
             [self.g, *self.h] = X
+            y[self.i], self.j = X
         """,
-        dict.fromkeys(["coef_", "n_iter_", *"abcdefgh"], OF_OBJECT),
+        dict.fromkeys(["coef_", "n_iter_", *"abcdefghj"], OF_OBJECT),
     ),
     "targets over several lines (scikit-learn 0.24.2, AgglomerativeClustering.fit)": (
         """

@@ -12,6 +12,9 @@ from pipeline.surface.cleaning import clean_docstring
 @given(st.text("ab \t\n\f\r", max_size=40))
 @example("\n    First.\n\n        More.\n    ")
 @example("First.\n  \n      \n    More.\n")
+@example("First.\n    More.\n\n    Yet more.\n     Deeper.\n    \n\n\n    End.\n    ")
+@example("First.\n    More.\n  Less.\n")
+@example("First.\n\f  More.\n  \fYet more.\n")
 def test_it_is_what_inspect_gives(text):
     assert clean_docstring(text) == inspect.cleandoc(text.rstrip())
 

@@ -87,7 +87,7 @@ SPHINX = '''"""Do.
     ],
 )
 def test_names_that_a_docstring_describes(docstring, expected):
-    assert described_names(docstring and docstring.strip('"')) == expected
+    assert list(described_names(docstring and docstring.strip('"'))) == expected
 
 
 @pytest.mark.parametrize("docstring", [NUMPY, GOOGLE, SPHINX], ids=["numpy", "google", "sphinx"])

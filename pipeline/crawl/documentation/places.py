@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.documentation.fetching import Site, open_site
 from pipeline.crawl.documentation.listing import FAILURES, Listed, list_site, refusal
 from pipeline.crawl.documentation.pages import Refused
@@ -12,7 +13,6 @@ from pipeline.crawl.documentation.read_the_docs import ReadTheDocs
 from pipeline.crawl.documentation.releases import contradicts, read_name, release_of
 from pipeline.crawl.documentation.rules import DocumentationRules, SiteRule
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
-from pipeline.crawl.releases import Period
 from pipeline.lake import Row
 from pipeline.terms import RejectReason
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.documentation.source import Documentation
 from pipeline.crawl.http import Unreachable
 from pipeline.crawl.refusals import Refusals, stopped
-from pipeline.crawl.releases import Period
 from pipeline.lake import Output, Reject, Row
 from pipeline.terms import RejectReason, SnippetSource
 
@@ -20,13 +21,17 @@ def sites_stage(
     source: Documentation | None,
     period: Period,
     progress: Mapping[str, Any] | None = None,
+    end: datetime | None = None,
 ) -> Output:
     """Read the documentation sites of a library's releases in a period, beside what is `known` of earlier runs.
+
+    What is known of releases other than these is left out, and so is what was refused in periods after `end`.
 
     The unit is an API that an inventory lists. Where no site can be asked, or one stops answering, that is a note, and
     what was refused before stays too (`progress`); without a `source` that is all.
     """
-    rows = {(row["path"], row["first_version"]): row for row in known}
+    versions = {release["version"] for release in releases}
+    rows = {(row["path"], row["first_version"]): row for row in known if row["first_version"] in versions}
     refusals = Refusals(progress, period)
     notes: list[Reject] = []
     if source and (why := source.left_out()):
@@ -42,7 +47,7 @@ def sites_stage(
         except Unreachable as error:
             notes.append(stopped(SnippetSource.DOCUMENTATION, error))
         refusals.put(SnippetSource.DOCUMENTATION, rejects)
-    written, refused = [rows[key] for key in sorted(rows)], refusals.rejects
+    written, refused = [rows[key] for key in sorted(rows)], refusals.rejects(end)
     return Output(
         {"site_documents": written},
         len(written) + len(refused),

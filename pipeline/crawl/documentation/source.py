@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.documentation.inventory import Entry
 from pipeline.crawl.documentation.pages import Block, PageRead, Refused
 from pipeline.crawl.documentation.places import Places, Taken
@@ -15,7 +16,6 @@ from pipeline.crawl.documentation.reading import SiteReader
 from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.found import Found
 from pipeline.crawl.http import Fetcher
-from pipeline.crawl.releases import Period
 from pipeline.lake import Reject, Row, content_id
 from pipeline.surface import DirectiveRules
 from pipeline.terms import DocumentSource, Language, RejectReason, SnippetSource, VersionEvidence

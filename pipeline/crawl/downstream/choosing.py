@@ -9,9 +9,9 @@ from datetime import datetime
 
 from packaging.version import InvalidVersion, Version
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.index import IndexFile, Project
 from pipeline.crawl.pins import Published
-from pipeline.crawl.releases import Period
 from pipeline.lake import Reject, content_id
 from pipeline.terms import ArtifactKind, RejectReason
 

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.downstream.about import read_about
 from pipeline.crawl.downstream.choosing import Days, DependentRelease, choose
 from pipeline.crawl.downstream.dependents import dependents_of
@@ -22,7 +23,6 @@ from pipeline.crawl.index import project
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.pins import Narrow, published_of
 from pipeline.crawl.python_files import PythonFileRules, Target
-from pipeline.crawl.releases import Period
 from pipeline.crawl.sources import SourceStore
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason, SnippetSource

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import quote
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.found import Found
 from pipeline.crawl.github.client import Client, Commit, Repository
 from pipeline.crawl.github.rules import TakeRules
 from pipeline.crawl.pins import KnownVersion
 from pipeline.crawl.python_files import PythonFileRules, Target, dated, pins_of, using
-from pipeline.crawl.releases import Period
 from pipeline.lake import Reject
 from pipeline.terms import Language, RejectReason, SnippetSource
 

@@ -8,11 +8,11 @@ from datetime import datetime
 from itertools import islice
 from typing import TypeVar
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.github.client import Client, Repository
 from pipeline.crawl.github.outcomes import Outcomes
 from pipeline.crawl.github.rules import GitHubRules
 from pipeline.crawl.github.windows import SHOWN, Results, Window, parts, window_of
-from pipeline.crawl.releases import Period
 from pipeline.lake import Reject
 from pipeline.terms import RejectReason
 

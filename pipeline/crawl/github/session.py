@@ -13,7 +13,6 @@ from typing import Any
 
 import requests
 from github.Requester import Requester
-from requests.adapters import HTTPAdapter
 from requests_cache import CachedSession
 from requests_cache.backends.sqlite import SQLiteCache
 from urllib3 import BaseHTTPResponse, HTTPResponse
@@ -22,7 +21,7 @@ from urllib3.util import Retry
 from pipeline.crawl.github.body import chunks
 from pipeline.crawl.github.limits import REFUSALS, RateLimited, Turns
 from pipeline.crawl.github.rules import AskRules
-from pipeline.crawl.http import BadAnswer, Fetcher
+from pipeline.crawl.http import BadAnswer, Fetcher, Polite
 
 TRIES = 4
 """How often one request is sent again after it was refused because of a limit."""
@@ -90,7 +89,7 @@ def archive_fetcher(timeout_s: float, turns: Turns, rules: AskRules) -> Fetcher:
     return fetcher
 
 
-class _InTurn(HTTPAdapter):
+class _InTurn(Polite):
     """Sends a request when it is its turn, and again where it failed in passing."""
 
     def __init__(self, turns: Turns, rules: AskRules) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from filelock import FileLock
 
 from pipeline.crawl.archives import BadArchive
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.found import Found
 from pipeline.crawl.github.archive import KEPT, files_of, keep_archive
 from pipeline.crawl.github.client import Client, Commit, Repository
@@ -25,7 +26,6 @@ from pipeline.crawl.github.session import archive_fetcher, open_session
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.crawl.pins import Narrow, Published
 from pipeline.crawl.python_files import PythonFileRules, Target
-from pipeline.crawl.releases import Period
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason, SnippetSource
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Generic, TypeVar
 
-from pipeline.crawl.releases import Period
+from pipeline.crawl.candidates import Period
 
 SHOWN = 1000
 """Results of one search that can be seen (https://docs.github.com/en/rest/search/search#about-search)."""

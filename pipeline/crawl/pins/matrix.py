@@ -9,11 +9,11 @@ from datetime import datetime
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
+from pipeline.crawl.candidates import finals_of
 from pipeline.crawl.index import Project
 from pipeline.crawl.pins.pythons import admits, holds
 from pipeline.crawl.pins.scopes import nearest, scope
 from pipeline.crawl.pins.stated import PYTHON, Stated, StatementKind
-from pipeline.crawl.releases import finals_of
 from pipeline.lake import Row
 from pipeline.terms import VersionEvidence
 
@@ -45,7 +45,8 @@ class Chosen:
 def published_of(project: Project) -> tuple[Published, ...]:
     """Return the final releases of a library that are not yanked, in PEP 440 order."""
     finals, _ = finals_of(project, SpecifierSet())
-    return tuple(Published(final.version, final.uploaded, final.file.requires_python) for final in finals)
+    files = ((final, final.file) for final in finals)
+    return tuple(Published(final.version, final.uploaded, file.requires_python) for final, file in files if file)
 
 
 def published_in(releases: Iterable[Row]) -> tuple[Published, ...]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.http import BadAnswer
-from pipeline.crawl.releases import Period
 from pipeline.crawl.stack_overflow.api import Answer, RateLimited, StackExchange
 from pipeline.crawl.stack_overflow.markup import markdown_to_html
 from pipeline.crawl.stack_overflow.mentions import MentionReader

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from filelock import FileLock
 
+from pipeline.crawl.candidates import Period
 from pipeline.crawl.found import Found
 from pipeline.crawl.http import BadAnswer, Fetcher, Unreachable
-from pipeline.crawl.releases import Period
 from pipeline.crawl.stack_overflow.api import RateLimited, StackExchange
 from pipeline.crawl.stack_overflow.dump import POSTS, read_dump
 from pipeline.crawl.stack_overflow.listings import Listings, create_filter

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.crawl.github import GitHub, GitHubRules
+from pipeline.crawl.github import GitHubRules
+from pipeline.crawl.github.source import GitHub
 from pipeline.crawl.http import Fetcher
 from pipeline.crawl.pins import Published
 from pipeline.crawl.python_files import PythonFileRules

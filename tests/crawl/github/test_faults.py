@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from pipeline.crawl import Found, Unreachable
-from pipeline.crawl.github import GitHub
+from pipeline.crawl.github.source import GitHub
 from pipeline.crawl.http import BadAnswer, NotFound
 from pipeline.lake import Reject, Row
 from pipeline.terms import RejectReason

@@ -169,7 +169,7 @@ def serve(site: Site) -> Iterator[Site]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(site))
     server.daemon_threads = True
     site.url = f"http://127.0.0.1:{server.server_port}/2.3"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
         yield site

@@ -50,6 +50,7 @@ def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple
         verdicts,
         environments,
         tables["changes"],
+        [],
         QUALITY,
         RUN_ALONE,
         DRAFTING,

@@ -1,0 +1,144 @@
+"""Publish what a refresh left: draft its snapshot, weigh it at the gates, have it signed off where they ask, place it.
+
+Each refresh starts a run of its own here, one after the other: a snapshot is compared with the one before. Which gates
+there are, who may sign and how long that waits stands in `curation_rules/gates.yaml`.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from airflow.sdk import Asset, Param, PartitionedAssetTimetable, dag, get_current_context, task
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+
+from pipeline.alerts import alerts, deadline
+from pipeline.asking import SignOff, answer, asked_about, newer
+
+FORM = {
+    "profile": Param("starter", type="string", title="Profile", description="A file in curation_rules/profiles/."),
+    "run": Param(
+        None,
+        type=["null", "string"],
+        title="Run",
+        description="The run of `refresh` to publish, by its id; empty: the newest of the profile.",
+    ),
+}
+
+
+def current_refresh() -> Any:
+    """Return the refresh whose end started this run, or the one that the form names."""
+    from pipeline.publishing import NoRefresh, last_refresh
+    from pipeline.refresh import refresh_of
+
+    context = get_current_context()
+    events = [event for of_asset in context["triggering_asset_events"].values() for event in of_asset]
+    if events:
+        return refresh_of(events[-1].extra)
+    try:
+        return last_refresh(context["params"]["profile"], context["params"]["run"])
+    except NoRefresh as error:
+        raise AirflowFailException(str(error)) from None
+
+
+def make_draft() -> dict[str, Any]:
+    """Draft and weigh, and return what a person has to see, if one has to."""
+    from airflow.configuration import conf
+
+    from pipeline.finishing import NotWhole
+    from pipeline.publish import NothingToPublish, OutdatedTables
+    from pipeline.publishing import draft_refresh, request_of
+    from pipeline.rejudging import NotJudged
+    from pipeline.terms import PublicationState
+
+    try:
+        found = draft_refresh(current_refresh())
+    except (NothingToPublish, NotWhole) as error:
+        raise AirflowSkipException(str(error)) from None
+    except OutdatedTables as error:
+        raise AirflowFailException(str(error)) from None
+    except NotJudged as error:
+        raise AirflowException(str(error)) from None  # the review database may answer at the next try
+    if found.state == PublicationState.HELD:
+        raise AirflowFailException(found.reason)
+    return request_of(found, conf.get("api", "base_url", fallback="").rstrip("/"))
+
+
+def place_draft() -> str:
+    """Place the draft, with the answer of the person who was asked."""
+    from pipeline.publication import signature_of
+    from pipeline.publishing import NO_SNAPSHOT, place_refresh
+
+    try:
+        return str(place_refresh(current_refresh(), signature_of(answer())).path)
+    except NO_SNAPSHOT as error:
+        raise AirflowFailException(str(error)) from None
+
+
+def tell_end() -> None:
+    """Write the report, and end as the publication did: red where something is to be done, skipped where not."""
+    from pipeline.publication import signature_of
+    from pipeline.publishing import end_unsigned
+    from pipeline.report.source import write_report
+    from pipeline.sharing import working_on_run
+    from pipeline.terms import PublicationState
+
+    refresh = current_refresh()
+    ended = end_unsigned(refresh, asked_about(), signature_of(answer()), newer())
+    with working_on_run(refresh.folder, "told"):
+        write_report(refresh)
+    if ended is None or ended.state == PublicationState.PUBLISHED:
+        return
+    if ended.state in {PublicationState.REFUSED, PublicationState.SUPERSEDED, PublicationState.NOTHING}:
+        raise AirflowSkipException(ended.reason)
+    raise AirflowFailException(ended.reason or f"the publication is {ended.state}: see the log of `place`")
+
+
+@dag(
+    schedule=PartitionedAssetTimetable(assets=Asset("driftline_lake")),
+    max_active_runs=1,
+    default_args={
+        "retries": 2,
+        "retry_delay": timedelta(seconds=15),
+        "retry_exponential_backoff": True,
+        "on_failure_callback": alerts("failed"),
+    },
+    params=FORM,
+    deadline=deadline("publish"),
+    description="Draft, weigh, sign off and place the snapshot of a refresh",
+    tags=["driftline"],
+    doc_md=__doc__,
+)
+def publish() -> None:
+    """Declare the graph."""
+
+    @task
+    def draft() -> dict[str, Any]:
+        return make_draft()
+
+    @task.branch
+    def gates(found: dict[str, Any]) -> str:
+        return "sign_off" if found["asks"] else "place"
+
+    sign_off = SignOff(
+        subject="{{ ti.xcom_pull('draft')['subject'] }}",
+        body="{{ ti.xcom_pull('draft')['body'] }}",
+        params={"note": Param("", type="string", description="why; it is kept with the run")},
+        notifiers=[alerts("waiting")],
+        retries=0,
+    )
+
+    @task(trigger_rule="none_failed_min_one_success")
+    def place() -> str:
+        return place_draft()
+
+    @task(trigger_rule="all_done")
+    def told() -> None:
+        tell_end()
+
+    placed = place()
+    gates(draft()) >> [sign_off, placed]  # type: ignore[arg-type]
+    sign_off >> placed >> told()
+
+
+publish()

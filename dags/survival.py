@@ -1,0 +1,95 @@
+"""Run again, each month, what was published, in its locked environments and library by library.
+
+`told` says which share of the rows still passes, and why the others do not; the next snapshots have the figures.
+Trigger looks now, at another profile or at some libraries; what the month has looked at already is not run again.
+`curation_rules/survival.yaml` says how much is looked at; README.md, "What still passes later", how to read it.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from typing import Any
+
+import pendulum
+from airflow.sdk import Param, dag, get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+
+from pipeline.alerts import ONCE_IF_TOO_LONG, alerts, deadline, longest
+
+PROFILE = os.environ.get("DRIFTLINE_PROFILE", "starter")
+SCHEDULE = None if os.environ.get("DRIFTLINE_SCHEDULE") == "off" else "0 5 2 * *"
+
+
+@dag(
+    schedule=SCHEDULE,
+    start_date=pendulum.datetime(2026, 1, 5, tz="UTC"),
+    catchup=False,
+    max_active_runs=1,
+    default_args={"retries": 2, "retry_delay": timedelta(minutes=1), "on_failure_callback": alerts("failed")},
+    deadline=deadline("survival"),
+    params={
+        "profile": Param(PROFILE, type="string", title="Profile", description="Its newest snapshots are looked at."),
+        "libraries": Param(
+            None,
+            type=["null", "array"],
+            items={"type": "string"},
+            title="Libraries",
+            description="Only these, one a line; empty: all of the snapshots.",
+        ),
+    },
+    description="Run again what was published, and tell the share that still passes",
+    tags=["driftline"],
+    doc_md=__doc__,
+)
+def survival() -> None:
+    """Declare the graph."""
+
+    @task
+    def plan() -> list[dict[str, str]]:
+        from pipeline.form import BadForm, filled_in
+        from pipeline.survival import monthly
+
+        filled = filled_in(get_current_context()["params"])
+        try:
+            return monthly.plan(filled["profile"], filled["libraries"])
+        except BadForm as error:
+            raise AirflowFailException(str(error)) from None
+
+    @task(
+        map_index_template="{{ library }}",
+        on_failure_callback=None,
+        execution_timeout=longest("prove"),
+        retry_policy=ONCE_IF_TOO_LONG,
+    )
+    def look(period: str, library: str) -> dict[str, Any]:
+        from pipeline.survival import monthly
+
+        context = get_current_context()
+        context["library"] = library  # type: ignore[typeddict-unknown-key]
+        return monthly.look(context["params"]["profile"], period, library)
+
+    @task(trigger_rule="all_done")
+    def told(planned: Any, looked: Any) -> list[str]:
+        from pipeline.survival import monthly
+
+        return monthly.tell(get_current_context()["params"]["profile"], planned or (), looked or ())
+
+    @task(trigger_rule="all_done", retries=0)
+    def some_library_failed(planned: Any, looked: Any) -> None:
+        from pipeline.survival import monthly
+
+        if planned is None:
+            raise AirflowFailException("nothing was looked at: the log of the task `plan` says why, and what to do")
+        failed = monthly.tell_failed(get_current_context()["params"]["profile"], planned, looked or ())
+        if failed is None:
+            raise AirflowSkipException("no library failed")
+        raise AirflowFailException(failed)
+
+    planned = plan()
+    looked = look.expand_kwargs(planned)
+    told(planned, looked)
+    some_library_failed(planned, looked)
+
+
+survival()

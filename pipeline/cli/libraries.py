@@ -1,0 +1,136 @@
+"""`driftline libraries`: which libraries a profile of the most used ones takes, and why not the others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from packaging.utils import canonicalize_name
+
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
+from pipeline.cli.refresh import Json
+from pipeline.crawl import Fetcher, LicenceRules, NotFound
+from pipeline.libraries import (
+    KEPT,
+    ChoosingRules,
+    Considered,
+    ask,
+    choose,
+    considered_text,
+    profile_text,
+    read_facts,
+    read_ranking,
+    write_facts,
+)
+from pipeline.publish import QualityRules
+from pipeline.rules import load
+from pipeline.settings import index_url, settings
+from pipeline.terms import Unsuited
+
+app = typer.Typer(help="The profile of the most used libraries, chosen by rule.", no_args_is_help=True)
+
+Ranking = Annotated[
+    Path, typer.Option(help="Ranking to go down; also the CSV of hugovk/top-pypi-packages.", dir_okay=False)
+]
+
+
+@app.command("choose")
+def choose_libraries(
+    ranking: Ranking = KEPT / "ranking.csv",
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if the files differ.")] = False,
+    json: Json = False,
+) -> None:
+    """Choose the libraries anew by `curation_rules/libraries.yaml`, from the ranking and what the index said.
+
+    Writes the profile, and `data/libraries/considered.csv`, which says of every library why it was chosen or not.
+    It asks nobody.
+
+    Example: driftline libraries choose --check
+    """
+    rules, considered = _considered(ranking)
+    files = {
+        settings().rules / "profiles" / f"{rules.profile}.yaml": profile_text(considered, rules),
+        KEPT / "considered.csv": considered_text(considered),
+    }
+    changed = [path for path, text in files.items() if not path.is_file() or path.read_text() != text]
+    _show(considered, json)
+    if check and changed:
+        fail(f"not what the rule gives: {', '.join(path.name for path in changed)}; run without --check", PROBLEM)
+    for path in changed:
+        path.write_text(files[path])
+        say(f"wrote {path}")
+
+
+@app.command("ask")
+def ask_index(
+    libraries: Annotated[list[str] | None, typer.Argument(help="Libraries; or say how many with --unasked.")] = None,
+    unasked: Annotated[int, typer.Option(min=0, help="So many of the chosen ones that were never asked about.")] = 0,
+    ranking: Ranking = KEPT / "ranking.csv",
+) -> None:
+    """Ask the index about libraries, one after the other, and keep what it says in `data/libraries/facts.jsonl`.
+
+    Choose anew afterwards: what the index says may refuse a library.
+
+    Example: driftline libraries ask textual loguru
+    """
+    names = [str(canonicalize_name(name)) for name in libraries or ()]
+    rules, considered = _considered(ranking)
+    names += [one.ranked.library for one in considered if one.reason is None and one.fact is None][:unasked]
+    if not names:
+        fail("name libraries, or say with --unasked how many of the chosen ones", BAD_USAGE)
+    _ask(names, rules)
+
+
+def _considered(ranking: Path) -> tuple[ChoosingRules, list[Considered]]:
+    """Return the rule, and what it says of the libraries of a ranking."""
+    folder = settings().rules
+    rules = load(folder / "libraries.yaml", ChoosingRules)
+    licences = load(folder / "quality.yaml", QualityRules).licences
+    try:
+        return rules, choose(read_ranking(ranking), read_facts(KEPT / "facts.jsonl"), rules, licences)
+    except ValueError as error:
+        fail(str(error), BAD_USAGE)
+
+
+def _ask(names: Sequence[str], rules: ChoosingRules) -> None:
+    """Keep what the index says of each library as soon as it is said."""
+    fetcher = Fetcher(timeout_s=settings().timeout_s)
+    licences = load(settings().rules / "licences.yaml", LicenceRules)
+    path = KEPT / "facts.jsonl"
+    facts = read_facts(path)
+    for name in names:
+        try:
+            fact = ask(fetcher, index_url(), name, rules.since, datetime.now(UTC).date(), licences)
+        except NotFound:
+            fact = None
+        if fact is None:
+            say(f"{name}: the index has no final release of it; its fact stays as it was")
+            continue
+        facts[name] = fact
+        write_facts(path, facts.values())
+        say(f"{name}: {fact.releases} releases since {rules.since}, licence {fact.licence or 'not read'}")
+
+
+def _show(considered: Sequence[Considered], json: bool) -> None:
+    """Show how many were chosen and refused, by reason."""
+    chosen = [one for one in considered if one.reason is None]
+    refused = Counter(one.reason for one in considered if one.reason)
+    if json:
+        asked = sum(one.fact is not None for one in chosen)
+        print_json(
+            {
+                "considered": len(considered),
+                "chosen": len(chosen),
+                "asked": asked,
+                "refused": {str(reason): refused[reason] for reason in Unsuited if refused[reason]},
+                "libraries": [one.ranked.library for one in chosen],
+            }
+        )
+        return
+    say(f"{len(chosen)} chosen of the {len(considered)} most downloaded")
+    rows = [(str(reason), refused[reason], reason.meaning) for reason in Unsuited if refused[reason]]
+    print_table("", ("refused", "libraries", "because"), rows)

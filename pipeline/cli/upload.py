@@ -1,0 +1,55 @@
+"""`driftline upload`: a snapshot to where its users are."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json
+from pipeline.cli.refresh import Json
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
+
+_HUB = "hf://datasets/"
+
+To = Annotated[
+    str,
+    typer.Argument(help="hf://datasets/OWNER/NAME, or an address that fsspec knows: s3://bucket/prefix, file:///…"),
+]
+
+
+def upload(
+    snapshot: SnapshotName,
+    to: To,
+    private: Annotated[
+        bool, typer.Option("--private", help="On the Hub: make the repository private; one that is public is refused.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Send a snapshot to the Hub of Hugging Face, or to a store; what is there is never overwritten.
+
+    Run again, it goes on where it broke off. Keys come from the environment: HF_TOKEN, AWS_ACCESS_KEY_ID and its kin.
+
+    Example: driftline upload starter s3://bucket/driftline
+    """
+    from pipeline.upload import NotUploaded, outgoing, upload_to_hub, upload_to_store
+
+    if "://" not in to:
+        fail(f"{to}: no address. Name one such as hf://datasets/OWNER/NAME or s3://bucket/prefix", BAD_USAGE)
+    if to.startswith("hf:") and not to.startswith(_HUB):
+        fail(f"{to}: a snapshot is a data set on the Hub: name hf://datasets/OWNER/NAME", BAD_USAGE)
+    folder = find_snapshot(snapshot)
+    try:
+        sending = outgoing(folder)
+        if to.startswith(_HUB):
+            done = upload_to_hub(sending, to.removeprefix(_HUB).strip("/"), private=private)
+        else:
+            done = upload_to_store(sending, to)
+    except NotUploaded as error:
+        fail(str(error), PROBLEM)
+    if json:
+        print_json({"snapshot": sending.name, "profile": sending.profile} | asdict(done))
+        return
+    out.print(f"{done.address}: {len(done.sent)} files sent, {len(done.kept)} were there", markup=False)
+    out.print(f"latest is {done.latest}", markup=False)

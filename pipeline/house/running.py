@@ -1,0 +1,85 @@
+"""The stages that run code, examples and drafts and the tests of projects, in the environments of a house."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from pipeline.environments import environments_stage
+from pipeline.functions import functions_stage
+from pipeline.house.house import House
+from pipeline.house.model import function_writers, problem_writer, writer
+from pipeline.lake import Lake, Output, Row
+from pipeline.problems import problems_stage
+from pipeline.repository import projects_stage
+from pipeline.scenes import run_blocks, scenes_stage
+from pipeline.validation import validation_stage, wanted_versions
+
+IN_ENVIRONMENTS = (
+    "releases",
+    "snippets",
+    "completions",
+    "migrations",
+    "changes",
+    "symbols",
+    "controlled_completions",
+    "rewrites",
+)
+"""The tables that tell what is to be run in which release."""
+
+
+def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the environments stage for the releases in which something is to be run."""
+    tables = {name: lake.read(name, library) for name in IN_ENVIRONMENTS}
+    wanted = wanted_versions(**tables, run_alone=house.rules.validation.run_alone)
+    known = lake.read("environments", library) if progress else ()
+    return environments_stage(tables["releases"], wanted, house.environments, known, progress)
+
+
+def validate(house: House, **tables: list[Row]) -> Output:
+    """Run the validation stage in the sandbox of this machine."""
+    return validation_stage(**tables, runner=house.runner)
+
+
+def make_problems(house: House, **tables: list[Row]) -> Output:
+    """Run the problems stage in the sandbox of this machine."""
+    runner = house.runner
+    rules = house.rules
+    return problems_stage(
+        **tables,
+        rules=rules.problems,
+        drafting=rules.drafting,
+        tagging=rules.lifecycle,
+        usage=rules.usage,
+        runner=runner,
+        writer=problem_writer(house, runner),
+    )
+
+
+def make_functions(house: House, **tables: list[Row]) -> Output:
+    """Run the functions stage in the sandbox of this machine."""
+    runner = house.runner
+    rules = house.rules
+    return functions_stage(
+        **tables,
+        rules=rules.functions,
+        of_problems=rules.problems,
+        tagging=rules.lifecycle,
+        usage=rules.usage,
+        min_name_length=rules.masking.min_name_length,
+        writer=writer(house, rules.drafts.description),
+        runner=runner,
+        writers=function_writers(house, runner),
+    )
+
+
+def trace_projects(house: House, **tables: list[Row]) -> Output:
+    """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
+    return projects_stage(
+        **tables, workshop=house.workshop, licences=house.rules.licences, allowed=house.rules.quality.licences
+    )
+
+
+def make_scenes(house: House, **tables: list[Row]) -> Output:
+    """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
+    return scenes_stage(**tables, rules=house.rules.scenes, run=partial(run_blocks, house.workshop, house.rules.scenes))

@@ -1,0 +1,43 @@
+"""What is hidden is shown where it stands: the spans of the masks, against masking itself."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.annotation.panes import hidden_spans
+from pipeline.instances import MASKS, unmask
+from pipeline.terms import Granularity
+from tests.review.world import world
+
+NAME = "fetch"
+PIECES = st.lists(st.text("ab \n()é", max_size=8), min_size=2, max_size=6)
+
+
+@given(PIECES, st.sampled_from(Granularity), st.text("xyz\n", min_size=1, max_size=9))
+def test_spans_cover_exactly_what_the_masks_hide(pieces: list[str], level: Granularity, answer: str) -> None:
+    masked = pieces[0] + MASKS[level] + MASKS[Granularity.TOKEN].join(pieces[1:])
+    code = unmask(masked, level, answer, NAME)
+    spans = hidden_spans(
+        {"code": code, "masked_code": masked, "granularity": level, "answer": answer, "core_token": NAME}
+    )
+    hidden = [code[start:end] for start, end in spans]
+    first = NAME if level == Granularity.TOKEN else answer
+    assert hidden == [first, *[NAME] * (len(pieces) - 2)]
+    left, at = [], 0
+    for start, end in spans:
+        left.append(code[at:start])
+        at = end
+    assert "".join([*left, code[at:]]) == "".join(pieces)
+
+
+def test_spans_of_real_completions() -> None:
+    for row in world().completions:
+        assert [row["code"][slice(*span)] for span in hidden_spans(row)] == [row["core_token"]]
+
+
+@pytest.mark.parametrize("code", ["", "other code", "fetc"])
+def test_masks_that_do_not_fit_their_code_hide_nothing(code: str) -> None:
+    row = world().completions[0]
+    assert hidden_spans(row | {"code": code}) == ()

@@ -1,0 +1,69 @@
+"""A refresh of some families or sources does what these need, and harms nothing of the others."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from pipeline.crawl import Period
+from pipeline.finishing import NotWhole
+from pipeline.house import House
+from pipeline.publishing import publish_refresh
+from pipeline.refresh import Refresh, begin, counts_of, run_group
+from pipeline.rules import load_profile
+from pipeline.settings import settings
+from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.selecting import stages_for
+from pipeline.terms import RowFamily
+from tests.demo_library import RELEASES
+from tests.index_server import Index
+
+
+def test_each_family_needs_its_gate_and_what_that_is_made_of(data: Path) -> None:
+    stages = stages_of(House(settings(), load_profile("starter"), Period()))
+    of_all = [stages_for([family], stages) for family in RowFamily]
+    assert frozenset().union(*of_all) == set(stages)
+    assert stages_for([], stages) == set(stages)
+    assert stages_for(["problems"], stages) >= {"crawl", "validation", "problems", "problems_gate", "gate", "review"}
+    assert not stages_for(["problems"], stages) & {"functions", "projects", "scenes", "controlled_gate", "contexts"}
+    assert stages_for(["scenes"], stages) >= {"projects", "scenes", "scenes_gate"}
+    assert not stages_for(["scenes"], stages) & {"surface", "validation", "problems", "repository_tasks"}
+
+
+def run(name: str, families: tuple[str, ...] = (), sources: tuple[str, ...] = ()) -> Refresh:
+    """Run all groups of a refresh of the demo library."""
+    refresh = Refresh(name, libraries=("demo",), families=families, sources=sources)
+    begin(refresh)
+    for group in GROUPS:
+        run_group(refresh, group, "demo")
+    return refresh
+
+
+def hashes(lake: Path, *tables: str) -> dict[str, str]:
+    files = [path for table in tables for path in (lake / table).rglob("*.parquet")]
+    return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.slow(minutes=1)
+def test_other_families_stay_and_nothing_of_two_times_is_published(
+    index: Index, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    for version in ("1.0", "1.1"):
+        uploaded, files = RELEASES[version]
+        index.add_wheel("demo", version, files, uploaded, requires_python=">=3.6")
+    first = publish_refresh(run("whole"))
+    others = ("functions", "published_functions", "published_controlled_completions", "published_scenes")
+    before = hashes(settings().lake, *others)
+    again = run("quiet", families=("problems",))
+    assert publish_refresh(again).manifest_sha256 == first.manifest_sha256
+    assert "functions" not in {count.stage for count in counts_of(again)}
+    uploaded, files = RELEASES["1.2"]
+    index.add_wheel("demo", "1.2", files, uploaded, requires_python=">=3.6")
+    restricted = run("restricted", families=("problems",), sources=("downstream",))
+    assert hashes(settings().lake, *others) == before
+    with pytest.raises(NotWhole, match=r"demo: .*functions.*Refresh the same libraries without naming families"):
+        publish_refresh(restricted)
+    assert publish_refresh(run("whole again")).rows["releases"] == 3

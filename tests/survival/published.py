@@ -1,0 +1,75 @@
+"""Small snapshots whose environments are made from an index on loopback."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.environments import discover
+from pipeline.lake import content_id
+from pipeline.settings import PROJECT
+from tests.index_server import File, Index
+
+PYTHON = max((found.python for found in discover() if found.python in {"3.11", "3.12"}), default="3.11")
+DAY = "2021-05-01T00:00:00Z"
+CODE = "def double(number):\n    return 2 * number\n"
+
+
+def released(index: Index, version: str = "1.0", code: str = CODE, library: str = "lib") -> File:
+    """Add a release of a library to an index."""
+    file = index.add_wheel(library, version, {f"{library}/__init__.py": code}, DAY)
+    assert file is not None
+    return file
+
+
+def environment(file: File, version: str = "1.0", library: str = "lib", **changed: Any) -> dict[str, Any]:
+    """Return the row of an environment that holds a file of the index and nothing else."""
+    lock = f"{library}=={version} \\\n    --hash=sha256:{file.sha256}\n"
+    row = {"library": library, "version": version, "outcome": "built", "python": PYTHON, "lock": lock}
+    return row | {"import_names": [library], "lock_id": content_id(row | changed)} | changed
+
+
+def example(name: str, code: str, *checks: tuple[str, str | None], library: str = "lib") -> dict[str, Any]:
+    """Return a snippet; checks are statements with what they are to display."""
+    stated: list[dict[str, Any]] = [
+        {"statement": statement, "expected": expected, "options": []} for statement, expected in checks
+    ]
+    return {"id": name, "library": library, "preamble": "", "code": code, "checks": stated}
+
+
+def completion(name: str, of: dict[str, Any], at: dict[str, Any], outcome: str | None = "passed") -> dict[str, Any]:
+    """Return a published completion of an example in an environment; one without an outcome was probed."""
+    own = {"id": name, "library": at["library"], "version": at["version"], "path": "lib.double"}
+    return own | {"snippet_id": of["id"], "reference_outcome": outcome, "lock_id": at["lock_id"]}
+
+
+def snapshot(folder: Path, **tables: Sequence[Mapping[str, Any]]) -> Path:
+    """Write tables of a snapshot, and as much of a manifest as says that it is one."""
+    (folder / "data").mkdir(parents=True)
+    for name, rows in ((name, rows) for name, rows in tables.items() if rows):
+        schema = _SCHEMAS.get(name)
+        pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema), folder / "data" / f"{name}.parquet")
+    head = {"format": 1, "driftline": "0", "profile": folder.parent.name, "rules_sha256": "", "tags": {}, "files": []}
+    rest = {"period": {"since": None, "until": None}, "libraries": {"lib": 1}}
+    (folder / "manifest.json").write_text(json.dumps(head | rest | {"note": folder.name}))
+    return folder
+
+
+_CHECK = pa.struct([("statement", pa.string()), ("expected", pa.string()), ("options", pa.list_(pa.string()))])
+_TEXTS = [(name, pa.string()) for name in ("id", "library", "preamble", "code")]
+_SCHEMAS = {
+    "snippets": pa.schema([*_TEXTS, ("checks", pa.list_(_CHECK))]),
+    "completions": pa.schema(
+        [
+            (name, pa.string())
+            for name in ("id", "library", "version", "path", "snippet_id", "reference_outcome", "lock_id")
+        ]
+    ),
+}
+
+RULES = PROJECT / "curation_rules"

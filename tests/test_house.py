@@ -1,0 +1,42 @@
+"""Stages that the house puts together from the lake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.annotation.store import StoreError
+from pipeline.crawl import Period
+from pipeline.house import House
+from pipeline.house.reading import follow_lives, read_reviews
+from pipeline.lake import Lake, Row
+from pipeline.lifecycle import lifecycle_stage
+from pipeline.rules import load_profile
+from pipeline.settings import settings
+from pipeline.terms import DecisionKind, Family
+from tests.instances.rows import LIBRARY
+from tests.publish.lakes import fill, tables
+
+
+def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
+    """Columns that the lake gives a release later have the stage run again, and there is nothing to add."""
+    lake = fill(settings().lake, tables())
+    house = House(settings(), load_profile("starter"), Period())
+    releases, symbols = (lake.read(name, LIBRARY) for name in ("releases", "symbols"))
+    first = lifecycle_stage(releases, symbols, [], house.rules.lifecycle)
+    lake.write("lifecycles", LIBRARY, first.tables["lifecycles"])
+    again = follow_lives(house, lake, LIBRARY, first.progress)
+    assert (again.seen, again.made) == (first.seen, first.made)
+    assert all(not update.added and not update.changed for update in again.updates.values())
+
+
+def test_a_review_database_that_is_gone_makes_no_decision_void(data: Path) -> None:
+    house, lake = House(settings(), load_profile("starter"), Period()), Lake(settings().lake)
+    assert read_reviews(house, lake, LIBRARY, None).tables == {"reviews": []}
+    decided: Row = {"instance_id": "a", "library": LIBRARY, "family": Family.COMPLETION, "content": "b", "flags": []}
+    decided |= {"kind": DecisionKind.ACCEPT, "objection": None, "edits": [], "runs": [], "annotators": 1}
+    lake.write("reviews", LIBRARY, [decided])
+    with pytest.raises(StoreError, match=r"reviews\.sqlite is gone.*bring it back"):
+        read_reviews(house, lake, LIBRARY, None)
+    assert not settings().reviews_file.exists()
