@@ -244,8 +244,11 @@ def test_samples_that_somebody_changes_meanwhile_are_not_taken_for_others(
     build = engine.store.build
 
     def meddle(wanted: Any) -> Any:
-        path = tmp_path / "samples.jsonl"
-        path.write_bytes(path.read_bytes().replace(b"result == 9", b"result >= 0"))
+        # In place: two environments are built at once, and an emptied file would take the other sample away too.
+        with (tmp_path / "samples.jsonl").open("r+b") as file:
+            changed = file.read().replace(b"result == 9", b"result >= 0")
+            file.seek(0)
+            file.write(changed)
         return build(wanted)
 
     monkeypatch.setattr(engine.store, "build", meddle)
