@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
@@ -14,7 +14,7 @@ from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.publish.sourced import source_columns
 from pipeline.review import Reviews, kinds_by_instance
-from pipeline.terms import Drafter, Evidence, Family, FlagKind, FunctionRun, Outcome, RejectReason, TestKind
+from pipeline.terms import Drafter, Evidence, Family, FunctionRun, Outcome, RejectReason, TestKind
 
 _OTHERS = (FunctionRun.OTHER_EXAMPLE, FunctionRun.OTHER_CODEMOD)
 
@@ -27,7 +27,6 @@ def functions_gate_stage(
     rules: QualityRules,
     least: FunctionRules,
     masking: MaskingRules,
-    refused_functions: Iterable[Row] = (),
     flags: Iterable[Row] = (),
     reviews: Iterable[Row] = (),
 ) -> Output:
@@ -37,12 +36,11 @@ def functions_gate_stage(
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
     argument, in all of them), NOT_COVERED (they execute less of the program), REVIEWED_OUT and FLAGGED, and what
     `mask_function` refuses. A function is `discriminating` if code that passes in the other version fails here as the
-    rules list. One of which a model's tests were refused is flagged DRAFT_REJECTED.
+    rules list.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in function_runs:
         runs[run["function_id"]][run["role"]] = run
-    raised = _raised(functions, frozenset(row["function_id"] for row in refused_functions))
     facts = _Facts(
         runs,
         {row["id"]: row for row in snippets},
@@ -50,7 +48,7 @@ def functions_gate_stage(
         rules,
         least,
         masking,
-        Desk(Reviews(reviews), kinds_by_instance([*flags, *raised]), {}, rules),
+        Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
     )
     results = [result for row in functions for result in _published(row, facts)]
     rows = [result for result in results if not isinstance(result, Reject)]
@@ -69,15 +67,6 @@ class _Facts:
     least: FunctionRules
     masking: MaskingRules
     desk: Desk
-
-
-def _raised(functions: Iterable[Row], refused: Collection[str | None]) -> Iterator[Row]:
-    """Yield the flags that follow from how a function was written."""
-    for function in functions:
-        if function["redacted"]:
-            yield {"instance_id": function["id"], "kind": FlagKind.DESCRIPTION_REDACTED}
-        if function["id"] in refused:
-            yield {"instance_id": function["id"], "kind": FlagKind.DRAFT_REJECTED}
 
 
 def _published(original: Row, facts: _Facts) -> Iterator[Row | Reject]:

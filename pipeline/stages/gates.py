@@ -63,13 +63,13 @@ def gates(house: House) -> Iterator[Stage]:
     )
     yield declared(
         "functions_gate",
-        reads="functions function_runs refused_functions snippets published_changes flags reviews",
+        reads="functions function_runs snippets published_changes flags reviews",
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking],
         run=lambda **tables: functions_gate_stage(
             **tables, rules=rules.quality, least=rules.functions, masking=rules.masking
         ),
-        version=5,
+        version=6,
     )
     yield declared(
         "controlled_gate",

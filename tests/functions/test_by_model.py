@@ -22,7 +22,7 @@ from pipeline.instances import MaskingRules
 from pipeline.lake import Output, Row, table
 from pipeline.publish import QualityRules, functions_gate_stage
 from pipeline.rules import RULES, load
-from pipeline.terms import Drafter, DraftKind, Evidence, FlagKind, Outcome, RejectReason, TestKind
+from pipeline.terms import Drafter, DraftKind, Evidence, Outcome, RejectReason, TestKind
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner, ValidationRules
 from tests.drafting.conftest import drafter, server  # noqa: F401 - fixtures
@@ -112,10 +112,10 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
 
 
 def published(output: Output) -> list[Row]:
-    tables = {name: rows for name, rows in output.tables.items() if name != "function_environments"}
     gated = functions_gate_stage(
-        **tables, snippets=TABLES["snippets"], published_changes=[], rules=QUALITY, least=FUNCTIONS, masking=MASKING
-    )
+        functions=output.tables["functions"], function_runs=output.tables["function_runs"],
+        snippets=TABLES["snippets"], published_changes=[], rules=QUALITY, least=FUNCTIONS, masking=MASKING,
+    )  # fmt: skip
     for row in gated.tables["published_functions"]:
         table("published_functions").check(row)
     return list(gated.tables["published_functions"])
@@ -182,8 +182,8 @@ def test_where_tests_are_refused_the_example_is_no_function_and_the_function_is_
     assert (SILENT["id"], RejectReason.NO_CHECK) in {(reject.key, reject.reason) for reject in output.rejects}
     (same,) = output.tables["functions"]
     assert same["tests_drafter"] == Drafter.OFFLINE
-    rows = published(output)
-    assert {FlagKind.DRAFT_REJECTED in row["flags"] for row in rows} == {True}
+    assert same["id"] in {row["function_id"] for row in refused}  # which the stage of flags raises DRAFT_REJECTED for
+    assert {row["function_id"] for row in published(output)} == {same["id"]}
 
 
 class Careless:

@@ -49,9 +49,9 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
 
 @pytest.fixture(scope="module")
 def published(output: Output) -> dict[tuple[str, str], Row]:
-    tables = {name: rows for name, rows in output.tables.items() if name != "function_environments"}
     gated = functions_gate_stage(
-        **tables,
+        functions=output.tables["functions"],
+        function_runs=output.tables["function_runs"],
         snippets=TABLES["snippets"],
         published_changes=TABLES["changes"],
         rules=load(RULES / "quality.yaml", QualityRules),

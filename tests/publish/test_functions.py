@@ -39,12 +39,14 @@ def gated(
     outcomes: dict[FunctionRun, Outcome],
     executed: int = 3,
     snippet: Row | None = None,
+    flags: Sequence[Row] = (),
     reviews: Sequence[Row] = (),
     **columns: Any,
 ) -> Output:
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
     snippets = [SNIPPET | (snippet or {})]
-    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING, reviews=reviews)
+    decided = {"flags": flags, "reviews": reviews}
+    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING, **decided)
 
 
 def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
@@ -127,9 +129,11 @@ def test_where_nothing_was_measured_nothing_is_covered() -> None:
     assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
 
 
-def test_a_description_with_a_name_cut_out_is_to_be_looked_at() -> None:
-    row = gated(PROVEN, redacted=True).tables["published_functions"][0]
-    assert row["flags"] == [FlagKind.DESCRIPTION_REDACTED]
+def test_a_function_tells_what_it_was_flagged_for() -> None:
+    flags = [{"instance_id": of, "kind": kind} for of, kind in (("f", FlagKind.FLAKY), ("g", FlagKind.TOO_LONG))]
+    rows = gated(PROVEN, flags=flags).tables["published_functions"]
+    assert {tuple(row["flags"]) for row in rows} == {(FlagKind.FLAKY,)}
+    assert gated(PROVEN, redacted=True).tables["published_functions"][0]["flags"] == []
 
 
 def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
