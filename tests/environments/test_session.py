@@ -193,7 +193,7 @@ def marked(word: str) -> list[psutil.Process]:
 
 
 def wait_until(seen: Callable[[], object]) -> None:
-    until = time.monotonic() + 10
+    until = time.monotonic() + 60
     while not seen():
         assert time.monotonic() < until
         time.sleep(0.02)
