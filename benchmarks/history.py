@@ -37,7 +37,7 @@ from packaging.specifiers import SpecifierSet
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl import Fetcher, Period, finals_of, project
+from pipeline.crawl import Candidate, Fetcher, Period, finals_of, project
 from pipeline.house import House
 from pipeline.lake import run_stage
 from pipeline.rules import LibraryRule, Profile
@@ -75,10 +75,13 @@ def fetch(library: str, folder: Path) -> list[tuple[str, Path]]:
     finals, _ = finals_of(project(fetcher, index_url(), library), SpecifierSet(""))
     folder.mkdir(parents=True, exist_ok=True)
 
-    def one(final: Any) -> tuple[str, Path]:
+    def one(final: Candidate) -> tuple[str, Path]:
         path = folder / final.file.sha256
         if not path.is_file():
-            fetcher.download(final.file.url, path, sha256=final.file.sha256, max_bytes=MOST_BYTES)
+            partial = path.with_suffix(".part")
+            with partial.open("wb") as file:
+                fetcher.download(final.file.url, file, sha256=final.file.sha256, max_bytes=MOST_BYTES)
+            partial.rename(path)
         return final.version, path
 
     with ThreadPoolExecutor(4) as pool:

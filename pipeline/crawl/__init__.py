@@ -1,7 +1,7 @@
 """What comes from outside: the package index, and the guarded reading of its archives."""
 
 from pipeline.crawl.artifacts import ArtifactStore
-from pipeline.crawl.candidates import Period, Wanted, finals_of
+from pipeline.crawl.candidates import Candidate, Period, Wanted, finals_of
 from pipeline.crawl.found import CodeSource, Found
 from pipeline.crawl.gather import gather_stage
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash, without_credentials
@@ -15,6 +15,7 @@ from pipeline.crawl.tree import SourceTree
 __all__ = [
     "ArtifactStore",
     "BadAnswer",
+    "Candidate",
     "CodeSource",
     "CrawlRules",
     "Fetcher",
