@@ -26,7 +26,7 @@ from pipeline.crawl import Period
 from pipeline.curation import CurationRules
 from pipeline.house import House
 from pipeline.instances import parse_source
-from pipeline.instances.codemods import rewritten_examples
+from pipeline.instances.codemods.candidates import rewritten_examples
 from pipeline.instances.completions import make_completions
 from pipeline.instances.head import Made
 from pipeline.instances.history import History

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from pipeline.instances.blocks import make_blocks
-from pipeline.instances.codemods import CodemodRules, rewritten_examples
+from pipeline.instances.codemods import CodemodRules
 from pipeline.instances.completions import make_completions
 from pipeline.instances.foreign import LibraryNames
 from pipeline.instances.history import History
@@ -40,6 +40,9 @@ def instances_stage(
     where several fit. Only docstrings are paired for migration: both sides of a pair must run and be about one API.
     Codemods rewrite snippets of all sources of `run_alone`. A row of `rewrites` is no unit: its migrations are.
     """
+    # slow to import
+    from pipeline.instances.codemods.candidates import rewritten_examples
+
     history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
     programs, broken = _parse(row for row in snippets if row["language"] == Language.PYTHON)
     documenting = [snippet for snippet, _ in programs if snippet["source"] == SnippetSource.DOCSTRING]

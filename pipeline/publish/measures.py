@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-import pyarrow.dataset as ds
 
 from pipeline.publish.card import FAMILIES
 from pipeline.publish.comparison import Comparison
+from pipeline.publish.parquet_views import register_parquet
 from pipeline.terms import Evidence, ReviewStatus
 
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
@@ -53,9 +53,7 @@ def families_of(draft: Path) -> dict[str, Family]:
 
 
 def _family(database: duckdb.DuckDBPyConnection, draft: Path, family: str) -> Family:
-    data = ds.dataset(draft / "data" / f"{family}.parquet", format="parquet")
-    database.register("instances", data)
-    names = set(data.schema.names)
+    names = set(register_parquet(database, "instances", draft / "data" / f"{family}.parquet").names)
     question = ", ".join(f'"{column}"' for column in QUESTIONS[family])
     counted = [
         "count(*)",

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pipeline.lake import Row, table
 from pipeline.lake.schema import Table
 from pipeline.publish.column_comparison import ColumnDiff, Summary, column_diff, summaries
 from pipeline.publish.errata import DEPRECATED
+from pipeline.publish.parquet_views import register_parquet
 from pipeline.publish.places import LINES, PLACES, pairs_at_places
 from pipeline.publish.tables import TABLES
 
@@ -89,9 +89,7 @@ class Pair:
             path = folder / "data" / f"{config}.parquet"
             if path.is_file():
                 self._views[side] = f"{side}_{config}"
-                # an Arrow data set, since DuckDB would take characters of the folder's name for a pattern of names
-                database.register(self._views[side], ds.dataset(path, format="parquet"))
-                self._names[side] = set(pq.read_schema(path).names)
+                self._names[side] = set(register_parquet(database, self._views[side], path).names)
 
     @property
     def _key(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 
 import duckdb
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from pipeline.lake import sha256_file, table
@@ -23,6 +22,7 @@ from pipeline.publish.draft import TEXTS
 from pipeline.publish.errata import CONCERNED, DEPRECATED
 from pipeline.publish.leaks import leaks
 from pipeline.publish.manifest import Entry, Manifest, read_manifest
+from pipeline.publish.parquet_views import register_parquet
 from pipeline.publish.references import dangling
 from pipeline.publish.tables import TABLES, TAGGED
 from pipeline.publish.verify_errata import PREFIX, errata_problems
@@ -127,8 +127,7 @@ def _tables(manifest: Manifest, readable: Mapping[str, Path], text: Path | None)
     """Check the rows of the tables that can be read, and that the attribution in `text` names their sources."""
     with duckdb.connect() as database:
         for name, path in readable.items():
-            # an Arrow data set, since DuckDB would take characters of the folder's name for a pattern of names
-            database.register(name, ds.dataset(path, format="parquet"))
+            register_parquet(database, name, path)
         for name in readable:
             try:
                 yield from _content(database, name, readable)

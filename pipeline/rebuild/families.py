@@ -9,7 +9,7 @@ from pipeline.drafting import drafting_stage
 from pipeline.functions.masking import mask_function
 from pipeline.instances import parse_source
 from pipeline.instances.blocks import make_blocks
-from pipeline.instances.codemods import rewritten_examples
+from pipeline.instances.codemods.candidates import rewritten_examples
 from pipeline.instances.completions import make_completions
 from pipeline.instances.migrations import make_migrations
 from pipeline.lake import Output, Reject, Row, content_id, table

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import lzma
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Thread
 from typing import BinaryIO
 
-import py7zr
-from py7zr.exceptions import ArchiveError, PasswordRequired
-from py7zr.io import Py7zIO, WriterFactory
-
 BUFFER_BYTES = 1 << 20
 
 _SIGNATURE = b"7z\xbc\xaf\x27\x1c"
-_DAMAGED = (ArchiveError, PasswordRequired, lzma.LZMAError, zlib.error, EOFError, ValueError, OSError)
 
 
 @dataclass(slots=True)
@@ -41,11 +34,10 @@ def names_in(archive: Path) -> list[str]:
 
     Errors: ValueError where it is damaged.
     """
-    try:
-        with py7zr.SevenZipFile(archive) as opened:
-            return list(opened.getnames())
-    except _DAMAGED as error:
-        raise ValueError(f"{type(error).__name__}: {error}") from None
+    # slow to import
+    from pipeline.crawl.stack_overflow.seven_zip import names_inside
+
+    return names_inside(archive)
 
 
 @contextmanager
@@ -68,43 +60,7 @@ def stream(path: Path, name: str) -> Iterator[Stream]:
 
 
 def _unpack(archive: Path, name: str, writing: int, opened: Stream) -> None:
-    try:
-        with os.fdopen(writing, "wb") as pipe, py7zr.SevenZipFile(archive) as unpacked:
-            unpacked.extract(targets=[name], factory=_Into(_Pipe(pipe)))
-    except BrokenPipeError:
-        # Whoever reads had enough.
-        return
-    except _DAMAGED as error:
-        opened.problem = f"{archive.name}: {type(error).__name__}: {error}"
+    # slow to import
+    from pipeline.crawl.stack_overflow.seven_zip import unpack_into
 
-
-@dataclass(slots=True)
-class _Pipe(Py7zIO):
-    """Where the one file that is wanted goes."""
-
-    pipe: BinaryIO
-    written: int = field(default=0)
-
-    def write(self, s: bytes | bytearray) -> int:
-        self.written += len(s)
-        return self.pipe.write(s)
-
-    def read(self, size: int | None = None) -> bytes:
-        return b""
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return offset
-
-    def flush(self) -> None:
-        self.pipe.flush()
-
-    def size(self) -> int:
-        return self.written
-
-
-@dataclass(frozen=True, slots=True)
-class _Into(WriterFactory):
-    pipe: _Pipe
-
-    def create(self, filename: str) -> Py7zIO:
-        return self.pipe
+    opened.problem = unpack_into(archive, name, writing)

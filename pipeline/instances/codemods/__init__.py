@@ -1,6 +1,5 @@
 """Codemods: libcst writes a snippet for another release of its library, as the changes between the two want it."""
 
-from pipeline.instances.codemods.candidates import rewritten_examples
 from pipeline.instances.codemods.rules import CodemodRules
 
-__all__ = ["CodemodRules", "rewritten_examples"]
+__all__ = ["CodemodRules"]
