@@ -76,6 +76,7 @@ def fetch(library: str, folder: Path) -> list[tuple[str, Path]]:
     folder.mkdir(parents=True, exist_ok=True)
 
     def one(final: Candidate) -> tuple[str, Path]:
+        assert final.file is not None
         path = folder / final.file.sha256
         if not path.is_file():
             partial = path.with_suffix(".part")
