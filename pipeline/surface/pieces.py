@@ -65,14 +65,19 @@ def parse_alone(text: str) -> Body | None:
 def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[ast.Module, Bodies]:
     """Parse a source without the bodies of its functions, or all of it where the rest does not parse.
 
-    Of a source that may be Python 2, or is `unsure` otherwise, it must be seen whether all of it parses. Errors are
-    those of `ast.parse`.
+    Of a source that may be Python 2, or is `unsure` otherwise, it must be seen whether all of it parses.
+
+    Errors: those of `ast.parse`, or a SyntaxError without a line if the body of a function does not parse.
     """
     rest, cuts = _cut_out(text, known)
     told = told_by(rest).union(*[body.told for body in cuts.values()])
     tries: list[tuple[str, _Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
     if unsure or PYTHON_2 in told:
-        tries = [(rest, cuts, str)] if all(body.parses for body in cuts.values()) else []
+        tries = [(rest, cuts, str)]
+        if not all(body.parses for body in cuts.values()):
+            if _stand(rest, cuts):
+                raise SyntaxError("the body of a function does not parse")
+            tries = []
     for source, taken, pruned in tries:
         try:
             tree = ast.parse(pruned(source))
@@ -83,6 +88,17 @@ def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[a
         if len(placed) == len(taken):
             return tree, Bodies(text, placed, known, told)
     return ast.parse(text), Bodies(text, {}, known, told)
+
+
+def _stand(rest: str, cuts: _Cuts) -> bool:
+    """Return whether the functions that were cut out of a source are statements of its module or of its classes."""
+    try:
+        tree = ast.parse(without_bodies(rest))
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    placed: Placed = {}
+    _place(tree.body, cuts, placed)
+    return len(placed) == len(cuts)
 
 
 def _cut_out(text: str, known: Known) -> tuple[str, _Cuts]:

@@ -226,10 +226,12 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
     try:
         return visit_file(file.module, file.path, content, rules.surface, rules.helpers, rules.directives, known)
     except UnparsedError as error:
-        return _read_python2(file, content, rules, known, str(error))
+        return _read_python2(file, content, rules, known, error)
 
 
-def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, known: Known, problem: str) -> ModuleRecord:
+def _read_python2(
+    file: SourceFile, content: bytes, rules: ReadingRules, known: Known, problem: UnparsedError
+) -> ModuleRecord:
     """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
     try:
         text = modernise(importlib.util.decode_source(content))
@@ -237,6 +239,6 @@ def _read_python2(file: SourceFile, content: bytes, rules: ReadingRules, known: 
         record = visit_file(file.module, file.path, text.encode(), *given, known, unsure=True)
     except (UnparsedError, ValueError, SyntaxError, RecursionError):
         package = file.path.endswith("/__init__.py")
-        return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=problem)
+        return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=str(problem))
     record.source = SourceKind.PY2
     return record

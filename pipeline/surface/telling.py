@@ -42,7 +42,10 @@ def find_all(text: str, word: str, start: int = 0, end: int | None = None) -> It
 
 
 def _may_be_python_2(text: str) -> bool:
-    return any(pattern.match(text, place) for word, pattern in _STATEMENTS for place in find_all(text, word)) or any(
+    for word, pattern in _STATEMENTS:
+        if word in text and any(pattern.match(text, place) for place in find_all(text, word)):
+            return True
+    return "print " in text and any(
         _PRINT.match(text, place) and not text[text.rfind("\n", 0, place) + 1 : place].strip(" \t")
         for place in find_all(text, "print ")
     )

@@ -32,7 +32,26 @@ logging.getLogger("griffe").setLevel(logging.CRITICAL)
 
 
 class UnparsedError(ValueError):
-    """A source file does not parse; the message has the line and the parser's words."""
+    """A source file does not parse; the message has the line and the parser's words.
+
+    It is asked for where the file is no Python 2 either, and only then is all of the file parsed to tell.
+    """
+
+    def __init__(self, content: bytes, error: Exception) -> None:
+        super().__init__(content, error)
+        self._content = content
+        self._error = error
+
+    def __str__(self) -> str:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(importlib.util.decode_source(self._content))
+        except SyntaxError as error:
+            return f"line {error.lineno or 0}: {error.msg}"
+        except (ValueError, RecursionError) as error:
+            return f"line 0: {error}"
+        return f"line 0: {self._error}"
 
 
 def visit_file(
@@ -61,10 +80,8 @@ def visit_file(
             warnings.simplefilter("ignore")
             tree, bodies = parse_in_pieces(text, known, unsure=unsure)
             return _record(name, path, tree, Visited(rules, helpers, bodies, directives))
-    except SyntaxError as error:
-        raise UnparsedError(f"line {error.lineno or 0}: {error.msg}") from None
-    except (UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise UnparsedError(f"line 0: {error}") from None
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise UnparsedError(content, error) from None
 
 
 def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleRecord:
