@@ -24,6 +24,7 @@ HEADS = [
     "from functools import cached_property, lru_cache",
     "def property(f): return f",
     "TEXT = '''\ndef not_one(): pass\ndef not_two():\n    pass\n'''",
+    "TEXT = '''\ndef no_function():\n    print 'this'\n'''",
     "if True:\n    def sure(a): return a",
     "try:\n    import fast\nexcept ImportError:\n    def fast(): pass",
     "setattr(C, name, 1)",
@@ -41,6 +42,9 @@ FUNCTIONS = [
     "@staticmethod\ndef many(*args, b=lambda: 1, **options) -> 'str': return globals()",
     "def print_it():\n    '''\n    print 'this'\n    '''",
     "def two():\n    print 'this'",
+    "def two_in_text():\n    return '''\nprint 'this'\n'''",
+    "def open_bracket():\n    print (\ny\n)",
+    "def open_text():\n    print '''",
 ]
 BELOW = ["", "f = staticmethod(f)", "C.later = f", "del f", "__all__ = ['f', 'C']", "x: int = 1\n'''What x is.'''", ")"]
 
@@ -68,6 +72,22 @@ def test_what_is_remembered_changes_no_record(files):
     known = remembered(5)
     for source in [*files, *reversed(files)]:
         assert read(source, known) == read(source, lambda text: None) == read(source, parse_alone)
+
+
+@given(sources())
+def test_of_a_source_that_may_not_parse_it_is_told_whether_it_does(source):
+    known = remembered(5)
+    try:
+        expected = [type(node) for node in ast.parse(source).body]
+    except SyntaxError:
+        expected = None
+    for _ in range(2):
+        if expected is None:
+            with pytest.raises(SyntaxError):
+                parse_in_pieces(source, known, unsure=True)
+        else:
+            tree, _bodies = parse_in_pieces(source, known, unsure=True)
+            assert [type(node) for node in tree.body] == expected
 
 
 @pytest.mark.parametrize("library", [textwrap, inspect, json.decoder, ast, argparse])
