@@ -9,7 +9,6 @@ from pipeline.drafting import drafting_stage
 from pipeline.functions.masking import mask_function
 from pipeline.instances import parse_source
 from pipeline.instances.blocks import make_blocks
-from pipeline.instances.codemods.candidates import rewritten_examples
 from pipeline.instances.completions import make_completions
 from pipeline.instances.migrations import make_migrations
 from pipeline.lake import Output, Reject, Row, content_id, table
@@ -46,6 +45,9 @@ def migration(world: World, row: Row) -> Made:
     """Pair the two snippets of a migration again, or write the one that a codemod wrote, and prove it."""
     if row["basis"] == MigrationBasis.MODEL:
         raise NotRebuilt("a model wrote one side")
+    # slow to import
+    from pipeline.instances.codemods.candidates import rewritten_examples
+
     ids = dict.fromkeys((row["snippet_id"], row["target_snippet_id"]))
     snippets = [world.snippets[snippet_id] for snippet_id in ids]
     usages = {snippet_id: world.usages[snippet_id] for snippet_id in ids}

@@ -196,3 +196,12 @@ def test_airflow_that_does_not_run(driftline: Driftline, tmp_path: Path, monkeyp
     assert (down.status, down.out) == (0, "There was no Airflow to end.\n")
     assert driftline("airflow", "refresh", "--since", "soon").status == 2
     assert not (tmp_path / "airflow").exists()
+
+
+@pytest.mark.parametrize("module", ["pipeline.cli", "pipeline.house"])
+def test_the_start_imports_nothing_that_only_some_work_needs(module: str) -> None:
+    """Every command and every task of Airflow starts: what is slow to import must not cost each of them its time."""
+    slow = {"py7zr", "libcst", "pyarrow.dataset", "pandas", "anthropic", "fastapi", "matplotlib"}
+    script = f"import sys, {module}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=PROJECT)
+    assert not slow & set(done.stdout.split())
