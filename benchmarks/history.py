@@ -10,8 +10,12 @@ Every final release of each library is taken. The archives are fetched first and
 - ours: the stages `surface` and `lifecycle` into an empty lake, from the sources that `crawl` stored;
 - one more: the same with the last release added to a lake that has all others.
 
+A core that others share is half as fast again from one minute to the next. So they take turns: in each of `--rounds`
+griffe loads a part of the releases, and then ours does the whole. Griffe's figure is the sum of its parts, ours the
+mean of its rounds, with the least and the most beside it.
+
 With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many. The
-column "to griffe" says how many releases it was given.
+column "loaded" says how many releases it could load of how many it was given; one that it cannot costs it little.
 
 `crawl` fetches what is needed by ranges; its CPU is shown beside, since griffe needs the unpacked files just as we do.
 """
@@ -22,6 +26,7 @@ import argparse
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -30,6 +35,7 @@ import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -62,11 +68,12 @@ def peak_bytes() -> int:
     return 1024 * max(resource.getrusage(w).ru_maxrss for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def timed(work: Callable[[], Any]) -> dict[str, float]:
-    """Do a piece of work and say what it cost."""
+def timed(work: Callable[[], int | None]) -> dict[str, float]:
+    """Do a piece of work and say what it cost, and how much was done if the work says so."""
     began, spent = time.monotonic(), cpu()
-    work()
-    return {"cpu_s": cpu() - spent, "wall_s": time.monotonic() - began, "peak_mib": peak_bytes() / 2**20}
+    done = work()
+    cost = {"cpu_s": cpu() - spent, "wall_s": time.monotonic() - began, "peak_mib": peak_bytes() / 2**20}
+    return cost if done is None else cost | {"done": done}
 
 
 def fetch(library: str, folder: Path) -> list[tuple[str, Path]]:
@@ -110,15 +117,15 @@ def search_path(folder: Path, name: str) -> Path | None:
     return places[0].parent.parent if places[0].name == "__init__.py" else places[0].parent
 
 
-def load_with_griffe(folder: Path, name: str, sample: int, *, faster: bool) -> int:
-    """Load releases with griffe's defaults and return how many could be; the extra can be switched off."""
+def load_with_griffe(folder: Path, name: str, part: slice, *, faster: bool) -> int:
+    """Load a part of the releases with griffe's defaults and return how many could be; the extra can be off."""
     import griffe
     from griffe._internal.agents import parser
 
     if not faster:
         parser.prune_source = None  # type: ignore[attr-defined,assignment]
     loaded = 0
-    for release in sorted(folder.iterdir())[::sample]:
+    for release in sorted(folder.iterdir())[part]:
         if place := search_path(release, name):
             try:
                 griffe.load(name, search_paths=[place])
@@ -141,12 +148,12 @@ def run(library: str, versions: str, stages: tuple[str, ...]) -> None:
         run_stage(stages_of(made)[name], library, made.lake, settings().runs / "benchmark")
 
 
-def step(name: str, library: str, folder: Path, versions: str, sample: int) -> dict[str, float]:
+def step(name: str, library: str, folder: Path, versions: str, part: slice) -> dict[str, float]:
     """Do one step of the benchmark in this process."""
     import_name = library.replace("-", "_")
-    steps: dict[str, Callable[[], Any]] = {
-        "griffe": lambda: load_with_griffe(folder, import_name, sample, faster=False),
-        "griffe_faster": lambda: load_with_griffe(folder, import_name, sample, faster=True),
+    steps: dict[str, Callable[[], int | None]] = {
+        "griffe": lambda: load_with_griffe(folder, import_name, part, faster=False),
+        "griffe_faster": lambda: load_with_griffe(folder, import_name, part, faster=True),
         "crawl": lambda: run(library, versions, ("crawl",)),
         "ours": lambda: run(library, versions, STAGES),
     }
@@ -154,40 +161,63 @@ def step(name: str, library: str, folder: Path, versions: str, sample: int) -> d
 
 
 def in_process(
-    name: str, library: str, folder: Path, data: Path, versions: str = "", sample: int = 1
+    name: str, library: str, folder: Path, data: Path, versions: str = "", part: tuple[int, int] = (0, 1)
 ) -> dict[str, float]:
-    """Do one step in a process of its own, with a lake and cache of its own."""
+    """Do one step in a process of its own, with a lake and cache of its own; `part` is a first release and a stride."""
     command = [sys.executable, "-m", "benchmarks.history", library, "--step", name, "--folder", str(folder)]
     environment = os.environ | {"DRIFTLINE_DATA": str(data)}
-    command += ["--versions", versions, "--sample", str(sample)]
+    command += ["--versions", versions, "--part", *map(str, part)]
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
     # what griffe imports to inspect it may print
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def measure(library: str, sample: int, console: Console) -> dict[str, Any]:
+def from_here(name: str, library: str, folder: Path, start: Path) -> dict[str, float]:
+    """Do a step in a copy of a lake and its caches, which stay as they are for the next round."""
+    with TemporaryDirectory(dir=folder.parent) as scratch:
+        data = Path(scratch) / "data"
+        shutil.copytree(start, data)
+        return in_process(name, library, folder, data)
+
+
+def summed(parts: list[dict[str, float]], times: float) -> dict[str, Any]:
+    """Return what all parts cost together, multiplied where they are a sample."""
+    done, most = sum(part["done"] for part in parts), max(part["peak_mib"] for part in parts)
+    return {"cpu_s": times * sum(part["cpu_s"] for part in parts), "peak_mib": most, "done": done}
+
+
+def averaged(rounds: list[dict[str, float]]) -> dict[str, Any]:
+    """Return the mean of what rounds cost, and each."""
+    each = [one["cpu_s"] for one in rounds]
+    return {"cpu_s": mean(each), "each_cpu_s": each, "peak_mib": max(one["peak_mib"] for one in rounds)}
+
+
+def measure(library: str, sample: int, rounds: int, console: Console) -> dict[str, Any]:
     """Measure all of it for a library."""
     archives = fetch(library, settings().data / "benchmarks" / "archives")
+    versions = [version for version, _ in archives]
+    given = len(versions[::sample])
     with TemporaryDirectory(dir=settings().data) as scratch:
-        folder, data = Path(scratch) / "unpacked", Path(scratch) / "data"
-        found: dict[str, Any] = {"releases": len(archives), "given_to_griffe": len(archives[::sample])}
+        folder, whole, grown = (Path(scratch) / name for name in ("unpacked", "whole", "grown"))
+        found: dict[str, Any] = {"releases": len(archives), "given_to_griffe": given}
         found["unpack"] = timed(lambda: unpack(archives, folder))
-        versions = [version for version, _ in archives]
-        for name in ("griffe", "griffe_faster"):
-            console.print(f"{library}: {name}")
-            found[name] = in_process(name, library, folder, data, sample=sample)
-            found[name]["cpu_s"] *= len(archives) / len(archives[::sample])
-        console.print(f"{library}: ours")
-        found["crawl"] = in_process("crawl", library, folder, data)
-        found["ours"] = in_process("ours", library, folder, data)
-        grown = Path(scratch) / "grown"
+        found["crawl"] = in_process("crawl", library, folder, whole)
         for name in ("crawl", "ours"):
             in_process(name, library, folder, grown, f"<={versions[-2]}")
         in_process("crawl", library, folder, grown)
-        found["one_more"] = in_process("ours", library, folder, grown)
-        found["start"] = in_process("ours", library, folder, grown)
-    return found
+        costs: dict[str, list[dict[str, float]]] = {
+            name: [] for name in ("griffe", "griffe_faster", "ours", "one_more")
+        }
+        for number in range(rounds):
+            console.print(f"{library}: round {number + 1} of {rounds}")
+            part = (number * sample, rounds * sample)
+            costs["griffe"].append(in_process("griffe", library, folder, whole, part=part))
+            costs["ours"].append(from_here("ours", library, folder, whole))
+            costs["griffe_faster"].append(in_process("griffe_faster", library, folder, whole, part=part))
+            costs["one_more"].append(from_here("ours", library, folder, grown))
+    found |= {name: summed(costs[name], len(archives) / given) for name in ("griffe", "griffe_faster")}
+    return found | {name: averaged(costs[name]) for name in ("ours", "one_more")}
 
 
 def show(found: dict[str, dict[str, Any]], console: Console) -> None:
@@ -196,11 +226,13 @@ def show(found: dict[str, dict[str, Any]], console: Console) -> None:
     columns = (
         "library",
         "releases",
-        "to griffe",
+        "loaded",
         "unpack",
         "griffe",
         "griffe[faster]",
         "ours",
+        "least",
+        "most",
         "one more",
         "share",
         "peak MiB",
@@ -212,11 +244,12 @@ def show(found: dict[str, dict[str, Any]], console: Console) -> None:
         table.add_row(
             library,
             str(of["releases"]),
-            str(of["given_to_griffe"]),
+            f"{of['griffe']['done']:.0f}/{of['given_to_griffe']}",
             f"{of['unpack']['cpu_s']:.1f}",
             f"{griffe:.1f}",
             f"{of['griffe_faster']['cpu_s']:.1f}",
             f"{ours:.1f} ({griffe / ours:.1f}x)",
+            *(f"{extreme(of['ours']['each_cpu_s']):.1f}" for extreme in (min, max)),
             f"{more:.1f}",
             f"{more / ours:.1%}",
             f"{of['ours']['peak_mib']:.0f}",
@@ -230,16 +263,20 @@ def main() -> None:
     parser.add_argument("libraries", nargs="*", default=LIBRARIES)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sample", type=int, default=1, help="let griffe load every Nth release only")
+    parser.add_argument("--rounds", type=int, default=3, help="in how many turns griffe and ours are measured")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--versions", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--part", type=int, nargs=2, default=(0, 1), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.step:
-        print(json.dumps(step(asked.step, asked.libraries[0], asked.folder, asked.versions, asked.sample)))  # noqa: T201
+        first, stride = asked.part
+        part = slice(first, None, stride)
+        print(json.dumps(step(asked.step, asked.libraries[0], asked.folder, asked.versions, part)))  # noqa: T201
         return
     console = Console(stderr=True)
-    found = {library: measure(library, asked.sample, console) for library in asked.libraries}
-    show(found, Console())
+    found = {library: measure(library, asked.sample, asked.rounds, console) for library in asked.libraries}
+    show(found, Console(width=140))
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n")
 

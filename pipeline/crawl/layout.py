@@ -55,13 +55,22 @@ def _below(root: str, names: Iterable[str]) -> list[str]:
 def _import_names(
     root: str, manifest: Manifest, announced: frozenset[str], library: str, rules: CrawlRules
 ) -> list[str]:
-    """Return the packages (folders with an __init__) and modules, compiled ones too, at the root of the library."""
+    """Return the packages and modules, compiled ones too, at the root of the library.
+
+    A folder without an __init__ is a namespace package (PEP 420) where the archive announces it, and where nothing else
+    is there; in an sdist, which has folders of every kind, its name must also begin the library's.
+    """
     split = [name.partition("/") for name in _below(root, manifest.files)]
-    tops = {top for top, _, rest in split if rest in PACKAGE_FILES}
-    tops |= {stem for name, slash, _ in split if not slash and (stem := name.rpartition(".")[0]).isidentifier()}
+    packages = {top for top, _, rest in split if rest in PACKAGE_FILES}
+    modules = {stem for name, slash, _ in split if not slash and (stem := name.rpartition(".")[0]).isidentifier()}
+    tops = packages | modules
     tops |= {_top(name) for name in _below(root, manifest.compiled) if "/" not in name}
-    kept = {top for top in tops if not top.startswith("_")} - (rules.not_the_library - {library})
-    return sorted(kept & announced or kept)
+    spaces = {top for top, slash, _ in split if slash and top.isidentifier()} - packages
+    no_libraries = rules.not_the_library - {library}
+    kept, spaces = ({top for top in some - no_libraries if not top.startswith("_")} for some in (tops, spaces))
+    if manifest.artifact.kind is not ArtifactKind.WHEEL and not announced & spaces:
+        spaces = {top for top in spaces if f"{library}-".startswith(f"{canonicalize_name(top)}-")}
+    return sorted((kept | spaces) & announced or kept or spaces)
 
 
 def _names_library(names: Sequence[str], library: str) -> bool:

@@ -22,7 +22,7 @@ from pipeline.usage import usage_stage
 
 def collection(house: House) -> Iterator[Stage]:
     """Yield the stages that look at the outside world each time, and add to what is in the lake."""
-    yield Stage("crawl", 1, (), ("releases",), lambda: None, partial(crawl, house))
+    yield Stage("crawl", 2, (), ("releases",), lambda: None, partial(crawl, house))
     yield Stage("gather", 1, (), ("found",), lambda: None, partial(gather, house))
     yield Stage("sites", 1, (), ("site_documents",), lambda: None, partial(read_sites, house))
 
@@ -32,7 +32,7 @@ def analysis(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield Stage(
         "surface",
-        3,
+        4,
         ("releases",),
         ("symbols", "importable", "documents"),
         lambda: plain(rules.of_lives),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -87,13 +87,14 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
     """Yield what is public without `__all__`: what the module defines, and what a package's `__init__` imports.
 
     A star import from inside passes on all that it brings, in plain modules too (typing specification, "Library
-    interface"). Of imports from other distributions only `from x import name` in a top-level package counts.
+    interface"), of other distributions' what `__all__` lists there. Of imports from other distributions only
+    `from x import name` in a top-level package counts.
     """
     for name, definition in module.definitions.items():
         if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
             continue
         found = distribution.lookup(module, name)
-        if definition.kind != "import" and not _borrowed(module, definition, distribution):
+        if definition.kind != "import" and not _for_annotations(definition, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.NAME, found)
         elif definition.kind == "import" and module.is_package and _reexported(module, definition, found, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
@@ -102,16 +103,12 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
     yield from _starred(module, path, distribution)
 
 
-def _borrowed(module: ModuleRecord, definition: Definition, distribution: Distribution) -> bool:
-    """Return whether an attribute only serves annotations, or is the standard library's under another name."""
+def _for_annotations(definition: Definition, distribution: Distribution) -> bool:
+    """Return whether an attribute only serves annotations: a TypeVar, an alias of a type."""
     if definition.kind != "attribute" or definition.value is None or definition.docstring:
         return False
-    annotation_only = (definition.returns or "").endswith("TypeAlias")
-    if annotation_only or distribution.rules.typing_only_values.search(definition.value):
-        return True
-    first = module.definitions.get(definition.value.split(".")[0])
-    imported = first is not None and first.kind == "import" and distribution.standard(first.target or "")
-    return imported and definition.value.replace(".", "").isidentifier()
+    told = (definition.returns or "").endswith("TypeAlias")
+    return told or bool(distribution.rules.typing_only_values.search(definition.value))
 
 
 def _reexported(module: ModuleRecord, definition: Definition, found: Found, distribution: Distribution) -> bool:
@@ -130,11 +127,19 @@ def _unseen_parts(module: ModuleRecord, path: str, distribution: Distribution) -
 
 def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     for star in module.stars:
+        listed = _lists(star, distribution)
         for name in distribution.star_names(star):
             if not name.startswith("_") and name not in module.definitions:
                 found = distribution.lookup(module, name)
-                if found.what != "outside" and not (found.what == "missing" and star not in distribution.modules):
+                unseen = found.what == "missing" and star not in distribution.modules
+                if not unseen and (found.what != "outside" or name in listed):
                     yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+
+
+def _lists(module: str, distribution: Distribution) -> Collection[str]:
+    record = distribution.modules.get(module)
+    exports = distribution.exports(record) if record is not None else None
+    return exports[0] if exports is not None else ()
 
 
 def importable_names(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from typing import TypeVar
 
 from pipeline.surface.answers import Answers, Exports
 from pipeline.surface.facts import binding_fact, bindings_fact, private_fact
 from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
+from pipeline.surface.roots import Roots
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.trace import Memory, Traced
 
 Value = TypeVar("Value")
 
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
-
-
-def tops(modules: Iterable[str]) -> frozenset[str]:
-    """Return the names of the packages and modules that stand at the top."""
-    return frozenset(name.partition(".")[0] for name in modules)
 
 
 class Distribution:
@@ -34,7 +30,7 @@ class Distribution:
         self.trace = self.answers.trace
         self.modules: Mapping[str, ModuleRecord] = Traced(modules, self.trace)
         self.rules = rules
-        self.tops = tops(modules)
+        self.roots = Roots.of(modules)
         self.unparsed = sorted(name for name, module in modules.items() if module.problem is not None)
         self._private: dict[str, set[str]] = {}
         for name in modules:
@@ -62,7 +58,7 @@ class Distribution:
 
     def follow(self, path: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what an absolute dotted path leads to, through any number of imports."""
-        if path.partition(".")[0] not in self.tops:
+        if not self.roots.reach(path):
             return Found("outside", path)
         if path in seen:
             # `from pkg import part` in pkg itself: the name leads back to itself, and is the submodule
@@ -176,7 +172,8 @@ class Distribution:
             return Found("missing", dotted)
         here = self.lookup(module, first, seen)
         for segment in rest.split(".") if rest else ():
-            if here.what == "module":
+            if here.what in {"module", "outside"}:
+                # what is outside may be a namespace package around this very distribution
                 here = self.follow(f"{here.path}.{segment}", seen)
             else:
                 here = self._step(here, segment, seen)

@@ -84,8 +84,54 @@ def test_no_file_stands_for_a_release_without_files() -> None:
             ("demo",),
             ["demo/__init__.py"],
         ),
+        (
+            wheel("demo", "1.0", {"space/part/demo/__init__.py": "", "space/part/demo/_a.py": ""}),
+            "",
+            ("space",),
+            ["space/part/demo/__init__.py", "space/part/demo/_a.py"],
+        ),
+        # tracked in the archive, and no namespace of the library's
+        (
+            wheel("demo", "1.0", {"demo/__init__.py": "", "recipes/a.py": ""}),
+            "",
+            ("demo",),
+            ["demo/__init__.py"],
+        ),
+        (
+            sdist(
+                "demo",
+                "1.0",
+                {"space/demo.py": "", "helper.py": "", "tools/a.py": "", "demo.egg-info/top_level.txt": "space\n"},
+            ),
+            "demo-1.0/",
+            ("space",),
+            ["space/demo.py"],
+        ),
+        (
+            sdist("demo", "1.0", {"src/demo/part/__init__.py": "", "setup.py": "", "tools/a.py": ""}),
+            "demo-1.0/src/",
+            ("demo",),
+            ["demo/part/__init__.py"],
+        ),
+        (
+            sdist("demo", "1.0", {"lib/helpers/a.py": "", "demo/__init__.py": ""}),
+            "demo-1.0/",
+            ("demo",),
+            ["demo/__init__.py"],
+        ),
     ],
-    ids=["wheel", "src", "module", "lib", "private"],
+    ids=[
+        "wheel",
+        "src",
+        "module",
+        "lib",
+        "private",
+        "namespace",
+        "no namespace",
+        "announced namespace",
+        "namespace in src",
+        "scripts in lib",
+    ],
 )
 def test_sources_are_found_in_every_layout(
     archive: tuple[str, bytes], root: str, names: tuple[str, ...], paths: list[str]

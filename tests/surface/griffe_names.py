@@ -7,9 +7,8 @@ import functools
 from collections.abc import Iterator
 
 from pipeline.terms import SourceKind
-from tests.surface.griffe_branches import bindings
 from tests.surface.griffe_differences import Difference, What
-from tests.surface.griffe_evidence import Binding, Sources
+from tests.surface.griffe_evidence import Sources
 
 
 def lazy(difference: Difference, sources: Sources) -> bool:
@@ -79,6 +78,19 @@ def _is_read(value: ast.expr) -> bool:
     return False
 
 
+def empty_all(difference: Difference, sources: Sources) -> bool:
+    """Return whether the module of a name has an `__all__` to which nothing ever adds."""
+    tree = sources.tree(difference.path.rpartition(".")[0])
+    values = [value for node in ast.walk(tree) for value in _all_values(node)] if tree is not None else []
+    return bool(values) and all(isinstance(v, ast.List | ast.Tuple) and not v.elts for v in values)
+
+
+def namespace(difference: Difference, sources: Sources) -> bool:
+    """Return whether a module of griffe's is no file of the release."""
+    kind = difference.theirs.kind if difference.theirs else None
+    return kind == "module" and not sources.has(difference.path)
+
+
 def star_module(difference: Difference, sources: Sources) -> bool:
     """Return whether a star import brings a module that the other module imported."""
     module, _, name = difference.path.rpartition(".")
@@ -108,19 +120,9 @@ def unseen(difference: Difference, sources: Sources) -> bool:
 
 
 def borrowed(difference: Difference, sources: Sources) -> bool:
-    """Return whether griffe has a name that is of another distribution, or is assigned from what is imported."""
-    if difference.theirs is not None and difference.theirs.kind == "unresolved":
-        return not sources.has(difference.theirs.canonical_path.split(".")[0])
-    return any(_is_foreign(binding, sources, difference) for binding in bindings(difference, sources))
-
-
-def _is_foreign(binding: Binding, sources: Sources, difference: Difference) -> bool:
-    match binding.value:
-        case ast.Attribute() | ast.Name():
-            module, _ = sources.split(difference.home)
-            first = ast.unparse(binding.value).split(".")[0]
-            return any(isinstance(b.node, ast.Import | ast.ImportFrom) for b in sources.bindings(f"{module}.{first}"))
-    return False
+    """Return whether griffe has a name that leads to another distribution."""
+    theirs = difference.theirs
+    return theirs is not None and theirs.kind == "unresolved" and not sources.has(theirs.canonical_path.split(".")[0])
 
 
 def second_name(difference: Difference, sources: Sources) -> bool:

@@ -26,6 +26,14 @@ class Reason(Term):
         "__all__ that griffe does not read",
         "`__all__` is extended, sorted, or made as the module is imported; griffe reads literals, `+` and `+=`",
     )
+    EMPTY_ALL = (
+        "empty __all__",
+        "`__all__ = []` says that nothing is public; for griffe the module then has no `__all__`",
+    )
+    NAMESPACE = (
+        "namespace package",
+        "a folder without `__init__`, which other distributions share: no module of the release; griffe makes one",
+    )
     STAR_MODULE = (
         "star import of a module",
         "a star import brings the modules too that a package imported; griffe brings only what modules bind",
@@ -58,7 +66,7 @@ class Reason(Term):
     SCRATCH = "scratch", "a loop binds it in passing, or `del` unbinds it"
     BORROWED = (
         "another library's",
-        "an assignment or star import gives the module a name of the standard library or of another distribution",
+        "a star import hands on what the other module itself imported from another distribution, and does not list",
     )
     SECOND_NAME = (
         "second name",
@@ -115,6 +123,8 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.REBOUND: (frozenset({What.PUBLIC}), names.rebound),
     Reason.REEXPORT: (frozenset({What.PUBLIC}), names.reexport),
     Reason.SHADOWED: (_LEADS | _OURS | {What.PUBLIC}, names.shadowed),
+    Reason.NAMESPACE: (_THEIRS, names.namespace),
+    Reason.EMPTY_ALL: (_THEIRS, names.empty_all),
     Reason.PROGRAM: (_THEIRS, branches.program),
     Reason.SCRATCH: (_THEIRS, branches.scratch),
     Reason.DECORATED: (frozenset({What.KIND}), names.decorated_below),

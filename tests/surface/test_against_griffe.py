@@ -24,6 +24,7 @@ from tests.surface.trees import READING_RULES, SURFACE_RULES
 
 RELEASES = (
     *("attrs 19.3.0", "attrs 23.2.0", "click 7.1.2", "click 8.1.7", "flask 0.12.5", "flask 2.3.0"),
+    *("google-auth 2.20.0", "ruamel-yaml 0.17.32", "zope-interface 6.1"),
     *("httpx 0.18.2", "httpx 0.27.0", "humanize 4.9.0", "jinja2 2.7.3", "jinja2 3.1.3", "markupsafe 2.1.3"),
     *("marshmallow 3.20.1", "networkx 2.8.8", "networkx 3.2", "packaging 20.9", "packaging 23.2"),
     *("pydantic 1.10.13", "pydantic 2.7.0", "requests 2.18.4", "requests 2.31.0", "rich 13.7.0"),

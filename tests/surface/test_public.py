@@ -250,11 +250,9 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
     "what serves annotations only, loops and deleted names are no API": (
         """
         import typing as t
-        import inspect
         T = t.TypeVar("T")
         Many = t.Union[int, str]
         Few: t.TypeAlias = "int"
-        isfunction = inspect.isfunction
         for name in "ab":
             scratch = name
         gone = 1
@@ -363,6 +361,57 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg/later.py": "from pkg import *\n__all__ = ['f', 'gone']\n",
         },
         {"pkg.f": "function", "pkg.later": "module", "pkg.later.f": "alias"},
+    ),
+    # tornado 5: `Future = asyncio.Future`, documented as tornado's
+    "what a module assigns is its own, though the standard library made it": (
+        """
+        import asyncio, sys, time
+        Future = asyncio.Future
+        if sys.platform == "win32":
+            preferred_clock = time.perf_counter
+        else:
+            preferred_clock = time.time
+        """,
+        {"pkg.Future": "attribute", "pkg.preferred_clock": "attribute"},
+    ),
+    # scipy.linalg.LinAlgError
+    "a star import passes on what another library made if `__all__` lists it": (
+        {
+            "pkg/__init__.py": "from ._listing import *\nfrom ._other import *\n",
+            "pkg/_listing.py": "from numpy.linalg import LinAlgError, norm\n__all__ = ['LinAlgError']\n",
+            "pkg/_other.py": "from numpy import ndarray\ndef f(): ...\n",
+        },
+        {"pkg.LinAlgError": "external", "pkg.f": "function"},
+    ),
+    "a namespace package is shared: other parts of it are other libraries'": (
+        {
+            "space/part/__init__.py": """
+                from space.common import Base, shared
+                from space.part.impl import C as D
+                from space.part.gone import lost
+                from space import part
+                """,
+            "space/part/impl.py": """
+                import space.part.bases
+                from space.common import Base
+                class C(Base, space.part.bases.Own):
+                    def m(self): ...
+                """,
+            "space/part/bases.py": "class Own:\n    def n(self): ...\n",
+        },
+        {
+            "space.part": "module",
+            "space.part.D": "class",
+            "space.part.D.m": "method",
+            "space.part.D.n": "method",
+            "space.part.bases": "module",
+            "space.part.bases.Own": "class",
+            "space.part.bases.Own.n": "method",
+            "space.part.impl": "module",
+            "space.part.impl.C": "alias",
+            "space.part.lost": "attribute",
+            "space.part.part": "alias",
+        },
     ),
 }
 
