@@ -41,6 +41,7 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
     for name, only in _public(stub.definitions).items():
         if name not in source.definitions and name not in source.lazy:
             merged[name] = only if dynamic else _labelled(only)
+    merged |= _private_bases(merged, stub.definitions)
     if dynamic:
         # an import of a stub is for its own use, unless `__all__` lists it (PEP 484)
         imports = {name: only for name, only in stub.definitions.items() if only.kind == "import" and name in listed}
@@ -79,6 +80,22 @@ def _public(stub: Mapping[str, Definition]) -> dict[str, Definition]:
         for name, only in stub.items()
         if only.kind != "import" and not name.startswith("_") and name not in hidden
     }
+
+
+def _private_bases(merged: Mapping[str, Definition], stub: Mapping[str, Definition]) -> dict[str, Definition]:
+    """Return the private classes of a stub that its other classes inherit from: not there as a module runs.
+
+    What compiled classes have in common stands in such ones: `numpy.ndarray` has most of its methods from one.
+    """
+    found: dict[str, Definition] = {}
+    waiting = [only for name, only in stub.items() if name in merged and only.kind == "class"]
+    while waiting:
+        for base in waiting.pop().bases:
+            name = base.split("[")[0]
+            if name.startswith("_") and name in stub and name not in merged and name not in found:
+                found[name] = msgspec.structs.replace(stub[name], runtime=False)
+                waiting.append(stub[name])
+    return found
 
 
 def _base_name(base: str) -> str:

@@ -9,7 +9,7 @@ from pipeline.surface.records import Definition, ModuleRecord, Parameter
 from pipeline.surface.stubs import STUB_ONLY, merge_stub
 from pipeline.surface.visit import visit_file
 from pipeline.terms import ParameterKind
-from tests.surface.trees import SURFACE_RULES
+from tests.surface.trees import SURFACE_RULES, rows
 
 
 def merged(source: str, stub: str) -> dict[str, Definition]:
@@ -120,6 +120,27 @@ def test_a_source_that_binds_as_it_runs_has_what_its_stub_tells():
         "helper": [],
     }
     assert not {"_private", "T", "Number", "Path", "Readable", "More", "os", "Any"} & set(found)
+
+
+def test_private_bases_of_a_stub_hand_on_their_members():
+    found = rows(
+        {
+            "pkg/__init__.py": "from ._fast import *\n",
+            "pkg/__init__.pyi": """
+                class _Root:
+                    def argmax(self, axis: int = ...) -> int: ...
+                class _Common(_Root):
+                    @property
+                    def T(self) -> Array: ...
+                class _Unused: ...
+                class Array(_Common):
+                    def fill(self, value: float) -> None: ...
+                """,
+            "pkg/_fast.so": "",
+        }
+    )
+    assert set(found) == {"pkg", "pkg.Array", "pkg.Array.T", "pkg.Array.argmax", "pkg.Array.fill"}
+    assert [p["name"] for p in found["pkg.Array.argmax"]["parameters"]] == ["axis"]
 
 
 def test_kinds_and_imports_are_the_sources():
