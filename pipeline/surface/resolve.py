@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from itertools import chain
 from typing import TypeVar
+
+import griffe
 
 from pipeline.surface.answers import Answers, Exports
 from pipeline.surface.facts import binding_fact, bindings_fact, private_fact
@@ -18,6 +21,10 @@ from pipeline.surface.trace import Memory, Traced
 Value = TypeVar("Value")
 
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+
+
+def _is_class(found: Found) -> bool:
+    return found.definition is not None and found.definition.kind == "class"
 
 
 class Distribution:
@@ -254,20 +261,26 @@ class Distribution:
         return exports[0] if exports and exports[1] else None
 
     def ancestry(self, class_: Found) -> list[Found]:
-        """Return a class and its bases inside the distribution, in the order in which members are looked up."""
-        order: list[Found] = []
-        for found in self._depth_first(class_, frozenset()):
-            if any(other.path == found.path for other in order):
-                # the last place counts: a shared base comes after all that derive from it
-                order = [other for other in order if other.path != found.path]
-            order.append(found)
-        return order
+        """Return a class and its bases inside the distribution, in the order in which members are looked up.
 
-    def _depth_first(self, class_: Found, seen: frozenset[str]) -> Iterator[Found]:
-        yield class_
-        for base in self.bases(class_):
-            if base.definition and base.definition.kind == "class" and base.path not in seen:
-                yield from self._depth_first(base, seen | {class_.path})
+        That is Python's own (C3, "The Python 2.3 Method Resolution Order"). Bases outside have their place in it, what
+        they inherit from has none. Where the bases cannot be ordered so, one of them is not what it seems here, and a
+        shared base comes after all that derive from it.
+        """
+        return [found for found in self._linear(class_, frozenset()) if _is_class(found)]
+
+    def _linear(self, class_: Found, seen: frozenset[str]) -> list[Found]:
+        bases = [base for base in self.bases(class_) if base.path not in seen]
+        above = seen | {class_.path}
+        lines = [self._linear(base, above) if _is_class(base) else [base] for base in bases]
+        if len(lines) < 2:
+            return [class_, *chain(*lines)]
+        places = {found.path: found for found in chain(*lines)}
+        try:
+            paths = griffe.c3linear_merge(*([found.path for found in line] for line in [*lines, bases]))
+        except ValueError:
+            paths = [*dict.fromkeys(found.path for found in reversed([*chain(*lines)]))][::-1]
+        return [class_, *(places[path] for path in paths)]
 
     def bases(self, class_: Found) -> list[Found]:
         """Return what the bases of a class lead to; one that is no dotted name is missing."""

@@ -1,6 +1,12 @@
 """Which paths are public, what they are, and where their definition stands."""
 
+import collections
+from contextlib import suppress
+from typing import Any
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from tests.surface.trees import kinds, rows
 
@@ -494,6 +500,37 @@ def test_conditional_definitions(source, parameters):
 def test_a_shared_base_comes_after_those_that_derive_from_it():
     files, _ = next(case for name, case in CASES.items() if name.startswith("a base that is shared"))
     assert rows(files)["pkg.Leaf.m"]["canonical_path"] == "pkg.Right.m"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(st.integers(0, 4), max_size=3),
+            st.sampled_from(["", "collections.OrderedDict", "dict"]),
+            st.sets(st.sampled_from(["run", "bind", "last"])),
+        ),
+        min_size=4,
+        max_size=8,
+    )
+)
+@example([([], "", {"run"}), ([], "", {"run"}), ([0, 1], "", set()), ([2, 0], "", set())])
+def test_members_are_those_that_python_finds(drawn):
+    made: dict[str, type] = {}
+    source = "import collections\n"
+    for number, (bases, outside, methods) in enumerate(drawn):
+        chosen = dict.fromkeys([*made][base % len(made)] for base in bases) if made else {}
+        names = [*chosen, *[outside] * bool(outside)]
+        body = "".join(f"    def {method}(self): ...\n" for method in sorted(methods)) + "    other = 1\n"
+        scope: dict[str, Any] = {"collections": collections} | made
+        with suppress(TypeError):  # bases that cannot be ordered
+            exec(text := f"class C{number}({', '.join(names)}):\n{body}", scope)
+            made[f"C{number}"], source = scope[f"C{number}"], source + text
+    found = rows({"pkg.py": source})
+    for name, class_ in made.items():
+        for method in ("run", "bind", "last"):
+            row = found.get(f"pkg.{name}.{method}")
+            there = getattr(class_, method, None)
+            assert (row and row["canonical_path"]) == (there and f"pkg.{there.__qualname__}")
 
 
 def test_a_module_is_given_another_name_above_what_hides_it():
