@@ -102,12 +102,20 @@ def _fill_attribute(
 ) -> None:
     found.returns = bound.annotation
     if bound.value is not None:
-        found.value = expression_text(bound.value)[: file.rules.value_length]
+        found.value = _value_text(bound.value)[: file.rules.value_length]
     if isinstance(node, ast.Assign):
         found.deprecation = assigned_mark(node.value, found.docstring, file.rules)
         if fields := named_fields(node.value, imports, file.rules):
             found.kind, found.bases, found.value = "class", ["tuple"], None
             add_named_fields(found, fields)
+
+
+def _value_text(value: ast.expr) -> str:
+    try:
+        return expression_text(value)
+    except RecursionError:
+        # a sum of hundreds of terms, in a table that some program wrote: the rest of the module must not go with it
+        return "..."
 
 
 def _fill_class(

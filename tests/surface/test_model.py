@@ -5,7 +5,7 @@ import pytest
 from pipeline.lake import table
 from pipeline.rules import RULES, RuleError, load
 from pipeline.surface import SurfaceRules
-from tests.surface.trees import surface
+from tests.surface.trees import rows, surface
 
 FILES = {
     "pkg/__init__.py": "from .good import f\nfrom .bad import g\n__all__ = ['f', 'g']\n",
@@ -21,6 +21,15 @@ def test_a_file_that_does_not_parse_is_a_problem_with_its_line_and_its_module_st
     assert read.modules == 3
     labels = {path: row["labels"] for path, row in read.symbols.items()}
     assert (labels["pkg.bad"], labels["pkg.g"], labels["pkg.good"]) == (["unparsed"], ["opaque"], [])
+
+
+@pytest.mark.parametrize(
+    "source", ["TABLE = {0: lambda x: %s}", "class TABLE:\n    A = %s", "def TABLE(x):\n    y = %s"]
+)
+def test_a_sum_too_deep_to_write_out_costs_nothing_but_its_text(source):
+    found = rows({"pkg.py": source % " + ".join(["x"] * 900) + "\nLIMIT = 3\n"})
+    assert {"pkg.TABLE", "pkg.LIMIT"} <= set(found)
+    assert found["pkg.LIMIT"]["value"] == "3"
 
 
 @pytest.mark.parametrize(
