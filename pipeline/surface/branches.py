@@ -42,19 +42,19 @@ def _settle(body: Body, rules: SurfaceRules) -> Body:
         if type(statement) in _SETTLED:
             settled.append(statement)
         else:
-            settled += _statement(statement, rules)
+            settled += _statement(statement, settled, rules)
     deleted = {name for s in settled if type(s) is ast.Delete for t in s.targets for name in target_names(t)}
     if deleted:
         settled = [s for s in settled if not deleted >= bound_names(s) > set()]
     return decorated(settled)
 
 
-def _statement(statement: ast.stmt, rules: SurfaceRules) -> Body:
+def _statement(statement: ast.stmt, before: Body, rules: SurfaceRules) -> Body:
     match statement:
         case ast.Try() | ast.TryStar():
             return [_settle_try(statement, rules)]
         case ast.If():
-            return _settle_if(statement, rules)
+            return _settle_if(statement, before, rules)
         case ast.ClassDef():
             statement.body = _settle(statement.body, rules)
         case ast.For() | ast.While():
@@ -82,7 +82,7 @@ def _settle_try(statement: ast.Try | ast.TryStar, rules: SurfaceRules) -> ast.st
     return statement
 
 
-def _settle_if(statement: ast.If, rules: SurfaceRules) -> Body:
+def _settle_if(statement: ast.If, before: Body, rules: SurfaceRules) -> Body:
     truth = _truth(statement.test, rules)
     if truth is not None:
         return _settle(statement.body if truth else statement.orelse, rules)
@@ -94,8 +94,21 @@ def _settle_if(statement: ast.If, rules: SurfaceRules) -> Body:
         statement.body = _otherwise(body, bound_in(orelse)) or [ast.Pass()]
         statement.orelse = []
         return [statement, *orelse]
-    statement.body, statement.orelse = body, _otherwise(orelse, bound_in(body))
+    if _is_elsewhere(statement.test, rules):
+        statement.body, statement.orelse = _otherwise(body, bound_in(orelse) | bound_in(before)), orelse
+    else:
+        statement.body, statement.orelse = body, _otherwise(orelse, bound_in(body))
     return [statement]
+
+
+def _is_elsewhere(test: ast.expr, rules: SurfaceRules) -> bool:
+    """Return whether a condition holds only on another system than Linux, or on another Python than CPython."""
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(_is_elsewhere(value, rules) for value in values)
+        case ast.BoolOp(values=values):
+            return all(_is_elsewhere(value, rules) for value in values)
+    return rules.elsewhere_conditions.search(written(test)) is not None
 
 
 def _annotated(body: Body, typed: Body) -> Body:

@@ -93,6 +93,7 @@ class SurfaceRules(Rule):
     root_model_bases: frozenset[str]
     transform_decorators: Regex
     machine_conditions: Regex
+    elsewhere_conditions: Regex
     plain_bases: frozenset[str]
     property_decorators: Regex
     plain_decorators: Regex

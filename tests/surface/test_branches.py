@@ -27,7 +27,7 @@ def settled(source: str) -> str:
         ("not PY2", True),
         ("six.PY3", True),
         ("0", False),
-        ("sys.platform == 'win32'", None),
+        ("sys.platform == 'linux'", None),
         ("sys.version_info >= MINIMUM", None),
         ("sys.version_info[0] == (3,)", None),
         ("sys.version_info is (3, 8)", None),
@@ -41,6 +41,46 @@ def test_conditions(condition, truth):
 
 
 @pytest.mark.parametrize(
+    ("condition", "elsewhere"),
+    [
+        ("sys.platform == 'win32'", True),
+        ("sys.platform in ('win32', 'cygwin')", True),
+        ("sys.platform in {'win32', 'linux'}", False),
+        ("sys.platform not in ('win32', 'cygwin')", False),
+        ("sys.platform != 'win32'", False),
+        ("sys.platform != 'linux'", True),
+        ("sys.platform[:3] == 'win'", True),
+        ("sys.platform.startswith('win')", True),
+        ("sys.platform.startswith(('linux', 'darwin'))", False),
+        ("os.name == 'nt'", True),
+        ("os.name == 'posix'", False),
+        ("platform.system() == 'Windows'", True),
+        ("platform.system() != 'Windows'", False),
+        ("platform.isWindows()", True),
+        ("platform.isLinux()", False),
+        ("platform.python_implementation() == 'PyPy'", True),
+        ("platform.python_implementation() != 'CPython'", True),
+        ("WIN", True),
+        ("_compat.IS_WINDOWS", True),
+        ("is_pypy()", True),
+        ("WINDOW", False),
+        ("winner", False),
+        ("win", False),
+        ("MACHINE", False),
+        ("sys.platform == 'win32' and fast", True),
+        ("sys.platform == 'win32' or fast", False),
+        ("os.name == 'nt' or sys.platform == 'cygwin'", True),
+        ("not WIN", False),
+        ("not sys.platform.startswith('linux')", False),
+    ],
+)
+def test_conditions_that_hold_on_other_machines(condition, elsewhere):
+    body, orelse = ("a%otherwise", "a") if elsewhere else ("a", "a%otherwise")
+    source = "if {}:\n    {} = 1\n    b = 1\nelse:\n    {} = 2\n    c = 2"
+    assert settled(source.format(condition, "a", "a")) == source.format(condition, body, orelse)
+
+
+@pytest.mark.parametrize(
     ("source", "expected"),
     [
         ("try:\n    import a\nexcept ImportError:\n    a = None", "try:\n    import a\nexcept ImportError:\n    "
@@ -49,6 +89,8 @@ def test_conditions(condition, truth):
          "except ImportError:\n    from y import a as a%otherwise"),
         ("try:\n    a = 1\nexcept E:\n    with x:\n        a = 2", "try:\n    a = 1\nexcept E:\n    with x:\n        "
          "a%otherwise = 2"),
+        ("a = 1\nif WIN:\n    a = b = 2\nif more:\n    a = 3", "a = 1\nif WIN:\n    a%otherwise = 2\n    b = 2\n"
+         "if more:\n    a = 3"),
         ("a, (b, c) = 1, f()", "a = 1\nb = f()\nc = f()"),
         ("a = b = 1", "a = 1\nb = 1"),
         ("a, *b = x, y", "a = (x, y)\n*b = (x, y)"),
