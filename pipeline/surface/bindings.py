@@ -7,6 +7,7 @@ expressions, of which a history of thousands of files has no use: that took half
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -163,8 +164,10 @@ def _bind_names_from(node: ast.ImportFrom, scope: Scope, module: _Module) -> Non
 
 
 def _source(node: ast.ImportFrom, module: _Module) -> str:
-    """Return the absolute path of what is imported from, with a dot behind it."""
+    """Return the absolute path of what is imported from, with a dot behind it; `pkg.__init__` is the package."""
     written = f"{node.module}." if node.module else ""
+    if written.endswith("__init__."):
+        written = re.sub(r"(^|\.)__init__\.$", r"\1", written)
     if not node.level:
         return written
     segments = module.name.split(".")

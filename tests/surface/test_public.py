@@ -154,6 +154,13 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         },
         {"pkg.testing": "module", "pkg.testing.client": "function"},
     ),
+    "a package under the name of its file": (
+        {
+            "pkg/__init__.py": "def run(): ...\n",
+            "pkg/api.py": "__all__ = ['run', 'go']\nfrom .__init__ import run\nfrom pkg.__init__ import run as go\n",
+        },
+        {"pkg.run": "function", "pkg.api": "module", "pkg.api.run": "alias", "pkg.api.go": "alias"},
+    ),
     "inherited members, also from a private base in another file": (
         {
             "pkg/__init__.py": "from ._base import Base\nclass C(Base):\n    def own(self): ...\n",
