@@ -151,6 +151,7 @@ def _bind_names_from(node: ast.ImportFrom, scope: Scope, module: _Module) -> Non
     for name in node.names:
         if not node.module and node.level == 1 and not name.asname and module.is_package:
             # `from . import part` in a package: what it binds is the submodule itself
+            scope.bound.pop(name.name, None)
             continue
         target = source + name.name
         if name.name == "*":

@@ -154,6 +154,19 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         },
         {"pkg.testing": "module", "pkg.testing.client": "function"},
     ),
+    "a submodule that is imported over another import": (
+        {
+            "pkg/__init__.py": """
+                from __future__ import annotations
+                from . import annotations
+                __all__ = [*annotations.__all__]
+                from .annotations import *
+                log = 1
+            """,
+            "pkg/annotations.py": "__all__ = ['Note']\nclass Note: ...\n",
+        },
+        {"pkg.Note": "class", "pkg.annotations": "module", "pkg.annotations.Note": "alias"},
+    ),
     "a package under the name of its file": (
         {
             "pkg/__init__.py": "def run(): ...\n",
