@@ -70,6 +70,7 @@ def test_conditions(condition, truth):
         ("sys.platform == 'win32' and fast", True),
         ("sys.platform == 'win32' or fast", False),
         ("os.name == 'nt' or sys.platform == 'cygwin'", True),
+        ("os.name == 'mac' or platform.system() == 'Darwin'", True),
         ("not WIN", False),
         ("not sys.platform.startswith('linux')", False),
     ],
