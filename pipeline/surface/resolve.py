@@ -131,8 +131,11 @@ class Distribution:
             return self._bound(module, name + ALTERNATIVE, seen)
         for star in reversed(module.stars):
             # a module is also what a name may lead to: as a star it is noted by another name
-            if f"{star}.*" not in seen and name in self.star_names(star):
-                return self.follow(f"{star}.{name}", seen | {f"{star}.*"})
+            if seen.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.star_names(star):
+                found = self.follow(f"{star}.{name}", seen | {f"{star}.*"})
+                if found.what != "missing" or found.path not in seen:
+                    # else it imports the name from here: another star has brought it
+                    return found
         submodule = f"{module.name}.{name}"
         if module.is_package and submodule in self.modules:
             return Found("module", submodule, self.modules[submodule])

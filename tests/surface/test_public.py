@@ -167,6 +167,33 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         },
         {"pkg.Note": "class", "pkg.annotations": "module", "pkg.annotations.Note": "alias"},
     ),
+    "a submodule that a star brings back to its package": (
+        {
+            "pkg/__init__.py": "from .core import *\nfrom .shapes import *\n",
+            "pkg/core.py": "class Base:\n    def m(self): ...\n",
+            "pkg/shapes.py": "from . import core\nclass Circle(core.Base): ...\n",
+        },
+        {
+            **{f"pkg.{name}": "class" for name in ("Base", "Circle")},
+            **{f"pkg.{name}.m": "method" for name in ("Base", "Circle")},
+            **{f"pkg.{name}": "module" for name in ("core", "shapes")},
+            **{f"pkg.{name}": "alias" for name in ("core.Base", "shapes.Circle")},
+        },
+    ),
+    "a star that brings back what its module has from here": (
+        {
+            "pkg/__init__.py": "from .reader import *\n",
+            "pkg/reader/__init__.py": "from .api import *\nfrom .more import *\n__all__ = ['Base', 'More']\n",
+            "pkg/reader/api.py": "class Base:\n    def m(self): ...\n",
+            "pkg/reader/more.py": "from . import Base\nclass More(Base): ...\n",
+        },
+        {
+            **{f"pkg.{name}": "class" for name in ("Base", "More")},
+            **{f"pkg.{name}.m": "method" for name in ("Base", "More")},
+            **{f"pkg.reader{name}": "module" for name in ("", ".api", ".more")},
+            **{f"pkg.reader.{name}": "alias" for name in ("Base", "More", "api.Base", "more.More")},
+        },
+    ),
     "a package under the name of its file": (
         {
             "pkg/__init__.py": "def run(): ...\n",
