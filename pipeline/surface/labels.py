@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator, Sequence
 
 from pipeline.surface.found import Found
@@ -43,7 +44,8 @@ def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterato
 
 def _written_in(module: ModuleRecord | None, base: str, distribution: Distribution) -> str:
     """Return the path of a base, below the unseen module that it is star-imported from where there is one."""
-    stars = unseen_stars(module, distribution) if module and "." not in base else []
+    known = "." in base or hasattr(builtins, base)
+    stars = [] if module is None or known else unseen_stars(module, distribution)
     return f"{stars[0]}.{base}" if stars else base
 
 

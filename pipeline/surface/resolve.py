@@ -129,19 +129,21 @@ class Distribution:
             if found.what != "missing" or name + ALTERNATIVE not in module.definitions:
                 return found
             return self._bound(module, name + ALTERNATIVE, seen)
+        unknown: Found | None = None
         for star in reversed(module.stars):
             # a module is also what a name may lead to: as a star it is noted by another name
             if seen.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.star_names(star):
                 found = self.follow(f"{star}.{name}", seen | {f"{star}.*"})
-                if found.what != "missing" or found.path not in seen:
-                    # else it imports the name from here: another star has brought it
+                if found.what != "missing":
                     return found
+                # it may have the name from here, as submodules do that import from their package
+                unknown = unknown or found
         submodule = f"{module.name}.{name}"
         if module.is_package and submodule in self.modules:
             return Found("module", submodule, self.modules[submodule])
         if name + ALTERNATIVE in module.definitions:
             return self._bound(module, name + ALTERNATIVE, seen)
-        return Found("missing", submodule)
+        return unknown or Found("missing", submodule)
 
     def _bound(self, module: ModuleRecord, name: str, seen: frozenset[str]) -> Found:
         definition = module.definitions[name]
