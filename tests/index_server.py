@@ -14,7 +14,7 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -54,6 +54,11 @@ def zip_bytes(members: Mapping[str, bytes]) -> bytes:
         for path, content in members.items():
             archive.writestr(zipfile.ZipInfo(path, EPOCH), content, zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
+
+
+def without_tests(paths: Iterable[str]) -> list[str]:
+    """Return the files that are not in a folder of tests."""
+    return [path for path in paths if "/tests/" not in path]
 
 
 def sdist(name: str, version: str, files: Mapping[str, str]) -> tuple[str, bytes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,7 +12,7 @@ from packaging.utils import parse_wheel_filename
 from pipeline.crawl.archives import BadArchive
 from pipeline.crawl.http import Fetcher, NoRanges
 from pipeline.crawl.index import IndexFile
-from pipeline.crawl.layout import source_tree
+from pipeline.crawl.layout import Choose, source_tree
 from pipeline.crawl.manifest import Artifact, Manifest, Needed, read_archive
 from pipeline.crawl.rules import CrawlRules
 from pipeline.crawl.sources import SourcesError, SourceStore
@@ -49,9 +49,9 @@ def _preference(file: IndexFile) -> tuple[int, int, str]:
 class ArtifactStore:
     """The sources of artifacts: what is not in the store under `root` is fetched, and nothing else.
 
-    A path is `wanted` or not by where it stands from the import root; what is not wanted is not fetched and not in
-    the tree, and may be wanted another time. Errors of every call: Unreachable, NotFound, BadAnswer, WrongHash,
-    BadArchive, UnsafeArchive, SourcesError.
+    `wanted` says which files of a release are, of their paths from the import root; what is not wanted is not fetched
+    and not in the tree, and may be wanted another time. Errors of every call: Unreachable, NotFound, BadAnswer,
+    WrongHash, BadArchive, UnsafeArchive, SourcesError.
     """
 
     def __init__(self, root: Path, fetcher: Fetcher, rules: CrawlRules) -> None:
@@ -60,14 +60,12 @@ class ArtifactStore:
         self.rules = rules
         self.sources = SourceStore(root / "sources.sqlite")
 
-    def tree(self, release: Row, wanted: Callable[[str], bool] | None = None) -> SourceTree:
+    def tree(self, release: Row, wanted: Choose | None = None) -> SourceTree:
         """Return the sources of a `releases` row; their bytes are in the store."""
         told = {name: release[name] for name in ("url", "sha256", "size")} | {"kind": release["artifact_kind"]}
         return self.read(msgspec.convert(told, Artifact), release["library"], wanted)[0]
 
-    def read(
-        self, artifact: Artifact, library: str, wanted: Callable[[str], bool] | None = None
-    ) -> tuple[SourceTree, Manifest]:
+    def read(self, artifact: Artifact, library: str, wanted: Choose | None = None) -> tuple[SourceTree, Manifest]:
         """Return the sources of a library in an artifact, and what else the artifact holds."""
 
         def needed(manifest: Manifest) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from packaging.utils import canonicalize_name
 
@@ -14,11 +14,12 @@ from pipeline.terms import ArtifactKind
 SOURCE_ROOTS = ("src/", "lib/", "")
 PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 
+Choose = Callable[[Collection[str]], Collection[str]]
+"""Says which files of a release are wanted, of the paths of all from the import root."""
 
-def source_tree(
-    manifest: Manifest, library: str, rules: CrawlRules, wanted: Callable[[str], bool] | None = None
-) -> SourceTree:
-    """Return the sources of a library in an artifact, of which only those paths from the import root that are wanted.
+
+def source_tree(manifest: Manifest, library: str, rules: CrawlRules, wanted: Choose | None = None) -> SourceTree:
+    """Return the sources of a library in an artifact, of which only those files that are wanted.
 
     A tree without import names says that there is nothing to import.
     """
@@ -32,8 +33,9 @@ def source_tree(
         return SourceTree({}, "", ())
     root, names = max(found, key=lambda tree: (bool(announced & set(tree[1])), _names_library(tree[1], library)))
     files = {path: manifest.files[root + path] for path in _below(root, manifest.files) if _top(path) in names}
+    chosen = files if wanted is None else wanted(files)
     return SourceTree(
-        {path: sha256 for path, sha256 in files.items() if wanted is None or wanted(path)},
+        {path: sha256 for path, sha256 in files.items() if path in chosen},
         root,
         tuple(names),
         tuple(_extension_modules(_below(root, manifest.compiled), files, names)),

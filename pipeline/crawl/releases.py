@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -16,6 +16,7 @@ from pipeline.crawl.candidates import Wanted, finals_of
 from pipeline.crawl.covering import Want, cover, periods_of, told
 from pipeline.crawl.http import BadAnswer, BrokenOff, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import Project, project
+from pipeline.crawl.layout import Choose
 from pipeline.crawl.licences import LicenceRules, spdx
 from pipeline.crawl.manifest import Artifact, parse_metadata
 from pipeline.crawl.rules import CrawlRules
@@ -41,7 +42,7 @@ def releases_stage(
     store: ArtifactStore,
     licences: LicenceRules,
     workers: int,
-    wanted_sources: Callable[[str], bool] | None = None,
+    wanted_sources: Choose | None = None,
     progress: Mapping[str, Any] | None = None,
 ) -> Output:
     """Take the releases that are wanted and new, beside those `known` from earlier runs.
@@ -134,7 +135,7 @@ def _release(
     library: str,
     store: ArtifactStore,
     licences: LicenceRules,
-    wanted: Callable[[str], bool] | None,
+    wanted: Choose | None,
 ) -> Row | Reject:
     candidate, file = want.candidate, want.candidate.file
     if file is None:

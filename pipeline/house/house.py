@@ -19,7 +19,7 @@ from pipeline.lake import Lake, Row, at_release, sha256_json
 from pipeline.repository import ProjectSources, Workshop
 from pipeline.rules import Profile, plain
 from pipeline.settings import Settings, index_url
-from pipeline.surface import ModuleRecord, ReadingRules, Records, Surface, SurfaceReader, module_name, record_of
+from pipeline.surface import ModuleRecord, ReadingRules, Records, Surface, SurfaceReader, paths_in_scope, record_of
 from pipeline.validation import Runner
 from pipeline.validation.memory import Memory
 
@@ -113,9 +113,9 @@ class House:
         path = self.settings.cache / "records" / f"{name}.sqlite"
         return SurfaceReader(Records(path, rules, self.artifacts.contents, self.settings.workers))
 
-    def wanted_sources(self, path: str) -> bool:
-        """Return whether a file, by its path from the import root, is worth fetching: tests and the like are not."""
-        return self.rules.surface.in_scope(module_name(path))
+    def wanted_sources(self, paths: Iterable[str]) -> set[str]:
+        """Return which files, by their paths from the import root, are worth fetching: tests and the like are not."""
+        return paths_in_scope(paths, self.rules.surface)
 
     def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] = lambda done, total: None) -> None:
         """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -17,8 +18,10 @@ from pipeline.terms import RejectReason, SourceKind
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
 """Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
 
-SURFACE_VERSION = 20
+SURFACE_VERSION = 21
 """Number of the way in which surfaces are read; when it changes every release is read again."""
+
+_TEST = re.compile(r"test[_A-Z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,9 @@ class SurfaceReader:
             if source is not file and record.source is SourceKind.PYI:
                 record = self._merged(f"{source.key}+{file.key}", modules[file.module], record)
             modules[file.module] = record
-        return modules
+        return {
+            name: made for name, made in modules.items() if not (self.rules.may_be_tests(name) and _has_tests(made))
+        }
 
     def _merged(self, key: str, source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
         if key not in self._merges:
@@ -108,6 +113,16 @@ class SurfaceReader:
         """Return the paths of the compiled modules in scope of which there is no source and no stub, by name."""
         named = ((module_name(path), path) for path in tree.compiled)
         return {name: path for name, path in named if name not in modules and self.rules.in_scope(name)}
+
+
+def _has_tests(module: ModuleRecord) -> bool:
+    """Return whether a class has a method, or at least half of the functions are such, that a test runner would run."""
+    classes = [only for only in module.definitions.values() if only.kind == "class"]
+    if any(_TEST.match(name) for class_ in classes for name, only in class_.members.items() if only.kind == "function"):
+        return True
+    functions = [name for name, only in module.definitions.items() if only.kind == "function"]
+    tests = [name for name in functions if name == "test" or _TEST.match(name)]
+    return bool(tests) and 2 * len(tests) >= len(functions)
 
 
 def _opaque(name: str, path: str) -> ModuleRecord:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib.util
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -60,10 +61,31 @@ class SourceFile:
 
 def sources_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[SourceFile]:
     """Yield the files of a release that hold modules in scope, sources and stubs, in order of path."""
-    for path in sorted(tree.files):
+    for path in sorted(paths_in_scope(tree.files, rules)):
         name = module_name(path)
-        if name.split(".")[0] in tree.import_names and _importable(name) and rules.in_scope(name):
+        if name.split(".")[0] in tree.import_names and _importable(name):
             yield SourceFile(name, path, tree.files[path])
+
+
+def paths_in_scope(paths: Iterable[str], rules: SurfaceRules) -> set[str]:
+    """Return those files of a release, by their paths from the import root, that hold modules in scope.
+
+    A folder that may be one of tests is one if there is more in it that is out of scope: all else in it serves those.
+    """
+    inside: set[str] = set()
+    of_tests: set[str] = set()
+    perhaps: dict[str, list[str]] = {}
+    for path in paths:
+        name = module_name(path)
+        within = rules.in_scope(name, folder=path.rpartition("/")[2].startswith("__init__."))
+        if rules.may_be_tests(name):
+            perhaps[path] = [path[: slash.start()] for slash in re.finditer("/", path)]
+            perhaps[path] = [folder for folder in perhaps[path] if rules.may_be_tests(folder.rpartition("/")[2])]
+        if within:
+            inside.add(path)
+        else:
+            of_tests.update(perhaps.get(path, ()))
+    return {path for path in inside if of_tests.isdisjoint(perhaps.get(path, ()))}
 
 
 def module_name(path: str) -> str:

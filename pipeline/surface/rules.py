@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, PlainSerializer, field_validator, model_validator
@@ -77,10 +78,16 @@ class Deprecations(Rule):
     replacement: tuple[TextPattern, ...]
 
 
+def _any(patterns: Sequence[Regex], segments: Sequence[str]) -> bool:
+    return any(pattern.fullmatch(segment) for segment in segments for pattern in patterns)
+
+
 class SurfaceRules(Rule):
     """The rules of `curation_rules/surface.yaml`."""
 
     out_of_scope_segments: tuple[Regex, ...]
+    out_of_scope_folders: tuple[Regex, ...]
+    perhaps_tests: tuple[Regex, ...]
     like_standard_library: frozenset[str]
     false_names: frozenset[str]
     true_names: frozenset[str]
@@ -108,18 +115,30 @@ class SurfaceRules(Rule):
             raise ValueError("must be at least 1")
         return value
 
-    def in_scope(self, module: str) -> bool:
-        """Return whether a module's dotted name has no segment that is out of scope."""
-        known = self._known_scopes.get(module)
+    def in_scope(self, module: str, *, folder: bool = False) -> bool:
+        """Return whether a module's dotted name has no segment that is out of scope; `folder` if it is a package."""
+        known = self._known_scopes.get((module, folder))
         if known is None:
-            segments, patterns = module.split("."), self.out_of_scope_segments
-            known = not any(pattern.fullmatch(segment) for segment in segments for pattern in patterns)
-            self._known_scopes[module] = known
+            segments = module.split(".")
+            folders = segments if folder else segments[:-1]
+            known = not (_any(self.out_of_scope_segments, segments) or _any(self.out_of_scope_folders, folders))
+            self._known_scopes[module, folder] = known
+        return known
+
+    def may_be_tests(self, module: str) -> bool:
+        """Return whether what is in a module must tell if it is a module of tests."""
+        known = self._known_perhaps.get(module)
+        if known is None:
+            known = self._known_perhaps[module] = _any(self.perhaps_tests, module.split("."))
         return known
 
     @functools.cached_property
-    def _known_scopes(self) -> dict[str, bool]:
+    def _known_scopes(self) -> dict[tuple[str, bool], bool]:
         """What was asked before: every release asks for the same names."""
+        return {}
+
+    @functools.cached_property
+    def _known_perhaps(self) -> dict[str, bool]:
         return {}
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -11,14 +10,14 @@ from hypothesis import strategies as st
 from pipeline.crawl.archives import ArchiveLimits, BadArchive, Member, UnsafeArchive, read_members
 from pipeline.crawl.artifacts import choose_artifact
 from pipeline.crawl.index import IndexFile
-from pipeline.crawl.layout import source_tree
+from pipeline.crawl.layout import Choose, source_tree
 from pipeline.crawl.licences import LicenceRules, spdx
 from pipeline.crawl.manifest import Artifact, read_archive
 from pipeline.crawl.rules import CrawlRules
 from pipeline.crawl.tree import SourceTree
 from pipeline.rules import RULES, load
 from pipeline.terms import ArtifactKind
-from tests.index_server import sdist, wheel, zip_bytes
+from tests.index_server import sdist, wheel, without_tests, zip_bytes
 
 RULE = load(RULES / "crawl.yaml", CrawlRules)
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
@@ -162,11 +161,11 @@ def test_extension_modules_are_told_from_shared_libraries(compiled: str, expecte
 
 def test_only_what_is_wanted_is_in_the_tree() -> None:
     archive = wheel("demo", "1.0", {"demo/__init__.py": "", "demo/tests/__init__.py": "", "demo/a.py": ""})
-    tree = tree_of(*archive, wanted=lambda path: "/tests/" not in path)
+    tree = tree_of(*archive, wanted=without_tests)
     assert list(tree.files) == ["demo/__init__.py", "demo/a.py"]
 
 
-def tree_of(filename: str, content: bytes, wanted: Callable[[str], bool] | None = None) -> SourceTree:
+def tree_of(filename: str, content: bytes, wanted: Choose | None = None) -> SourceTree:
     kind = ArtifactKind.WHEEL if filename.endswith(".whl") else ArtifactKind.SDIST
     artifact = Artifact("", "", len(content), kind)
     manifest, _ = read_archive(io.BytesIO(content), artifact, ArchiveLimits(), lambda _: set())

@@ -12,6 +12,7 @@ from pipeline.crawl.manifest import Artifact
 from pipeline.crawl.tree import SourceTree
 from pipeline.rules import RULES, load
 from pipeline.settings import index_url
+from tests.index_server import without_tests
 
 
 def read(store: ArtifactStore, library: str, version: str) -> tuple[SourceTree, int]:
@@ -20,7 +21,7 @@ def read(store: ArtifactStore, library: str, version: str) -> tuple[SourceTree, 
     assert file is not None
     before = store.fetcher.received_bytes
     artifact = Artifact(file.url, file.sha256, file.size, file.kind)
-    tree, _ = store.read(artifact, library, lambda path: "/tests/" not in path)
+    tree, _ = store.read(artifact, library, without_tests)
     assert store.contents(tree.files.values()).keys() == set(tree.files.values())
     return tree, store.fetcher.received_bytes - before
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import tarfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from pipeline.crawl import Period
 from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.candidates import Wanted
 from pipeline.crawl.http import Fetcher, Unreachable
+from pipeline.crawl.layout import Choose
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.releases import releases_stage
 from pipeline.crawl.rules import CrawlRules
@@ -24,7 +25,7 @@ from pipeline.crawl.sources import SourceStore
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import RejectReason
-from tests.index_server import Index, Reply, sdist, wheel, zip_bytes
+from tests.index_server import Index, Reply, sdist, wheel, without_tests, zip_bytes
 
 RULE = load(RULES / "crawl.yaml", CrawlRules)
 LICENCES = load(RULES / "licences.yaml", LicenceRules)
@@ -42,7 +43,7 @@ def crawl(
     known: list[Row] | None = None,
     rules: CrawlRules = RULE,
     timeout_s: float = 5,
-    wanted_sources: Callable[[str], bool] | None = None,
+    wanted_sources: Choose | None = None,
     progress: Mapping[str, Any] | None = None,
 ) -> Output:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=timeout_s, retries=2, backoff_s=0.01), rules)
@@ -320,12 +321,10 @@ def test_wheels_read_by_ranges_give_the_same_rows(index: Index, tmp_path: Path) 
 
 def test_the_sources_that_are_wanted_are_in_the_store_when_the_stage_ends(index: Index, tmp_path: Path) -> None:
     index.add_wheel("demo", "1.0", SOURCES | {"demo/tests/test_a.py": "assert 1\n"}, "2021-01-01T00:00:00Z")
-    [row] = crawl(index, tmp_path, rules=by_ranges(), wanted_sources=lambda path: "/tests/" not in path).tables[
-        "releases"
-    ]
+    [row] = crawl(index, tmp_path, rules=by_ranges(), wanted_sources=without_tests).tables["releases"]
     index.faults = {"/files/demo-1.0-py3-none-any.whl": [503] * 99}
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5, retries=0), by_ranges())
-    tree = store.tree(row, lambda path: "/tests/" not in path)
+    tree = store.tree(row, without_tests)
     assert store.contents(tree.files.values())[tree.files["demo/part.py"]] == b"y = 2\n"
     with pytest.raises(Unreachable):
         store.tree(row)

@@ -21,7 +21,7 @@ from pipeline.crawl.sources import SourcesError
 from pipeline.crawl.wheels import read_wheel
 from pipeline.rules import RULES, load
 from pipeline.terms import ArtifactKind
-from tests.index_server import File, Index, Reply, record, serve, zip_bytes
+from tests.index_server import File, Index, Reply, record, serve, without_tests, zip_bytes
 
 RULE = load(RULES / "crawl.yaml", CrawlRules).model_copy(
     update={"ranges": RangeRules(over_bytes=0, tail_bytes=2000, gap_bytes=50, at_once=2)}
@@ -80,7 +80,7 @@ def test_only_the_sources_are_fetched(index: Index, tmp_path: Path) -> None:
 def test_what_is_not_wanted_is_not_fetched_until_it_is(index: Index, tmp_path: Path) -> None:
     store = store_in(tmp_path)
     artifact = publish(index, wheel_of(SOURCES))
-    tree, _ = store.read(artifact, "demo", lambda path: "/tests/" not in path)
+    tree, _ = store.read(artifact, "demo", without_tests)
     assert not [path for path in tree.files if "/tests/" in path]
     assert store.sources.lacking([sha256_of(SOURCES["demo/tests/test_a.py"])])
     asked = len(index.asked)

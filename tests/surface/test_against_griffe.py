@@ -14,7 +14,7 @@ from pipeline.crawl.manifest import Artifact
 from pipeline.lake import without_collector
 from pipeline.rules import RULES, load
 from pipeline.settings import index_url
-from pipeline.surface import Records, SurfaceReader, module_name
+from pipeline.surface import Records, SurfaceReader, paths_in_scope
 from pipeline.surface.reading import sources_in_scope
 from tests.surface.griffe_differences import What, compare
 from tests.surface.griffe_evidence import Sources
@@ -54,7 +54,7 @@ def fetched(store: ArtifactStore, library: str, version: str) -> SourceTree:
     file = choose_artifact(project(store.fetcher, index_url(), library).releases[version])
     assert file is not None
     artifact = Artifact(file.url, file.sha256, file.size, file.kind)
-    return store.read(artifact, library, lambda path: SURFACE_RULES.in_scope(module_name(path)))[0]
+    return store.read(artifact, library, lambda paths: paths_in_scope(paths, SURFACE_RULES))[0]
 
 
 def unpack(store: ArtifactStore, tree: SourceTree, folder: Path) -> None:
