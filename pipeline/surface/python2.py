@@ -5,14 +5,12 @@ Signatures, class bodies, docstrings and warnings stay as they are; what a body 
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable, Iterator
 
 import tree_sitter
-import tree_sitter_python
 
-Edit = tuple[int, int, bytes]
+from pipeline.surface.edits import Edit, captured, edited
 
 # strings and comments come first: what is inside them is text; inside words nothing begins
 _TOKENS = re.compile(
@@ -53,7 +51,9 @@ def modernise(text: str) -> str:
     becomes `b_c`, as 2to3 does it in lambdas, and can be given by position only, as what stands before it.
     Of what is no Python 2 either something comes that does not parse.
     """
-    return _structure(_tokens(text))
+    source = _tokens(text).encode()
+    nodes = [(kind, node) for kind, found in captured(source, _QUERY).items() for node in found]
+    return edited(source, (edit for kind, node in nodes for edit in _REWRITES[kind](node, source)))
 
 
 def _tokens(text: str) -> str:
@@ -112,28 +112,6 @@ def _number(text: str) -> str:
     digits = text.rstrip("lL")
     octal = len(digits) > 1 and digits[0] == "0" and digits.strip("01234567") == "" and digits.strip("0") != ""
     return "0o" + digits[1:] if octal else digits
-
-
-@functools.cache
-def _grammar() -> tuple[tree_sitter.Parser, tree_sitter.Query]:
-    language = tree_sitter.Language(tree_sitter_python.language())
-    return tree_sitter.Parser(language), tree_sitter.Query(language, _QUERY)
-
-
-def _structure(text: str) -> str:
-    """Rewrite the statements and parameters that only Python 2 has."""
-    source = text.encode()
-    parser, query = _grammar()
-    captures = tree_sitter.QueryCursor(query).captures(parser.parse(source).root_node)
-    edits = [edit for kind, nodes in captures.items() for node in nodes for edit in _REWRITES[kind](node, source)]
-    # the outer one of two that overlap comes first, and replaces the inner one
-    pieces: list[bytes] = []
-    end = 0
-    for start, stop, new in sorted(edits, key=lambda edit: (edit[0], -edit[1])):
-        if start >= end:
-            pieces += [source[end:start], new]
-            end = stop
-    return b"".join([*pieces, source[end:]]).decode()
 
 
 def _print(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:

@@ -8,7 +8,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from itertools import groupby
 from multiprocessing import get_context
@@ -19,6 +19,7 @@ from pipeline.crawl import SourceTree
 from pipeline.lake import without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.modern import as_older
 from pipeline.surface.packing import Unpacker, pack
 from pipeline.surface.pieces import Known, parse_alone, remembered
 from pipeline.surface.python2 import modernise
@@ -43,6 +44,9 @@ REMEMBERED = 4096
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB NOT NULL)"
 """With a rowid: it is the order in which records came, and the oldest go first (`pipeline/caches/rows.py`)."""
+
+_ENCODING = re.compile(r"\A((?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*)[-\w.]+")
+"""Where a file declares its encoding: in its first line, or in the second after a comment (PEP 263)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,19 +252,28 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
     try:
         return visit_file(file.module, file.path, content, rules.surface, rules.helpers, rules.directives, known)
     except UnparsedError as error:
-        return _read_python2(file, content, rules, known, error)
-
-
-def _read_python2(
-    file: SourceFile, content: bytes, rules: ReadingRules, known: Known, problem: UnparsedError
-) -> ModuleRecord:
-    """Read a file that Python 3 does not parse as Python 2, or say why it is not that either."""
+        problem = error
     try:
-        text = modernise(importlib.util.decode_source(content))
-        given = rules.surface, rules.helpers, rules.directives
-        record = visit_file(file.module, file.path, text.encode(), *given, known, unsure=True)
-    except (UnparsedError, ValueError, SyntaxError, RecursionError):
-        package = file.path.endswith("/__init__.py")
-        return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=str(problem))
-    record.source = SourceKind.PY2
-    return record
+        text = importlib.util.decode_source(content)
+    except (SyntaxError, ValueError):
+        return _unparsed(file, problem)
+    with suppress(UnparsedError):
+        if (older := as_older(text)) is not None:
+            return _read_rewritten(file, older, rules, known)
+    with suppress(UnparsedError, ValueError, SyntaxError, RecursionError):
+        record = _read_rewritten(file, modernise(text), rules, known)
+        record.source = SourceKind.PY2
+        return record
+    return _unparsed(file, problem)
+
+
+def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, known: Known) -> ModuleRecord:
+    given = rules.surface, rules.helpers, rules.directives
+    # it is text already: what the file says of its bytes holds no more
+    content = _ENCODING.sub(r"\1utf-8", text, count=1).encode()
+    return visit_file(file.module, file.path, content, *given, known, unsure=True)
+
+
+def _unparsed(file: SourceFile, problem: UnparsedError) -> ModuleRecord:
+    package = file.path.endswith("/__init__.py")
+    return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=str(problem))

@@ -16,11 +16,18 @@ from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.surface.roots import Roots
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.stubs import STUB_ONLY
 from pipeline.surface.trace import Memory, Traced
 
 Value = TypeVar("Value")
 
 _DOTTED = re.compile(r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")
+
+
+def _knows_better(stub: Definition, found: Found) -> bool:
+    """Return whether a stub says of what is made as it runs, `generic = types['generic']`, that it is a class."""
+    made = found.definition is not None and found.definition.kind == "attribute"
+    return made and stub.kind == "class" and STUB_ONLY in stub.labels
 
 
 def _is_class(found: Found) -> bool:
@@ -126,7 +133,8 @@ class Distribution:
         self.trace.ask(binding_fact(module.name, name))
         if name in module.definitions:
             found = self._bound(module, name, seen)
-            if found.what != "missing" or name + ALTERNATIVE not in module.definitions:
+            other = module.definitions.get(name + ALTERNATIVE)
+            if other is None or (found.what != "missing" and not _knows_better(other, found)):
                 return found
             return self._bound(module, name + ALTERNATIVE, seen)
         unknown: Found | None = None

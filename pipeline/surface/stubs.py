@@ -7,7 +7,8 @@ Where `griffe.merge_stubs` does otherwise, the reason is that the stub is a clai
 - it joins the annotations of overloads into unions: ours are kept as the signatures that they are;
 - it replaces `__all__`: ours does so only where the source builds it in a way that cannot be read;
 - it keeps all names that only the stub has: most are there for typing alone (`_T`, protocols, imports);
-- it merges into the target of an import: ours does that with the stub of the module where the definition stands.
+- it merges into the target of an import: ours does that with the stub of the module where the definition stands, and
+  takes another's word only for what no source shows.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from pipeline.surface.records import Definition, Exports, ModuleRecord, Parameter
+from pipeline.surface.records import ALTERNATIVE, Definition, Exports, ModuleRecord, Parameter
 from pipeline.terms import ParameterKind, ParameterSource
 
 STUB_ONLY = "stub-only"
-"""Label of a name that the stub declares and the source does not show."""
+"""Label of what the stub declares and the source does not show."""
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
@@ -39,7 +40,10 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
     dynamic = source.dynamic or source.binds_more or source.answers_any
     listed = {name for what, name in (stub.exports.parts if stub.exports else ()) if what == "add"}
     for name, only in _public(stub.definitions).items():
-        if name not in source.definitions and name not in source.lazy:
+        if name in source.definitions and source.definitions[name].kind == "import":
+            # what is imported may be compiled: then the stub alone says what it is (numpy.ndarray since 2.0)
+            merged.setdefault(name + ALTERNATIVE, _labelled(only))
+        elif name not in source.definitions and name not in source.lazy:
             merged[name] = only if dynamic else _labelled(only)
     merged |= _private_bases(merged, stub.definitions)
     if dynamic:
@@ -88,7 +92,8 @@ def _private_bases(merged: Mapping[str, Definition], stub: Mapping[str, Definiti
     What compiled classes have in common stands in such ones: `numpy.ndarray` has most of its methods from one.
     """
     found: dict[str, Definition] = {}
-    waiting = [only for name, only in stub.items() if name in merged and only.kind == "class"]
+    known = {name.removesuffix(ALTERNATIVE) for name in merged}
+    waiting = [only for name, only in stub.items() if name in known and only.kind == "class"]
     while waiting:
         for base in waiting.pop().bases:
             name = base.split("[")[0]

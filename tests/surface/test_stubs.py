@@ -143,6 +143,42 @@ def test_private_bases_of_a_stub_hand_on_their_members():
     assert [p["name"] for p in found["pkg.Array.argmax"]["parameters"]] == ["axis"]
 
 
+def test_a_stub_tells_what_is_imported_from_a_compiled_module():
+    found = rows(
+        {
+            "pkg/__init__.py": "from ._fast import Array, absolute, Seen\nfrom ._seen import Known, Made, made\n",
+            "pkg/__init__.pyi": """
+                class _Common:
+                    def argmax(self, axis: int = ...) -> int: ...
+                class Array(_Common):
+                    def fill(self, value: float) -> None: ...
+                absolute: Ufunc
+                class Known:
+                    def other(self) -> None: ...
+                class Made:
+                    def item(self) -> int: ...
+                made: Ufunc
+                """,
+            "pkg/_fast.so": "",
+            "pkg/_seen.py": "class Known:\n    def m(self): ...\nMade, made = kinds['made'], 1\n",
+        }
+    )
+    assert {path: str(row["kind"]) for path, row in found.items() if path != "pkg"} == {
+        "pkg.Array": "class",
+        "pkg.Array.argmax": "method",
+        "pkg.Array.fill": "method",
+        "pkg.absolute": "attribute",
+        "pkg.Seen": "attribute",
+        "pkg.Known": "class",
+        "pkg.Known.m": "method",
+        "pkg.Made": "class",
+        "pkg.Made.item": "method",
+        "pkg.made": "attribute",
+    }
+    assert found["pkg.made"]["canonical_path"] == "pkg._seen.made"
+    assert [path for path, row in found.items() if "opaque" in row["labels"]] == ["pkg.Seen"]
+
+
 def test_kinds_and_imports_are_the_sources():
     found = merged("from ._impl import f\ndef g(): ...\n", "def f(a: int) -> int: ...\ng: int\n")
     assert (found["f"].kind, found["g"].kind, found["g"].returns) == ("import", "function", None)
