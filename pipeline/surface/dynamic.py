@@ -132,9 +132,21 @@ def read_lazy(tree: ast.Module, bodies: Bodies, rules: SurfaceRules) -> dict[str
         if isinstance(node, ast.If) and not any(isinstance(statement, ast.Raise) for statement in node.body):
             for name in _tested(node.test, argument, tree):
                 lazy.setdefault(name, warning_mark(node.body, rules, {argument: name}))
+    every = [_as_called(statement) for statement in body]
     for name in _looked_up(body, argument, tree):
-        lazy.setdefault(name, warning_mark(body, rules, {argument: name}))
+        lazy.setdefault(name, warning_mark(every, rules, {argument: name}))
     return lazy
+
+
+def _as_called(statement: ast.stmt) -> ast.stmt:
+    """Return the bare call of a function of which the result is returned: its name may say that it warns of the name.
+
+    What it is given are parts of what it says, and no message.
+    """
+    match statement:
+        case ast.Return(value=ast.Call(func=function)):
+            return ast.Expr(value=ast.Call(func=function, args=[], keywords=[]))
+    return statement
 
 
 def _walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
@@ -154,13 +166,20 @@ def _tested(test: ast.expr, argument: str, tree: ast.Module) -> list[str]:
 
 
 def _looked_up(body: list[ast.stmt], argument: str, tree: ast.Module) -> Iterator[str]:
-    """Yield the literal keys of containers that are subscripted with the argument, or asked `not in` about it."""
+    """Yield the literal keys of containers that are subscripted with the argument, or asked `not in` about it.
+
+    And those of a container that some function is given together with it: what is in it is what that function answers.
+    """
     for node in _walk(body):
         match node:
             case ast.Subscript(value=container, slice=ast.Name(id=name)) if name == argument:
                 yield from _literal_keys(container, tree)
             case ast.Compare(left=ast.Name(id=name), ops=[ast.NotIn()], comparators=[container]) if name == argument:
                 yield from _literal_keys(container, tree)
+            case ast.Call(args=args, keywords=keywords):
+                names = [node for node in (*args, *(k.value for k in keywords)) if isinstance(node, ast.Name)]
+                if argument in (node.id for node in names):
+                    yield from (key for node in names for key in _literal_keys(node, tree))
 
 
 def _literal_keys(container: ast.expr, tree: ast.Module) -> list[str]:

@@ -551,6 +551,27 @@ def test_lazy_names_of_module_getattr():
     assert lazy["pkg.x"] is None
 
 
+def test_lazy_names_that_a_helper_answers():
+    # scipy.constants.codata since 1.12
+    found = rows(
+        """
+        from scipy._lib.deprecation import _sub_module_deprecation
+        __all__ = ["find", "k"]
+        def __dir__():
+            return __all__
+        def __getattr__(name):
+            return _sub_module_deprecation(sub_package="constants", all=__all__, attribute=name)
+        """
+    )
+    assert {path: str(row["kind"]) for path, row in found.items()} == {
+        "pkg": "module",
+        "pkg.find": "lazy",
+        "pkg.k": "lazy",
+    }
+    assert (found["pkg"]["labels"], found["pkg.k"]["labels"]) == ([], [])
+    assert found["pkg.k"]["deprecation"]["channel"] == "warning"
+
+
 @pytest.mark.parametrize(
     ("source", "parameters"),
     [
