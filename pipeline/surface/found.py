@@ -22,6 +22,11 @@ class Found(msgspec.Struct, frozen=True):
     definition: Definition | None = None
 
     @property
+    def is_class(self) -> bool:
+        """Whether a class of this distribution stands there."""
+        return self.definition is not None and self.definition.kind == "class"
+
+    @property
     def place(self) -> str:
         """The dotted name of a definition inside its module."""
         assert self.module is not None

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Hashable, Mapping
-from itertools import chain
 from typing import TypeVar
 
-import griffe
-
+from pipeline.surface.ancestry import in_order
 from pipeline.surface.answers import Answers, Exports
 from pipeline.surface.facts import binding_fact, bindings_fact, private_fact
 from pipeline.surface.found import Found
@@ -28,10 +26,6 @@ def _knows_better(stub: Definition, found: Found) -> bool:
     """Return whether a stub says of what is made as it runs, `generic = types['generic']`, that it is a class."""
     made = found.definition is not None and found.definition.kind == "attribute"
     return made and stub.kind == "class" and STUB_ONLY in stub.labels
-
-
-def _is_class(found: Found) -> bool:
-    return found.definition is not None and found.definition.kind == "class"
 
 
 class Distribution:
@@ -98,7 +92,7 @@ class Distribution:
     def _step(self, here: Found, name: str, seen: frozenset[str]) -> Found:
         if here.what == "module" and here.module:
             return self.lookup(here.module, name, seen)
-        if here.definition and here.definition.kind == "class" and here.module:
+        if here.is_class:
             for owner in self.ancestry(here):
                 if owner.definition and name in owner.definition.members:
                     return Found("definition", f"{owner.path}.{name}", owner.module, owner.definition.members[name])
@@ -274,26 +268,8 @@ class Distribution:
         return exports[0] if exports and exports[1] else None
 
     def ancestry(self, class_: Found) -> list[Found]:
-        """Return a class and its bases inside the distribution, in the order in which members are looked up.
-
-        That is Python's own (C3, "The Python 2.3 Method Resolution Order"). Bases outside have their place in it, what
-        they inherit from has none. Where the bases cannot be ordered so, one of them is not what it seems here, and a
-        shared base comes after all that derive from it.
-        """
-        return [found for found in self._linear(class_, frozenset()) if _is_class(found)]
-
-    def _linear(self, class_: Found, seen: frozenset[str]) -> list[Found]:
-        bases = [base for base in self.bases(class_) if base.path not in seen]
-        above = seen | {class_.path}
-        lines = [self._linear(base, above) if _is_class(base) else [base] for base in bases]
-        if len(lines) < 2:
-            return [class_, *chain(*lines)]
-        places = {found.path: found for found in chain(*lines)}
-        try:
-            paths = griffe.c3linear_merge(*([found.path for found in line] for line in [*lines, bases]))
-        except ValueError:
-            paths = [*dict.fromkeys(found.path for found in reversed([*chain(*lines)]))][::-1]
-        return [class_, *(places[path] for path in paths)]
+        """Return a class and its bases inside the distribution, in the order in which members are looked up."""
+        return [found for found in in_order(class_, self.bases) if found.is_class]
 
     def bases(self, class_: Found) -> list[Found]:
         """Return what the bases of a class lead to; one that is no dotted name is missing."""
