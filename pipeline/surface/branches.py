@@ -10,6 +10,7 @@ from typing import Any
 
 from pipeline.surface.amended import calls_of, decorated, put_into_classes
 from pipeline.surface.binders import binders, bound_in, bound_names, target_names
+from pipeline.surface.passing import given_itself
 from pipeline.surface.records import ALTERNATIVE
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import dotted, text_of, written
@@ -62,6 +63,8 @@ def _statement(statement: ast.stmt, before: Body, rules: SurfaceRules) -> Body:
             return []
         case ast.With():
             statement.body = _settle(statement.body, rules)
+        case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=same)) if name == same:
+            return [] if given_itself(name, before) else [statement]
         case ast.Assign():
             return _split_assignment(statement)
     return [statement]

@@ -15,6 +15,7 @@ from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.functions import Visited, docstring_of, read_function, told_of, warnings_of, with_hidden
+from pipeline.surface.passing import imports_as_itself
 from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.scopes import Bound, Scope
 from pipeline.surface.syntax import FUNCTIONS, written
@@ -72,6 +73,7 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
             target=bound.target,
             runtime=bound.runtime,
             plain_import=isinstance(node, ast.Import),
+            passed_on=imports_as_itself(node, bound.name) or _passes_on(node, bound.target, file),
             labels=[CONDITIONAL] if conditional else [],
         )
     labels = sorted({*bound.labels, CONDITIONAL} if conditional else bound.labels)
@@ -88,6 +90,11 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
     elif isinstance(node, ast.Assign | ast.AnnAssign):
         _fill_attribute(found, bound, node, file, imports)
     return found
+
+
+def _passes_on(node: ast.AST, target: str, file: Visited) -> bool:
+    own = file.passes_on
+    return own is not None and isinstance(node, ast.ImportFrom) and target.startswith(own)
 
 
 def _class_mark(node: ast.ClassDef, docstring: str | None, file: Visited) -> Mark | None:

@@ -25,7 +25,8 @@ from pipeline.surface.written_signatures import shown_overload, written_paramete
 class Visited:
     """What is known of a file beside its names: how it is read, its bodies, and the statements under a condition.
 
-    `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1.
+    `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1. What
+    is imported from below `passes_on`, "pkg.", is there for others to import from here.
     """
 
     rules: SurfaceRules
@@ -34,6 +35,7 @@ class Visited:
     directives: DirectiveRules | None = None
     conditional: set[int] = field(default_factory=set)
     lines: dict[str, int] = field(default_factory=dict)
+    passes_on: str | None = None
 
     def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
         """Note where the docstring of a name begins: in a line of a text before which the file has others."""

@@ -86,9 +86,10 @@ def _brings_unseen(star: str, distribution: Distribution) -> bool:
 def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     """Yield what is public without `__all__`: what the module defines, and what a package's `__init__` imports.
 
-    A star import from inside passes on all that it brings, in plain modules too (typing specification, "Library
-    interface"), of other distributions' what `__all__` lists there. Of imports from other distributions only
-    `from x import name` in a top-level package counts.
+    A star import from inside passes on all that it brings, in plain modules too, of other distributions' what `__all__`
+    lists there; so does an import under its own name, `from x import name as name` (typing specification, "Library
+    interface"), and all of a module that only imports. Of other imports from other distributions only those of a
+    top-level package count.
     """
     for name, definition in module.definitions.items():
         if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
@@ -96,7 +97,7 @@ def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
         found = distribution.lookup(module, name)
         if definition.kind != "import" and not _for_annotations(definition, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.NAME, found)
-        elif definition.kind == "import" and module.is_package and _reexported(module, definition, found, distribution):
+        elif definition.kind == "import" and _reexported(module, definition, found, distribution):
             yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
     if module.is_package:
         yield from _unseen_parts(module, path, distribution)
@@ -112,7 +113,9 @@ def _for_annotations(definition: Definition, distribution: Distribution) -> bool
 
 
 def _reexported(module: ModuleRecord, definition: Definition, found: Found, distribution: Distribution) -> bool:
-    if definition.plain_import:
+    if definition.passed_on:
+        return True
+    if definition.plain_import or not module.is_package:
         return False
     return found.what != "outside" or ("." not in module.name and not distribution.standard(found.path))
 

@@ -39,10 +39,11 @@ class Field(msgspec.Struct, gc=False):
 class Definition(msgspec.Struct, omit_defaults=True):
     """One name that a module or class binds.
 
-    `kind` is class, function, property, attribute or import; `target` is the absolute path of an import; `called`
-    the parameters including self. `synthesised` says by which convention
-    a class makes parameters of its fields (dataclass, attrs, namedtuple), if it does. `overloads` are signatures as
-    they are shown to people; `sketch` says what the body is like, see `pipeline.surface.sketches`.
+    `kind` is class, function, property, attribute or import; `target` is the absolute path of an import, which is
+    `passed_on` where it is made for others (`from a import b as b`); `called` are the parameters including self.
+    `synthesised` says by which convention a class makes parameters of its fields (dataclass, attrs, namedtuple), if it
+    does. `overloads` are signatures as they are shown to people; `sketch` says what the body is like, see
+    `pipeline.surface.sketches`.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     target: str | None = None
     runtime: bool = True
     plain_import: bool = False
+    passed_on: bool = False
     called: list[Parameter] = msgspec.field(default_factory=list)
     returns: str | None = None
     value: str | None = None

@@ -38,7 +38,8 @@ def binding(definition: Definition) -> list[Any]:
     """Return what of a definition decides where names lead."""
     kind = definition.kind
     if kind == "import":
-        return [definition.name, kind, definition.target, definition.runtime, definition.plain_import]
+        manner = [definition.plain_import, definition.passed_on]
+        return [definition.name, kind, definition.target, definition.runtime, manner]
     if kind == "attribute":
         # `name = other` may be a second name of something; a docstring or annotation tells that it is not
         typed = [definition.returns, definition.docstring is not None]

@@ -20,6 +20,7 @@ from pipeline.surface.exports import read_exports, read_parts
 from pipeline.surface.functions import Visited
 from pipeline.surface.given import given_names
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.passing import only_imports
 from pipeline.surface.pieces import Known, parse_alone, parse_in_pieces
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
@@ -88,9 +89,11 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
     rules = file.rules
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies)
+    is_package = PurePath(path).stem == "__init__"
+    if not is_package and path.endswith(".py") and only_imports(tree):
+        file.passes_on = f"{name.partition('.')[0]}."
     settle_branches(tree, rules, sets="setattr" in file.bodies.text)
     file.conditional = conditional_statements(tree, rules)
-    is_package = PurePath(path).stem == "__init__"
     stem = path.rpartition("/")[2].partition(".")[0]
     scope, imports = bind_names(tree, name, is_package=stem == "__init__")
     docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.lines)

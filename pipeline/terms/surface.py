@@ -24,7 +24,7 @@ class PublicBecause(Term):
     ROOT = "root", "it is a top-level module of the distribution"
     DUNDER_ALL = "dunder_all", "its module lists it in __all__"
     NAME = "name", "it is defined here and its name has no leading underscore"
-    REEXPORT = "reexport", "a package imports it into its __init__ and has no __all__"
+    REEXPORT = "reexport", "a package imports it into its __init__, or a module passes it on, and has no __all__"
     INHERITED = "inherited", "a public class inherits it"
     GETATTR = "getattr", "the module's __getattr__ answers to it"
     IMPORTED = "imported", "it is public in another release, and can be imported here all the same"

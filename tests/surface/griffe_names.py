@@ -6,6 +6,7 @@ import ast
 import functools
 from collections.abc import Iterator
 
+from pipeline.surface.passing import only_imports
 from pipeline.terms import SourceKind
 from tests.surface.griffe_differences import Difference, What
 from tests.surface.griffe_evidence import Sources
@@ -27,6 +28,17 @@ def reexport(difference: Difference, sources: Sources) -> bool:
     package = difference.path.rpartition(".")[0]
     imported = any(isinstance(b.node, ast.Import | ast.ImportFrom) for b in sources.bindings(difference.path))
     return sources.is_package(_real(package, sources)) and imported
+
+
+def passed_on(difference: Difference, sources: Sources) -> bool:
+    """Return whether the name is imported as itself, given itself below its import, or its module only imports."""
+    module, _, name = difference.path.rpartition(".")
+    nodes = [b.node for b in sources.bindings(difference.path)]
+    imports = [n for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for n in node.names]
+    given = any(isinstance(n, ast.Assign) and isinstance(n.value, ast.Name) and n.value.id == name for n in nodes)
+    as_itself = any(alias.name == name and (given or alias.asname == name) for alias in imports)
+    tree = sources.tree(module)
+    return as_itself or (bool(imports) and tree is not None and only_imports(tree))
 
 
 def _real(module: str, sources: Sources) -> str:

@@ -22,6 +22,10 @@ class Reason(Term):
         "re-export of a package",
         "a package imports it into its `__init__`, where users import it; for griffe all imports are private",
     )
+    PASSED_ON = (
+        "passed on",
+        "`from a import b as b`, `b = b` below an import, or a module that does nothing but import, passes `b` on; griffe: private",
+    )
     ALL = (
         "__all__ that griffe does not read",
         "`__all__` is extended, sorted, or made as the module is imported; griffe reads literals, `+` and `+=`",
@@ -122,6 +126,7 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.LAZY: (_OURS, names.lazy),
     Reason.REBOUND: (frozenset({What.PUBLIC}), names.rebound),
     Reason.REEXPORT: (frozenset({What.PUBLIC}), names.reexport),
+    Reason.PASSED_ON: (_LEADS | {What.PUBLIC, What.RETURNS, What.VALUE}, names.passed_on),
     Reason.SHADOWED: (_LEADS | _OURS | {What.PUBLIC}, names.shadowed),
     Reason.NAMESPACE: (_THEIRS, names.namespace),
     Reason.EMPTY_ALL: (_THEIRS, names.empty_all),

@@ -118,7 +118,7 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         {"pkg.Markup": "external", "pkg.f": "function"},
     ),
     "an import in a plain module is not public": (
-        {"pkg/__init__.py": "", "pkg/a.py": "def f(): ...\n", "pkg/b.py": "from .a import f\nfrom x import y\n"},
+        {"pkg/__init__.py": "", "pkg/a.py": "def f(): ...\n", "pkg/b.py": "from .a import f\nfrom x import y\nf()\n"},
         {"pkg.a": "module", "pkg.a.f": "function", "pkg.b": "module"},
     ),
     "the shortest path is preferred, the others are aliases": (
@@ -136,6 +136,70 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
     "a second name for a function or class is an alias": (
         "def f(): ...\ng = f\nclass C:\n    def m(self): ...\n    n = m\n",
         {"pkg.f": "function", "pkg.g": "alias", "pkg.C": "class", "pkg.C.m": "method", "pkg.C.n": "alias"},
+    ),
+    "an import under its own name is passed on (fastapi.testclient, jax.random), other imports of a module are not": (
+        {
+            "pkg/__init__.py": "from ._a import f as f\nimport json as json\nimport os\n",
+            "pkg/_a.py": "def f(): ...\ndef g(): ...\nh = 1\n",
+            "pkg/part.py": """
+                from other import T as T, U
+                from ._a import f as f, g, h as i
+                from typing import TYPE_CHECKING
+                if TYPE_CHECKING:
+                    from ._a import h as h
+            """,
+            "pkg/listing.py": "from ._a import f as f, g\n__all__ = ['g']\n",
+        },
+        {
+            "pkg.f": "function",
+            "pkg.json": "external",
+            "pkg.part": "module",
+            "pkg.part.T": "external",
+            "pkg.part.f": "alias",
+            "pkg.listing": "module",
+            "pkg.listing.g": "function",
+        },
+    ),
+    "a module that does nothing but import is there to be imported from (seaborn.objects), unless it tells what": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/_a.py": "def f(): ...\ndef g(): ...\n",
+            "pkg/objects.py": """
+                'Objects.'
+                from __future__ import annotations
+                import os
+                from other import T
+                from pkg._a import f, g as h
+                from ._a import g as _g
+            """,
+            "pkg/told.py": "from ._a import f as f\nfrom ._a import g\n",
+            "pkg/runs.py": "from ._a import f\nf()\n",
+        },
+        {
+            "pkg.objects": "module",
+            "pkg.objects.f": "function",
+            "pkg.objects.h": "function",
+            "pkg.told": "module",
+            "pkg.told.f": "alias",
+            "pkg.runs": "module",
+        },
+    ),
+    "a name that is given itself is what it was, and passed on (langchain_core.output_parsers.json)": (
+        {
+            "pkg/__init__.py": "",
+            "pkg/a.py": "from .b import f, g\nf = f\ndef h(): ...\nh = h\nprint = print\nLIMIT = 1\nLIMIT = LIMIT\n",
+            "pkg/b.py": "def f(): ...\ndef g(): ...\n",
+        },
+        {
+            "pkg.a": "module",
+            "pkg.a.f": "alias",
+            "pkg.a.h": "function",
+            "pkg.a.print": "attribute",
+            "pkg.a.LIMIT": "attribute",
+            "pkg.b": "module",
+            "pkg.b.f": "function",
+            "pkg.b.g": "function",
+        },
     ),
     "tests, vendored code, programs and private modules are out of scope": (
         {
@@ -406,10 +470,10 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg.extend_all": "function",
         },
     ),
-    "a plain module passes on what it star-imports from inside (attrs.validators, scipy.stats.mstats)": (
+    "a plain module passes on what it star-imports from inside (scipy.stats.mstats_basic)": (
         {
             "pkg/__init__.py": "",
-            "pkg/facade.py": "from ._impl import *\nfrom ._impl import _hidden, other\nfrom json import *\n",
+            "pkg/facade.py": "from ._impl import *\nfrom ._impl import _hidden, other\nfrom json import *\n_n = 1\n",
             "pkg/_impl.py": "import os\ndef f(): ...\ndef other(): ...\ndef _hidden(): ...\n",
         },
         {"pkg.facade": "module", "pkg.facade.f": "function"},

@@ -40,6 +40,11 @@ def row(store: ArtifactStore, release: str, path: str) -> Row:
         ("numpy 2.5.5", "numpy.ndarray", "numpy.ndarray"),
         # of two branches that of Windows is the first
         ("twisted 24.3.0", "twisted.internet.stdio.StandardIO", "twisted.internet._posixstdio.StandardIO"),
+        # imported as itself, by modules that are no packages
+        ("fastapi 0.110.0", "fastapi.testclient.TestClient", "starlette.testclient.TestClient"),
+        ("jax 0.5.0", "jax.random.normal", "jax._src.random.normal"),
+        # in a module that does nothing but import
+        ("seaborn 0.13.2", "seaborn.objects.Plot", "seaborn._core.plot.Plot"),
         # in a module that is only called like tests
         ("twisted 24.3.0", "twisted.trial.unittest.TestCase", "twisted.trial._asynctest.TestCase"),
     ],

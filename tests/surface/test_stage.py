@@ -146,7 +146,7 @@ def test_a_state_that_holds_is_one_row_though_the_folder_of_the_sdist_changes_it
     assert len(output.tables["documents"]) == 1
 
 
-@pytest.mark.parametrize("later", ["from ._impl import f\n", "import sys\nfrom ._impl import f\n__all__ = []\n"])
+@pytest.mark.parametrize("later", ["from ._impl import f\nf()\n", "import sys\nfrom ._impl import f\n__all__ = []\n"])
 def test_what_a_release_imports_without_making_it_public_can_be_imported(later):
     read = surface({"pkg/__init__.py": "", "pkg/m.py": later, "pkg/_impl.py": "def f(): ...\n"})
     assert "pkg.m.f" not in read.symbols
