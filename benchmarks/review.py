@@ -108,8 +108,8 @@ class NoRuns:
     """Nothing is edited here."""
 
     def check(self, sample_id: str, after: dict[str, str]) -> Validation:
-        """Refuse."""
-        raise NotImplementedError
+        """Refuse: the samples are made up, and have no release to run in."""
+        raise HTTPException(409, f"{sample_id} is made up for the benchmark: there is nothing to run")
 
 
 def by_cookie(request: Request) -> Annotator:

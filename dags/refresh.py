@@ -33,8 +33,8 @@ INDEX_POOL = "index"
 POKE_S, LONGEST_S = 30, timedelta(days=30).total_seconds()
 LAKE = Asset("driftline_lake")
 RULES = Path(os.environ.get("DRIFTLINE_RULES") or Path(__file__).parent.parent / "curation_rules")
-SCHEDULE = os.environ.get("DRIFTLINE_SCHEDULE", "0 3 * * 1")
-FORM = fields(os.environ.get("DRIFTLINE_PROFILE", "starter"), RULES)
+SCHEDULE = os.environ.get("DRIFTLINE_SCHEDULE") or "0 3 * * 1"
+FORM = fields(os.environ.get("DRIFTLINE_PROFILE") or "starter", RULES)
 UNPLANNED = "nothing was run: the log of the task `plan` says why, and what to do"
 LIBRARY = "{{ library }}"
 MAPPED: dict[str, Any] = {

@@ -17,7 +17,7 @@ from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 
 from pipeline.alerts import ONCE_IF_TOO_LONG, alerts, deadline, longest
 
-PROFILE = os.environ.get("DRIFTLINE_PROFILE", "starter")
+PROFILE = os.environ.get("DRIFTLINE_PROFILE") or "starter"
 SCHEDULE = None if os.environ.get("DRIFTLINE_SCHEDULE") == "off" else "0 5 2 * *"
 
 

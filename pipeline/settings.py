@@ -22,7 +22,7 @@ class SettingsError(RuntimeError):
 class Settings(BaseSettings):
     """The settings of this process; every field is an environment variable with the prefix DRIFTLINE_."""
 
-    model_config = SettingsConfigDict(env_prefix="DRIFTLINE_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix="DRIFTLINE_", frozen=True, extra="forbid", env_ignore_empty=True)
 
     data: Path = Field(PROJECT / "data", description="folder of the lake, the caches and the snapshots")
     rules: Path = Field(PROJECT / "curation_rules", description="folder of the rule files")
@@ -110,7 +110,7 @@ def settings() -> Settings:
     Errors: SettingsError naming each variable that cannot be used.
     """
     try:
-        return Settings(_secrets_dir=os.environ.get("DRIFTLINE_SECRETS"))
+        return Settings(_secrets_dir=os.environ.get("DRIFTLINE_SECRETS") or None)
     except ValidationError as error:
         lines = [f"DRIFTLINE_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
         raise SettingsError("\n".join(lines)) from None
