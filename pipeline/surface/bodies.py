@@ -65,6 +65,11 @@ class Body:
         return self.text.split("\n")
 
     @property
+    def height(self) -> int:
+        """How many lines the function has in its file, with its decorators and comments."""
+        return self.text.count("\n") + 1 - first_line(self.node)
+
+    @property
     def documented(self) -> bool:
         """Whether there is a docstring."""
         first = self.node.body[0]

@@ -29,7 +29,8 @@ Known = Callable[[str], Body | None]
 Placed = dict[int, tuple[Body, int]]
 """The functions that were cut out of a file by the ids of their nodes, each with the lines before its text."""
 
-_Cuts = dict[int, Body]
+Cuts = dict[int, Body]
+"""The functions that were cut out of a file by the lines where they begin."""
 
 
 def without_bodies(text: str) -> str:
@@ -69,9 +70,9 @@ def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[a
 
     Errors: those of `ast.parse`, or a SyntaxError without a line if the body of a function does not parse.
     """
-    rest, cuts = _cut_out(text, known)
+    rest, cuts = cut_out(text, known)
     told = told_by(rest).union(*[body.told for body in cuts.values()])
-    tries: list[tuple[str, _Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
+    tries: list[tuple[str, Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
     if unsure or PYTHON_2 in told:
         tries = [(rest, cuts, str)]
         if not all(body.parses for body in cuts.values()):
@@ -90,21 +91,10 @@ def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[a
     return ast.parse(text), Bodies(text, {}, known, told)
 
 
-def _stand(rest: str, cuts: _Cuts) -> bool:
-    """Return whether the functions that were cut out of a source are statements of its module or of its classes."""
-    try:
-        tree = ast.parse(without_bodies(rest))
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    placed: Placed = {}
-    _place(tree.body, cuts, placed)
-    return len(placed) == len(cuts)
-
-
-def _cut_out(text: str, known: Known) -> tuple[str, _Cuts]:
+def cut_out(text: str, known: Known) -> tuple[str, Cuts]:
     """Return a source with `pass` in the place of functions, lines as they were, and the functions by their lines."""
     rest: list[str] = []
-    cuts: _Cuts = {}
+    cuts: Cuts = {}
     copied, line = 0, 1
     for start, end, indentation in _functions(text):
         function = text[start:end].rstrip(" \t\n")
@@ -117,6 +107,17 @@ def _cut_out(text: str, known: Known) -> tuple[str, _Cuts]:
         rest += [text[copied:start], indentation, "pass", "\n" * gap]
         copied, line = start + len(function), line + gap
     return "".join([*rest, text[copied:]]), cuts
+
+
+def _stand(rest: str, cuts: Cuts) -> bool:
+    """Return whether the functions that were cut out of a source are statements of its module or of its classes."""
+    try:
+        tree = ast.parse(without_bodies(rest))
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    placed: Placed = {}
+    _place(tree.body, cuts, placed)
+    return len(placed) == len(cuts)
 
 
 def _functions(text: str) -> Iterator[tuple[int, int, str]]:
@@ -160,7 +161,7 @@ def _after(indentation: str) -> re.Pattern[str]:
     return re.compile(rf"\n(?={indentation}[^\s#)\]}}])")
 
 
-def _place(body: list[ast.stmt], cuts: _Cuts, placed: Placed) -> None:
+def _place(body: list[ast.stmt], cuts: Cuts, placed: Placed) -> None:
     """Put functions where `pass` stands for them, in a module and in its classes."""
     for position, statement in enumerate(body):
         if isinstance(statement, ast.ClassDef):

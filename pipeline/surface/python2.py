@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 
 import tree_sitter
 
+from pipeline.surface.bodies import Body
 from pipeline.surface.edits import Edit, captured, edited
+from pipeline.surface.pieces import Known, cut_out, parse_alone
 
 # strings and comments come first: what is inside them is text; inside words nothing begins
 _TOKENS = re.compile(
@@ -30,6 +32,7 @@ _TOKENS = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 
+_OTHER = re.compile(r"\t|\\[NuU]")
 _EXEC = b"print >>exec,"
 
 _QUERY = """
@@ -43,17 +46,29 @@ _QUERY = """
 """
 
 
-def modernise(text: str) -> str:
+def modernise(text: str, known: Known = parse_alone) -> str:
     """Return Python 2 source as source that Python 3.11 parses, with every line in its place.
 
     A name that is a keyword by now is written in letters that Unicode takes for the same (NFKC, PEP 3131), so that
     the parser reads the very name. A tuple among the parameters, `(b, c)`, which has no name that a caller could use,
     becomes `b_c`, as 2to3 does it in lambdas, and can be given by position only, as what stands before it.
+    Functions that parse already, which most do, are left out of it; `known` may remember them.
     Of what is no Python 2 either something comes that does not parse.
     """
-    source = _tokens(text).encode()
+    rest, kept = cut_out(text, lambda function: _as_it_is(known(function)))
+    source = _tokens(rest).encode()
     nodes = [(kind, node) for kind, found in captured(source, _QUERY).items() for node in found]
-    return edited(source, (edit for kind, node in nodes for edit in _REWRITES[kind](node, source)))
+    lines = edited(source, (edit for kind, node in nodes for edit in _REWRITES[kind](node, source))).split("\n")
+    written = text.split("\n")
+    for first, body in kept.items():
+        place = slice(first - 1, first - 1 + body.height)
+        lines[place] = written[place]
+    return "\n".join(lines)
+
+
+def _as_it_is(body: Body | None) -> Body | None:
+    """Return the body of a function that is the same in Python 2 and 3: tabs and escapes may not be."""
+    return None if body is None or not body.parses or _OTHER.search(body.text) else body
 
 
 def _tokens(text: str) -> str:

@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import re
 import sqlite3
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
@@ -26,6 +27,7 @@ from pipeline.surface.python2 import modernise
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.skeleton import skeleton
+from pipeline.surface.telling import PYTHON_2, told_by
 from pipeline.surface.visit import UnparsedError, visit_file
 from pipeline.terms import SourceKind
 
@@ -257,13 +259,18 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
         text = importlib.util.decode_source(content)
     except (SyntaxError, ValueError):
         return _unparsed(file, problem)
-    with suppress(UnparsedError):
-        if (older := as_older(text)) is not None:
-            return _read_rewritten(file, older, rules, known)
-    with suppress(UnparsedError, ValueError, SyntaxError, RecursionError):
-        record = _read_rewritten(file, modernise(text), rules, known)
-        record.source = SourceKind.PY2
-        return record
+    rewritings: list[tuple[Callable[[str], str | None], SourceKind | None]]
+    rewritings = [(as_older, None), (lambda old: modernise(old, known), SourceKind.PY2)]
+    if PYTHON_2 in told_by(text):
+        # quotes after `f` or `t` are enough to look for later strings, which takes as long as all the rest
+        rewritings.reverse()
+    for rewrite, source in rewritings:
+        with suppress(UnparsedError, ValueError, SyntaxError, RecursionError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if (rewritten := rewrite(text)) is not None:
+                record = _read_rewritten(file, rewritten, rules, known)
+                record.source = source or record.source
+                return record
     return _unparsed(file, problem)
 
 

@@ -110,3 +110,16 @@ def test_a_rewritten_file_is_no_longer_in_the_encoding_that_it_declares():
             d for d in surface({"pkg.py": source.encode("latin-1")}).documents.values() if d["path"] == "pkg.f"
         ]
         assert document["docstring"] == "Grüße."
+
+
+@pytest.mark.parametrize(
+    ("text", "source"),
+    [
+        ("def f():\n    print '%f' % 1\n", "py2"),
+        ("x = 0777\ny = '%f'\ndef f(): ...\n", "py2"),
+        ("def f[T]():\n    '''As\n    print 'x' does.\n    '''\n", "py"),
+        ("def f():\n    '''\n    print 'x'\n    '''\n\ntype X = int\ny = f'{x['a']}'\n", "py"),
+    ],
+)
+def test_old_and_later_sources_are_told_apart(text, source):
+    assert rows({"pkg.py": text})["pkg.f"]["source"] == source

@@ -124,3 +124,31 @@ def test_bodies_that_do_not_parse_are_seen_where_it_is_unsure():
 )
 def test_python_3_stays_as_it_is(text):
     assert modernise(text + "\n") == text + "\n"
+
+
+def test_functions_that_parse_already_stay_as_they_are():
+    text = (
+        "import os\nclass A:\n    # f prints\n    @property\n    def f(self):\n        print >>out, 0\n\n        # end of f\n\n"
+        "    def g(self):\n        print 1\n\n    def h(self):\n        return '''\nprint `x`\n'''\n\nx = 0777\n"
+    )
+    expected = text.replace("print 1", "pass").replace("0777", "0o777")
+    assert modernise(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        ("def f(a='\\u0041', b=u'\\u0041'):\n    return a\n", r"f(a='\\u0041', b=u'A')"),
+        ("def f(a='\\N', b=r'\\N'):\n    return a\n", r"f(a='\\N', b='\\N')"),
+    ],
+)
+def test_functions_that_parse_already_and_mean_something_else_do_not(function, expected):
+    made = modernise(f"import os\n{function}\nprint 1\n")
+    assert signatures(made) == [expected]
+
+
+def test_tabs_count_the_same_in_functions_that_parse_and_in_the_rest():
+    text = "import os\nclass A:\n        x = 0777\n\tdef f(self):\n\t\treturn 1\n"
+    (_, made) = ast.parse(modernise(text)).body
+    assert isinstance(made, ast.ClassDef)
+    assert [type(statement) for statement in made.body] == [ast.Assign, ast.FunctionDef]
