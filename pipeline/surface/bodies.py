@@ -157,20 +157,23 @@ class Body:
 class Bodies:
     """The text of one file and the bodies of its functions, by the nodes of its parse.
 
-    `placed` has the functions that were parsed alone, each with the number of lines before its text in the file;
-    `alone` parses another one so, if it can be; `told` is what words in the text tell.
+    `placed` has the functions that were parsed alone, each with the number of lines before its text in the file; `rest`
+    is the text without them, every line in its place; `alone` parses another one so, if it can be; `told` is what words
+    in the text tell.
     """
 
     def __init__(
         self,
         text: str,
+        rest: str,
         placed: Mapping[int, tuple[Body, int]],
         alone: Callable[[str], Body | None],
         told: frozenset[str],
     ) -> None:
         self.text = text
+        self.rest = rest
         self.told = told
-        self.lines = text.split("\n")
+        self.lines = rest.split("\n")
         self._placed = placed
         self._alone = alone
         self._found: dict[int, tuple[Body, int]] = {}

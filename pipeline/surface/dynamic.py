@@ -16,6 +16,11 @@ from pipeline.surface.telling import GETATTR, MAKES_NAMES
 _GETATTR = "__getattr__"
 
 
+def _may_answer(bodies: Bodies) -> bool:
+    """Return whether a module may have a `__getattr__` (PEP 562)."""
+    return GETATTR in bodies.told or _GETATTR in bodies.rest
+
+
 def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module may have names that no statement of its binds: `globals()`, `exec`, `__getattr__`."""
     if GETATTR in bodies.told and any(f.name == "__getattr__" for f in functions(tree.body)):
@@ -75,7 +80,7 @@ def _binds_names(node: ast.AST) -> bool:
 
 def answers_unseen(tree: ast.Module, bodies: Bodies) -> bool:
     """Return whether a module's `__getattr__` answers names that `read_lazy` does not tell: it passes them on."""
-    if _GETATTR not in bodies.text:
+    if not _may_answer(bodies):
         return False
     if any(_binds_getattr(statement) for statement in tree.body):
         return True
@@ -124,7 +129,7 @@ def read_lazy(tree: ast.Module, bodies: Bodies, rules: SurfaceRules) -> dict[str
 
     Read are comparisons of its argument with literals and with the literal keys of a container in the module.
     """
-    if _GETATTR not in bodies.text:
+    if not _may_answer(bodies):
         return {}
     argument, body = _getattr(tree, bodies)
     lazy: dict[str, Mark | None] = {}

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from pipeline.surface.bodies import Bodies
 from pipeline.surface.records import Exports
 from pipeline.surface.syntax import dotted, written
 from pipeline.surface.telling import find_all
@@ -21,13 +22,13 @@ Said = tuple[bool, Parts, bool]
 """What a statement says about `__all__`: whether it replaces what was there, parts, whether it was understood."""
 
 
-def read_exports(tree: ast.Module, text: str) -> Exports | None:
+def read_exports(tree: ast.Module, bodies: Bodies) -> Exports | None:
     """Read `__all__`: lists, tuples, concatenation, `+=`, extend, append, remove, and other modules' `__all__`.
 
     None if the module has no `__all__`. Where a part is not understood, or the text has a loop or function that changes
     it, `complete` is False.
     """
-    if _EXPORTS not in text:
+    if _EXPORTS not in bodies.rest:
         return None
     parts: Parts = []
     complete = True
@@ -35,7 +36,7 @@ def read_exports(tree: ast.Module, text: str) -> Exports | None:
     for replaces, more, understood in said:
         parts = more if replaces else parts + more
         complete = understood and (complete or replaces)
-    return Exports(parts, complete and not _changes_unseen(text)) if said else None
+    return Exports(parts, complete and not _changes_unseen(bodies.text)) if said else None
 
 
 def _said(body: list[ast.stmt]) -> Iterator[Said]:

@@ -87,8 +87,8 @@ def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[a
         placed: Placed = {}
         _place(tree.body, taken, placed)
         if len(placed) == len(taken):
-            return tree, Bodies(text, placed, known, told)
-    return ast.parse(text), Bodies(text, {}, known, told)
+            return tree, Bodies(text, source, placed, known, told)
+    return ast.parse(text), Bodies(text, text, {}, known, told)
 
 
 def cut_out(text: str, known: Known) -> tuple[str, Cuts]:

@@ -92,7 +92,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
     is_package = PurePath(path).stem == "__init__"
     if not is_package and path.endswith(".py") and only_imports(tree):
         file.passes_on = f"{name.partition('.')[0]}."
-    settle_branches(tree, rules, sets="setattr" in file.bodies.text)
+    settle_branches(tree, rules, sets="setattr" in file.bodies.rest)
     file.conditional = conditional_statements(tree, rules)
     stem = path.rpartition("/")[2].partition(".")[0]
     scope, imports = bind_names(tree, name, is_package=stem == "__init__")
@@ -106,7 +106,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
         definitions=read_members(scope, file, imports),
         stars=[bound.target for bound in scope.bound.values() if bound.target and "/" in bound.name],
         parts=read_parts(tree, name) if is_package else [],
-        exports=read_exports(tree, file.bodies.text),
+        exports=read_exports(tree, file.bodies),
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
         answers_any=answers_unseen(tree, file.bodies),
