@@ -8,6 +8,8 @@ Every final release of each library is taken. The archives are fetched first and
 - griffe: `griffe.load` of each release from its unpacked folder, as `pip install griffe` gives it, and with its extra
   `faster`;
 - ours: the stages `surface` and `lifecycle` into an empty lake, from the sources that `crawl` stored;
+- alike: the same for those releases only that griffe can load, since one that it refuses costs it nothing: a package
+  of which the first file is Python 2;
 - one more: the same with the last release added to a lake that has all others.
 
 A core that others share is half as fast again from one minute to the next. So they take turns: in each of `--rounds`
@@ -15,7 +17,7 @@ griffe loads a part of the releases, and then ours does the whole. Griffe's figu
 mean of its rounds, with the least and the most beside it.
 
 With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many. The
-column "loaded" says how many releases it could load of how many it was given; one that it cannot costs it little.
+column "loadable" says how many of all releases griffe can load.
 
 `crawl` fetches what is needed by ranges; its CPU is shown beside, since griffe needs the unpacked files just as we do.
 """
@@ -34,6 +36,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
@@ -56,6 +59,9 @@ LIBRARIES = ("flask", "networkx", "pandas")
 MOST_BYTES = 1 << 30
 STAGES = ("surface", "lifecycle")
 
+Cost = dict[str, Any]
+"""What a step cost: CPU and wall-clock seconds, the peak in MiB, and the releases that griffe loaded."""
+
 
 def cpu() -> float:
     """Return the CPU seconds of this process and its finished children."""
@@ -68,12 +74,12 @@ def peak_bytes() -> int:
     return 1024 * max(resource.getrusage(w).ru_maxrss for w in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def timed(work: Callable[[], int | None]) -> dict[str, float]:
-    """Do a piece of work and say what it cost, and how much was done if the work says so."""
+def timed(work: Callable[[], list[str] | None]) -> Cost:
+    """Do a piece of work and say what it cost, and which releases it was done with."""
     began, spent = time.monotonic(), cpu()
     done = work()
     cost = {"cpu_s": cpu() - spent, "wall_s": time.monotonic() - began, "peak_mib": peak_bytes() / 2**20}
-    return cost if done is None else cost | {"done": done}
+    return cost | {"releases": done or []}
 
 
 def fetch(library: str, folder: Path) -> list[tuple[str, Path]]:
@@ -117,19 +123,22 @@ def search_path(folder: Path, name: str) -> Path | None:
     return places[0].parent.parent if places[0].name == "__init__.py" else places[0].parent
 
 
-def load_with_griffe(folder: Path, name: str, part: slice, *, faster: bool) -> int:
-    """Load a part of the releases with griffe's defaults and return how many could be; the extra can be off."""
+def load_with_griffe(folder: Path, name: str, part: slice, *, faster: bool, submodules: bool = True) -> list[str]:
+    """Load a part of the releases with griffe's defaults and return those that could be; the extra can be off.
+
+    Without submodules this says at little cost which releases can be: griffe passes over those that do not parse.
+    """
     import griffe
     from griffe._internal.agents import parser
 
     if not faster:
         parser.prune_source = None  # type: ignore[attr-defined,assignment]
-    loaded = 0
+    loaded = []
     for release in sorted(folder.iterdir())[part]:
         if place := search_path(release, name):
             try:
-                griffe.load(name, search_paths=[place])
-                loaded += 1
+                griffe.load(name, search_paths=[place], submodules=submodules)
+                loaded.append(release.name)
             except Exception as error:  # noqa: BLE001 - whatever griffe makes of a release of 2009, the next one counts
                 print(f"{release.name}: {type(error).__name__}: {error}"[:200], file=sys.stderr)  # noqa: T201
     return loaded
@@ -148,10 +157,11 @@ def run(library: str, versions: str, stages: tuple[str, ...]) -> None:
         run_stage(stages_of(made)[name], library, made.lake, settings().runs / "benchmark")
 
 
-def step(name: str, library: str, folder: Path, versions: str, part: slice) -> dict[str, float]:
+def step(name: str, library: str, folder: Path, versions: str, part: slice) -> Cost:
     """Do one step of the benchmark in this process."""
     import_name = library.replace("-", "_")
-    steps: dict[str, Callable[[], int | None]] = {
+    steps: dict[str, Callable[[], list[str] | None]] = {
+        "loadable": lambda: load_with_griffe(folder, import_name, part, faster=False, submodules=False),
         "griffe": lambda: load_with_griffe(folder, import_name, part, faster=False),
         "griffe_faster": lambda: load_with_griffe(folder, import_name, part, faster=True),
         "crawl": lambda: run(library, versions, ("crawl",)),
@@ -162,32 +172,32 @@ def step(name: str, library: str, folder: Path, versions: str, part: slice) -> d
 
 def in_process(
     name: str, library: str, folder: Path, data: Path, versions: str = "", part: tuple[int, int] = (0, 1)
-) -> dict[str, float]:
+) -> Cost:
     """Do one step in a process of its own, with a lake and cache of its own; `part` is a first release and a stride."""
     command = [sys.executable, "-m", "benchmarks.history", library, "--step", name, "--folder", str(folder)]
     environment = os.environ | {"DRIFTLINE_DATA": str(data)}
     command += ["--versions", versions, "--part", *map(str, part)]
     done = subprocess.run(command, env=environment, check=True, stdout=subprocess.PIPE)
     # what griffe imports to inspect it may print
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    found: Cost = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def from_here(name: str, library: str, folder: Path, start: Path) -> dict[str, float]:
+def from_here(name: str, library: str, folder: Path, start: Path, versions: str = "") -> Cost:
     """Do a step in a copy of a lake and its caches, which stay as they are for the next round."""
     with TemporaryDirectory(dir=folder.parent) as scratch:
         data = Path(scratch) / "data"
         shutil.copytree(start, data)
-        return in_process(name, library, folder, data)
+        return in_process(name, library, folder, data, versions)
 
 
-def summed(parts: list[dict[str, float]], times: float) -> dict[str, Any]:
+def summed(parts: list[Cost], times: float) -> Cost:
     """Return what all parts cost together, multiplied where they are a sample."""
-    done, most = sum(part["done"] for part in parts), max(part["peak_mib"] for part in parts)
-    return {"cpu_s": times * sum(part["cpu_s"] for part in parts), "peak_mib": most, "done": done}
+    releases, most = sorted(chain(*(part["releases"] for part in parts))), max(part["peak_mib"] for part in parts)
+    return {"cpu_s": times * sum(part["cpu_s"] for part in parts), "peak_mib": most, "releases": releases}
 
 
-def averaged(rounds: list[dict[str, float]]) -> dict[str, Any]:
+def averaged(rounds: list[Cost]) -> Cost:
     """Return the mean of what rounds cost, and each."""
     each = [one["cpu_s"] for one in rounds]
     return {"cpu_s": mean(each), "each_cpu_s": each, "peak_mib": max(one["peak_mib"] for one in rounds)}
@@ -197,27 +207,33 @@ def measure(library: str, sample: int, rounds: int, console: Console) -> dict[st
     """Measure all of it for a library."""
     archives = fetch(library, settings().data / "benchmarks" / "archives")
     versions = [version for version, _ in archives]
-    given = len(versions[::sample])
+    given = sorted(versions)[::sample]
     with TemporaryDirectory(dir=settings().data) as scratch:
-        folder, whole, grown = (Path(scratch) / name for name in ("unpacked", "whole", "grown"))
-        found: dict[str, Any] = {"releases": len(archives), "given_to_griffe": given}
+        folder, whole, alike, grown = (Path(scratch) / name for name in ("unpacked", "whole", "alike", "grown"))
+        found: dict[str, Any] = {"releases": len(archives), "given_to_griffe": len(given)}
         found["unpack"] = timed(lambda: unpack(archives, folder))
         found["crawl"] = in_process("crawl", library, folder, whole)
+        loadable = in_process("loadable", library, folder, whole)["releases"]
+        # what is not one of the finals is never crawled
+        loaded = ",".join(f"!={version}" for version in versions if version not in loadable)
+        in_process("crawl", library, folder, alike, loaded)
         for name in ("crawl", "ours"):
             in_process(name, library, folder, grown, f"<={versions[-2]}")
         in_process("crawl", library, folder, grown)
-        costs: dict[str, list[dict[str, float]]] = {
-            name: [] for name in ("griffe", "griffe_faster", "ours", "one_more")
-        }
+        costs: dict[str, list[Cost]] = {name: [] for name in ("griffe", "griffe_faster", "ours", "alike", "one_more")}
         for number in range(rounds):
             console.print(f"{library}: round {number + 1} of {rounds}")
             part = (number * sample, rounds * sample)
             costs["griffe"].append(in_process("griffe", library, folder, whole, part=part))
             costs["ours"].append(from_here("ours", library, folder, whole))
             costs["griffe_faster"].append(in_process("griffe_faster", library, folder, whole, part=part))
+            costs["alike"].append(from_here("ours", library, folder, alike, loaded))
             costs["one_more"].append(from_here("ours", library, folder, grown))
-    found |= {name: summed(costs[name], len(archives) / given) for name in ("griffe", "griffe_faster")}
-    return found | {name: averaged(costs[name]) for name in ("ours", "one_more")}
+    found |= {name: summed(costs[name], len(archives) / len(given)) for name in ("griffe", "griffe_faster")}
+    if found["griffe"]["releases"] != [version for version in given if version in loadable]:
+        raise SystemExit(f"{library}: griffe loads others than {loadable}: those alike are not alike")
+    found["loadable"] = len(loadable)
+    return found | {name: averaged(costs[name]) for name in ("ours", "alike", "one_more")}
 
 
 def show(found: dict[str, dict[str, Any]], console: Console) -> None:
@@ -226,13 +242,14 @@ def show(found: dict[str, dict[str, Any]], console: Console) -> None:
     columns = (
         "library",
         "releases",
-        "loaded",
+        "loadable",
         "unpack",
         "griffe",
-        "griffe[faster]",
+        "griffe\\[faster]",
         "ours",
         "least",
         "most",
+        "alike",
         "one more",
         "share",
         "peak MiB",
@@ -240,16 +257,17 @@ def show(found: dict[str, dict[str, Any]], console: Console) -> None:
     for column in columns:
         table.add_column(column, justify="left" if column == "library" else "right")
     for library, of in found.items():
-        griffe, ours, more = of["griffe"]["cpu_s"], of["ours"]["cpu_s"], of["one_more"]["cpu_s"]
+        griffe, ours, alike, more = (of[name]["cpu_s"] for name in ("griffe", "ours", "alike", "one_more"))
         table.add_row(
             library,
             str(of["releases"]),
-            f"{of['griffe']['done']:.0f}/{of['given_to_griffe']}",
+            str(of["loadable"]),
             f"{of['unpack']['cpu_s']:.1f}",
             f"{griffe:.1f}",
             f"{of['griffe_faster']['cpu_s']:.1f}",
             f"{ours:.1f} ({griffe / ours:.1f}x)",
             *(f"{extreme(of['ours']['each_cpu_s']):.1f}" for extreme in (min, max)),
+            f"{alike:.1f} ({griffe / alike:.1f}x)",
             f"{more:.1f}",
             f"{more / ours:.1%}",
             f"{of['ours']['peak_mib']:.0f}",
@@ -276,7 +294,7 @@ def main() -> None:
         return
     console = Console(stderr=True)
     found = {library: measure(library, asked.sample, asked.rounds, console) for library in asked.libraries}
-    show(found, Console(width=140))
+    show(found, Console(width=160))
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n")
 
