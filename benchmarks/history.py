@@ -31,32 +31,28 @@ import resource
 import shutil
 import subprocess
 import sys
-import tarfile
 import time
-import zipfile
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from packaging.specifiers import SpecifierSet
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl import Candidate, Fetcher, Period, finals_of, project
+from benchmarks.unpacked import fetch, search_path, unpack
+from pipeline.crawl import Period
 from pipeline.house import House
 from pipeline.lake import run_stage
 from pipeline.rules import LibraryRule, Profile
-from pipeline.settings import index_url, settings
+from pipeline.settings import settings
 from pipeline.stages import stages_of
 
 LIBRARIES = ("flask", "networkx", "pandas")
 """A small, a middle and a large one."""
 
-MOST_BYTES = 1 << 30
 STAGES = ("surface", "lifecycle")
 
 Cost = dict[str, Any]
@@ -80,47 +76,6 @@ def timed(work: Callable[[], list[str] | None]) -> Cost:
     done = work()
     cost = {"cpu_s": cpu() - spent, "wall_s": time.monotonic() - began, "peak_mib": peak_bytes() / 2**20}
     return cost | {"releases": done or []}
-
-
-def fetch(library: str, folder: Path) -> list[tuple[str, Path]]:
-    """Fetch the archives of all final releases that have one; return versions and archives in order."""
-    fetcher = Fetcher(timeout_s=settings().timeout_s)
-    finals, _ = finals_of(project(fetcher, index_url(), library), SpecifierSet(""))
-    folder.mkdir(parents=True, exist_ok=True)
-
-    def one(final: Candidate) -> tuple[str, Path]:
-        assert final.file is not None
-        path = folder / final.file.sha256
-        if not path.is_file():
-            partial = path.with_suffix(".part")
-            with partial.open("wb") as file:
-                fetcher.download(final.file.url, file, sha256=final.file.sha256, max_bytes=MOST_BYTES)
-            partial.rename(path)
-        return final.version, path
-
-    with ThreadPoolExecutor(4) as pool:
-        return list(pool.map(one, finals))
-
-
-def unpack(archives: list[tuple[str, Path]], folder: Path) -> None:
-    """Unpack each archive into a folder named like its release, whole, as an installer would."""
-    for version, path in archives:
-        target = folder / version
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as wheel:
-                wheel.extractall(target)  # noqa: S202 - the archives are those that the index announced
-        else:
-            with tarfile.open(path) as sdist:
-                sdist.extractall(target, filter="data")
-
-
-def search_path(folder: Path, name: str) -> Path | None:
-    """Return where in an unpacked release its package can be imported from."""
-    places = sorted(folder.rglob(f"{name}/__init__.py"), key=lambda path: (len(path.parts), str(path)))
-    places += sorted(folder.rglob(f"{name}.py"), key=lambda path: (len(path.parts), str(path)))
-    if not places:
-        return None
-    return places[0].parent.parent if places[0].name == "__init__.py" else places[0].parent
 
 
 def load_with_griffe(folder: Path, name: str, part: slice, *, faster: bool, submodules: bool = True) -> list[str]:

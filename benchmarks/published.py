@@ -61,24 +61,23 @@ def _is_final(version: str) -> bool:
 
 
 def _read(name: str, version: str, file: IndexFile, everything: bool) -> Sdist:
-    content = _content(file)
+    content = kept(file, settings().cache / "sdists", MAX_BYTES).read_bytes()
     wanted = (lambda path: True) if everything else (lambda path: path.endswith(".py"))
     members = read_members(io.BytesIO(content), wanted, ArchiveLimits())
     files = {member.name.partition("/")[2]: member.content for member in members if "/" in member.name}
     return Sdist(name, version, hashlib.sha256(content).hexdigest(), files)
 
 
-def _content(file: IndexFile) -> bytes:
-    """Return a file of the index, kept in the cache by its hash."""
-    kept = settings().cache / "sdists" / file.sha256
-    if not kept.is_file():
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        made = io.BytesIO()
-        fetcher().download(file.url, made, sha256=file.sha256, max_bytes=MAX_BYTES)
-        partial = Path(f"{kept}.part")
-        partial.write_bytes(made.getvalue())
-        partial.rename(kept)
-    return kept.read_bytes()
+def kept(file: IndexFile, folder: Path, most_bytes: int) -> Path:
+    """Return where a file of the index is kept in a folder by its hash, fetched if it was not there."""
+    path = folder / file.sha256
+    if not path.is_file():
+        folder.mkdir(parents=True, exist_ok=True)
+        partial = path.with_suffix(".part")
+        with partial.open("wb") as written:
+            fetcher().download(file.url, written, sha256=file.sha256, max_bytes=most_bytes)
+        partial.rename(path)
+    return path
 
 
 @functools.cache
