@@ -30,24 +30,33 @@ _OVERLOADS = frozenset({"typing.overload", "typing_extensions.overload"})
 _ACCESSOR_LABELS = {"setter": "writable", "deleter": "deletable"}
 _TYPE_CHECKING = frozenset({"TYPE_CHECKING", "typing.TYPE_CHECKING"})
 _SCOPES = (ast.Module, ast.ClassDef)
+_LOOKED_AT = frozenset({"__init__", "__new__", "__getattr__", "__getattribute__"})
+"""Methods of which it matters what they take, or that there are such."""
 
 
 @dataclass(slots=True)
 class _Module:
-    """What a walk knows of its module; `guarded` while it is under `if TYPE_CHECKING`."""
+    """What a walk knows of its module.
+
+    `guarded` while it is under `if TYPE_CHECKING`; `whole` if no method is put aside.
+    """
 
     name: str
     is_package: bool
+    whole: bool = False
     imports: dict[str, str] = field(default_factory=dict)
     guarded: bool = False
 
 
-def bind_names(tree: ast.Module, module: str, is_package: bool) -> tuple[Scope, dict[str, str]]:
+def bind_names(
+    tree: ast.Module, module: str, is_package: bool, *, whole: bool = False
+) -> tuple[Scope, dict[str, str]]:
     """Return what a module binds, and the absolute paths of what it imports by the names that it gives them.
 
-    A star import is bound by its path with slashes. The branches of the tree must have been settled.
+    A star import is bound by its path with slashes. Private methods are put aside unless the `whole` is wanted. The
+    branches of the tree must have been settled.
     """
-    known = _Module(module, is_package)
+    known = _Module(module, is_package, whole)
     scope = Scope(module.rpartition(".")[2], module, tree)
     _walk(tree.body, tree, scope, known)
     return scope, known.imports
@@ -102,12 +111,12 @@ def _bind_definition(node: Function | ast.ClassDef, scope: Scope, module: _Modul
         return
     if isinstance(node, ast.AsyncFunctionDef):
         made.labels.add("async")
-    _bind_function(made, paths, scope)
+    _bind_function(made, paths, scope, module)
     if node.name == "__init__" and isinstance(scope.owner, ast.ClassDef):
         _walk(node.body, node, Scope(node.name, f"{scope.path}.{node.name}", node, scope), module)
 
 
-def _bind_function(made: Bound, paths: list[str], scope: Scope) -> None:
+def _bind_function(made: Bound, paths: list[str], scope: Scope, module: _Module) -> None:
     name = made.name
     if "property" in made.labels:
         scope.bound[name] = made
@@ -118,7 +127,8 @@ def _bind_function(made: Bound, paths: list[str], scope: Scope) -> None:
     else:
         if scope.overloads:
             made.overloads = scope.overloads.pop(name, [])
-        scope.bound[name] = made
+        serves = name[0] == "_" and not paths and not module.whole and type(scope.owner) is ast.ClassDef
+        (scope.aside if serves and name not in _LOOKED_AT else scope.bound)[name] = made
 
 
 def _decorator_paths(node: Function | ast.ClassDef, scope: Scope) -> list[str]:

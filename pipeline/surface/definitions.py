@@ -26,14 +26,18 @@ from pipeline.surface.written_signatures import shown_overload
 def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: str = "") -> dict[str, Definition]:
     """Return the definitions of what a module or class binds, by name; `inside` is the class with a dot behind it."""
     found = {name: _definition(bound, file, imports, inside) for name, bound in owner.bound.items() if "/" not in name}
+    file.unread.update(owner.aside)
     for name, bound in owner.bound.items():
         node = bound.node
         if type(node) is not ast.FunctionDef or not node.decorator_list:
             continue
         other = _stands_for(node, file.bodies)
-        if other in found:
+        new = found.get(other or "")
+        if new is None and other in owner.aside:
+            new = _definition(owner.aside[other], file, imports, inside)
+        if new is not None:
             # `@replaced_by(new) def old(): ...` is called like the function that takes its place
-            found[name] = replace(found[name], called=found[other].called, returns=found[other].returns)
+            found[name] = replace(found[name], called=new.called, returns=new.returns)
         elif other is not None:
             found[name] = replace(found[name], labels=sorted({*found[name].labels, UNSEEN_SIGNATURE}))
     for name, overloads in owner.overloads.items():
@@ -159,8 +163,9 @@ def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
     """Label the properties of a class of which every accessor only raises AttributeError, or what is named like it."""
     accessors: dict[str, list[ast.FunctionDef]] = {}
     for method in node.body:
-        if isinstance(method, ast.FunctionDef) and found.members[method.name].kind == "property":
-            accessors.setdefault(method.name, []).append(method)
+        made = found.members.get(method.name) if isinstance(method, ast.FunctionDef) else None
+        if made is not None and made.kind == "property":
+            accessors.setdefault(made.name, []).append(method)
     for name, methods in accessors.items():
         if all(_is_gone(file.bodies.statements(method)) for method in methods):
             labels = sorted({*found.members[name].labels, GONE})

@@ -26,7 +26,8 @@ class Visited:
     """What is known of a file beside its names: how it is read, its bodies, and the statements under a condition.
 
     `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1. What
-    is imported from below `passes_on`, "pkg.", is there for others to import from here.
+    is imported from below `passes_on`, "pkg.", is there for others to import from here. `unread` takes the names of
+    methods that were put aside.
     """
 
     rules: SurfaceRules
@@ -34,6 +35,7 @@ class Visited:
     bodies: Bodies
     directives: DirectiveRules | None = None
     conditional: set[int] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
     lines: dict[str, int] = field(default_factory=dict)
     passes_on: str | None = None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.crawl import SourceTree
 from pipeline.lake import Reject, Row, without_collector
@@ -18,7 +18,7 @@ from pipeline.terms import RejectReason, SourceKind
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
 """Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
 
-SURFACE_VERSION = 22
+SURFACE_VERSION = 23
 """Number of the way in which surfaces are read; when it changes every release is read again."""
 
 _TEST = re.compile(r"test[_A-Z0-9]")
@@ -70,7 +70,7 @@ class SurfaceReader:
         """
         files = list(sources_in_scope(tree, self.rules))
         with without_collector():
-            self._load(files)
+            files = self._load(files)
             modules = self._modules(files)
             seen = len(modules)
             problems = [Reject(m.file, RejectReason.UNPARSED_SOURCE, m.problem) for m in modules.values() if m.problem]
@@ -82,10 +82,22 @@ class SurfaceReader:
             rows = self._assembler.rows(modules, tree.root)
         return Surface(rows.symbols, rows.documents, rows.importable, seen, tuple(problems))
 
-    def _load(self, files: Sequence[SourceFile]) -> None:
-        """Have the records of these files at hand, and no others than those of the last release."""
+    def _load(self, files: Sequence[SourceFile]) -> list[SourceFile]:
+        """Have the records of these files at hand, and no others than those of the last release.
+
+        Returned are the files as they are read: whole where another one gives something the value of a private method.
+        """
+        found = self._found(files)
+        asked = {name for record in found.values() for name in record.asks}
+        if asked:
+            files = [replace(file, whole=not asked.isdisjoint(found[file.key].unread)) for file in files]
+            found |= self._found([file for file in files if file.whole])
+        self._loaded = found
+        return list(files)
+
+    def _found(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
         known = {file.key: self._loaded[file.key] for file in files if file.key in self._loaded}
-        self._loaded = known | self.records.load([file for file in files if file.key not in known])
+        return known | self.records.load([file for file in files if file.key not in known])
 
     def _modules(self, files: Sequence[SourceFile]) -> dict[str, ModuleRecord]:
         """Return the record of each module; a stub is merged into the source beside it."""

@@ -53,16 +53,20 @@ _ENCODING = re.compile(r"\A((?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a release: the module that it is, its path from the import root, and the sha256 of its bytes."""
+    """A file of a release: the module that it is, its path from the import root, and the sha256 of its bytes.
+
+    It is read as far as others use it as a rule, or `whole`, with methods that have a private name.
+    """
 
     module: str
     path: str
     sha256: str
+    whole: bool = False
 
     @property
     def key(self) -> str:
-        """What the record of the file depends on: its bytes, and the module that they are."""
-        return f"{self.sha256}:{self.path}"
+        """What the record of the file depends on: its bytes, the module that they are, and how much of it is read."""
+        return f"{self.sha256}:{self.path}{':whole' if self.whole else ''}"
 
 
 def sources_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[SourceFile]:
@@ -252,7 +256,8 @@ def read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Know
 
 def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known) -> ModuleRecord:
     try:
-        return visit_file(file.module, file.path, content, rules.surface, rules.helpers, rules.directives, known)
+        given = rules.surface, rules.helpers, rules.directives
+        return visit_file(file.module, file.path, content, *given, known, whole=file.whole)
     except UnparsedError as error:
         problem = error
     try:
@@ -278,7 +283,7 @@ def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, known: Kno
     given = rules.surface, rules.helpers, rules.directives
     # it is text already: what the file says of its bytes holds no more
     content = _ENCODING.sub(r"\1utf-8", text, count=1).encode()
-    return visit_file(file.module, file.path, content, *given, known, unsure=True)
+    return visit_file(file.module, file.path, content, *given, known, unsure=True, whole=file.whole)
 
 
 def _unparsed(file: SourceFile, problem: UnparsedError) -> ModuleRecord:

@@ -40,7 +40,10 @@ class Bound(msgspec.Struct):
 
 @dataclass(slots=True)
 class Scope:
-    """What a module, class or `__init__` binds; `overloads` are those of functions without an implementation yet."""
+    """What a module, class or `__init__` binds; `overloads` are those of functions without an implementation yet.
+
+    `aside` are the methods of a class that nobody outside of it calls.
+    """
 
     name: str
     path: str
@@ -48,6 +51,7 @@ class Scope:
     around: Scope | None = None
     bound: dict[str, Bound] = field(default_factory=dict)
     overloads: dict[str, list[Bound]] = field(default_factory=dict)
+    aside: dict[str, Bound] = field(default_factory=dict)
 
     def resolve(self, name: str) -> str:
         """Return the absolute path of a name that is used here; the name itself if nothing in the file binds it."""
@@ -66,6 +70,7 @@ def take_apart(scope: Scope) -> None:
             take_apart(inner)
     scope.bound.clear()
     scope.overloads.clear()
+    scope.aside.clear()
 
 
 def reads_strings(scope: Scope) -> bool:

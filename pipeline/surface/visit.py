@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import logging
+import re
 import warnings
 from pathlib import PurePath
 
@@ -27,6 +28,9 @@ from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.scopes import take_apart
 from pipeline.surface.syntax import described_by
 from pipeline.terms import SourceKind
+
+_PRIVATE = re.compile(r"\.(_\w*)\Z")
+"""What a name is given that leads to a private method."""
 
 # griffe reads parameter sections of docstrings, and logs what it finds wrong with them
 logging.getLogger("griffe").setLevel(logging.CRITICAL)
@@ -65,12 +69,15 @@ def visit_file(
     known: Known = parse_alone,
     *,
     unsure: bool = False,
+    whole: bool = False,
 ) -> ModuleRecord:
     """Visit one file as the module of that dotted name; `path` is its place from the import root.
 
     With `helpers` the decorators that they mean change what a function can be called with; with `directives` a
     parameter is deprecated if the docstring says so under it. `known` may remember functions of other files that were
     visited by the same rules. If it is `unsure` that the file parses, the bodies of its functions are parsed too.
+    Methods with a private name are read only if the `whole` is wanted: no path leads to them but where something
+    public is given their value.
 
     Errors: UnparsedError if the file is not Python 3, or not in the encoding it declares (PEP 263).
     """
@@ -80,12 +87,12 @@ def visit_file(
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
             tree, bodies = parse_in_pieces(text, known, unsure=unsure)
-            return _record(name, path, tree, Visited(rules, helpers, bodies, directives))
+            return _record(name, path, tree, Visited(rules, helpers, bodies, directives), whole=whole)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise UnparsedError(content, error) from None
 
 
-def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleRecord:
+def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: bool) -> ModuleRecord:
     rules = file.rules
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies)
@@ -95,7 +102,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
     settle_branches(tree, rules, sets="setattr" in file.bodies.rest)
     file.conditional = conditional_statements(tree, rules)
     stem = path.rpartition("/")[2].partition(".")[0]
-    scope, imports = bind_names(tree, name, is_package=stem == "__init__")
+    scope, imports = bind_names(tree, name, is_package=stem == "__init__", whole=whole)
     docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.lines)
     warned = warning_mark(tree.body, rules, {"__name__": name})
     record = ModuleRecord(
@@ -115,6 +122,8 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited) -> ModuleReco
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),
         lines=file.lines,
+        unread=sorted(file.unread),
     )
+    record.asks = sorted({found[1] for one in record.definitions.values() if (found := _PRIVATE.search(one.value or ""))})
     take_apart(scope)
     return record
