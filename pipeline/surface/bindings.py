@@ -153,7 +153,8 @@ def _bind_modules(node: ast.Import, scope: Scope, module: _Module) -> None:
         target, bound = (name.name, name.asname) if name.asname else (first, first)
         if scope.around is None:
             module.imports[bound] = target
-        scope.bound[bound] = Bound(bound, node, not module.guarded, target=target)
+        as_itself = name.name == name.asname
+        scope.bound[bound] = Bound(bound, node, not module.guarded, target=target, as_itself=as_itself)
 
 
 def _bind_names_from(node: ast.ImportFrom, scope: Scope, module: _Module) -> None:
@@ -171,7 +172,8 @@ def _bind_names_from(node: ast.ImportFrom, scope: Scope, module: _Module) -> Non
             if scope.around is None:
                 module.imports[bound] = target
         if target != f"{scope.path}.{bound}":
-            scope.bound[bound] = Bound(bound, node, not module.guarded, target=target)
+            as_itself = name.name == name.asname
+            scope.bound[bound] = Bound(bound, node, not module.guarded, target=target, as_itself=as_itself)
 
 
 def _source(node: ast.ImportFrom, module: _Module) -> str:

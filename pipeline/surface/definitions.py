@@ -15,7 +15,6 @@ from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.functions import Visited, docstring_of, read_function, told_of, warnings_of, with_hidden
-from pipeline.surface.passing import imports_as_itself
 from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.scopes import Bound, Scope
 from pipeline.surface.syntax import FUNCTIONS, written
@@ -77,7 +76,7 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
             target=bound.target,
             runtime=bound.runtime,
             plain_import=isinstance(node, ast.Import),
-            passed_on=imports_as_itself(node, bound.name) or _passes_on(node, bound.target, file),
+            passed_on=bound.as_itself or _passes_on(node, bound.target, file),
             labels=[CONDITIONAL] if conditional else [],
         )
     labels = sorted({*bound.labels, CONDITIONAL} if conditional else bound.labels)

@@ -9,11 +9,6 @@ from pipeline.surface.binders import binders, bound_names
 from pipeline.surface.syntax import described_by
 
 
-def imports_as_itself(node: ast.AST, name: str) -> bool:
-    """Return whether an import gives a name the name that it has: `from a import b as b`, `import a as a`."""
-    return isinstance(node, ast.Import | ast.ImportFrom) and any(n.name == n.asname == name for n in node.names)
-
-
 def given_itself(name: str, above: Iterable[ast.stmt]) -> bool:
     """Return whether `name = name` says nothing new: what is imported above is then an import `as name`.
 

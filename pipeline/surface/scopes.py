@@ -15,7 +15,8 @@ class Bound(msgspec.Struct):
     """A name that a statement binds: a function, a class with its scope, an attribute, or an import of `target`.
 
     `docstring` is the string as it stands in the source, in the function `described_in` or outside of functions; a
-    function says itself which is its own. `overloads` are those of a function.
+    function says itself which is its own. `overloads` are those of a function. An import is `as_itself` if it gives a
+    name the name that it has: `from a import b as b`, `import a as a`.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Bound(msgspec.Struct):
     annotation: str | None = None
     value: ast.expr | None = None
     target: str | None = None
+    as_itself: bool = False
     scope: Scope | None = None
     overloads: list[Bound] = msgspec.field(default_factory=list)
     described_in: Function | None = None
