@@ -1,7 +1,8 @@
 """What the rows of a release are made from, by name, and which of these facts two releases have otherwise.
 
 Of a module there are its head (all that resolving names looks at but for the bindings), each binding, all of them
-together, what it says of itself, and what each definition says; further, what is public where.
+together, the shape of each class (its bases, and what its members are), what it says of itself, and what each definition
+says; further, what is public where.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from msgspec.structs import replace
 
 from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
-from pipeline.surface.skeleton import binding, head
+from pipeline.surface.skeleton import binding, head, shape
 
 
 def binding_fact(module: str, name: str) -> str:
@@ -23,6 +24,13 @@ def binding_fact(module: str, name: str) -> str:
 def bindings_fact(module: str) -> str:
     """Name the fact what a module binds, and in which order."""
     return f"{module}:*"
+
+
+def shape_fact(class_: Found) -> str:
+    """Name the fact what the shape of a class is, or of the one that it is nested in."""
+    assert class_.module is not None
+    module = class_.module.name
+    return f"{module}%{class_.path[len(module) + 1 :].partition('.')[0]}"
 
 
 def said_fact(module: str) -> str:
@@ -78,6 +86,8 @@ def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) ->
         if everything or (was is not is_ and was != is_):
             if was is None or is_ is None or binding(was) != binding(is_):
                 yield binding_fact(name, bound.removesuffix(ALTERNATIVE))
+            if was is None or is_ is None or shape(was) != shape(is_):
+                yield f"{name}%{bound.removesuffix(ALTERNATIVE)}"
             yield from (f"{name}!{place}" for place in _places(bound, "", was, is_, everything=everything))
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from pipeline.surface.ancestry import in_order
 from pipeline.surface.answers import Answers, Exports
-from pipeline.surface.facts import binding_fact, bindings_fact, private_fact
+from pipeline.surface.facts import binding_fact, bindings_fact, private_fact, shape_fact
 from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
 from pipeline.surface.roots import Roots
@@ -275,6 +275,7 @@ class Distribution:
         """Return what the bases of a class lead to; one that is no dotted name is missing."""
         if class_.definition is None or class_.module is None:
             return []
+        self.trace.ask(shape_fact(class_))
         found = []
         for base in class_.definition.bases:
             plain = base.split("[")[0]

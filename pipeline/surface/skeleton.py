@@ -1,6 +1,7 @@
 """What of a module decides where names lead: its bindings, without the states of what they are bound to.
 
-Most changes of a file are in bodies, signatures and docstrings; what other modules import from it stays the same.
+Most changes of a file are in bodies, signatures, docstrings and members of classes; what other modules import from it
+stays the same.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _encode = msgspec.msgpack.Encoder().encode
 
 
 def skeleton(record: ModuleRecord) -> str:
-    """Return a hash of all that resolving names looks at in a module, and labels that follow from it."""
+    """Return a hash of all that resolving names looks at in a module but for what is in its classes."""
     parts: list[Any] = [*head(record), _bindings(record.definitions.values())]
     return hashlib.blake2b(_encode(parts), digest_size=16).hexdigest()
 
@@ -35,7 +36,7 @@ def _bindings(definitions: Iterable[Definition]) -> list[Any]:
 
 
 def binding(definition: Definition) -> list[Any]:
-    """Return what of a definition decides where names lead."""
+    """Return what of a definition decides where its name leads."""
     kind = definition.kind
     if kind == "import":
         manner = [definition.plain_import, definition.passed_on]
@@ -44,6 +45,12 @@ def binding(definition: Definition) -> list[Any]:
         # `name = other` may be a second name of something; a docstring or annotation tells that it is not
         typed = [definition.returns, definition.docstring is not None]
         return [definition.name, kind, definition.runtime, definition.value, typed]
-    if kind == "class":
-        return [definition.name, kind, definition.runtime, definition.bases, _bindings(definition.members.values())]
     return [definition.name, kind, definition.runtime]
+
+
+def shape(definition: Definition) -> list[Any]:
+    """Return what of a class decides where the names of its members lead; nothing of anything else."""
+    if definition.kind != "class":
+        return []
+    members = definition.members.values()
+    return [definition.bases, _bindings(members), [shape(member) for member in members if member.kind == "class"]]
