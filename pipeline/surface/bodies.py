@@ -13,8 +13,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
+from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.records import Definition
-from pipeline.surface.syntax import Function, text_of
+from pipeline.surface.syntax import Function, described_by, text_of
 from pipeline.surface.telling import SETATTR, told_by
 
 _EXTENDS = re.compile(r"""setattr\(\s*([A-Za-z_]\w*)\s*,\s*(?!\s|["'][^"'{}]*["']\s*,)""")
@@ -27,13 +28,14 @@ Given = TypeVarTuple("Given")
 class Body:
     """The body of one function, found by the node of a parse without bodies; `text` is what the node was parsed from.
 
-    What follows from the text alone is asked once, and kept as long as the body is. `read` has the definitions that
+    `begins` is the line where it begins, with its decorators. What follows from the text alone is asked once, and kept as long as the body is. `read` has the definitions that
     were made of the function by what they depend on, each with what the names in its annotations meant.
     """
 
     def __init__(self, text: str, node: Function) -> None:
         self.text = text
         self.node = node
+        self.begins = first_line(node)
         self.read: dict[Hashable, list[tuple[dict[str, str], Definition]]] = {}
         self._asked: dict[Hashable, Any] = {}
 
@@ -64,10 +66,15 @@ class Body:
         """The lines of the text."""
         return self.text.split("\n")
 
-    @property
+    @cached_property
+    def described(self) -> tuple[str | None, int]:
+        """The docstring without its indentation, and the line of the text where it begins."""
+        return read_docstring(described_by(self.node.body[0]), self.lines)
+
+    @cached_property
     def height(self) -> int:
         """How many lines the function has in its file, with its decorators and comments."""
-        return self.text.count("\n") + 1 - first_line(self.node)
+        return self.text.count("\n") + 1 - self.begins
 
     @property
     def documented(self) -> bool:
@@ -189,7 +196,7 @@ class Bodies:
     def _find(self, node: Function) -> tuple[Body, int]:
         first = first_line(node)
         body = self._alone("\n".join(self.lines[first - 1 : node.end_lineno]))
-        found = (Body(self.text, node), 0) if body is None else (body, first - first_line(body.node))
+        found = (Body(self.text, node), 0) if body is None else (body, first - body.begins)
         self._found[id(node)] = found
         return found
 

@@ -21,6 +21,9 @@ def read_docstring(docstring: ast.Constant | None, lines: Sequence[str]) -> tupl
         return None, 1
     line = docstring.lineno
     # that is the line of the opening quotes; the text may begin further down
+    if (docstring.end_lineno or line) - line == text.count("\n"):
+        # neither escapes nor continued lines: the text has the lines that the source has
+        return clean_docstring(text), line + text.count("\n", 0, len(text) - len(text.lstrip()))
     while line < len(lines) and not _QUOTES.sub("", lines[line - 1]).strip():
         line += 1
     return clean_docstring(text), line

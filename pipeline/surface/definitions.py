@@ -14,7 +14,7 @@ from pipeline.surface.conditional import CONDITIONAL
 from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
-from pipeline.surface.functions import Visited, docstring_of, read_function, told_of, warnings_of, with_hidden
+from pipeline.surface.functions import Visited, read_function, told_of, warnings_of, with_hidden
 from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.scopes import Bound, Scope
 from pipeline.surface.syntax import FUNCTIONS, written
@@ -82,7 +82,7 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
     labels = sorted({*bound.labels, CONDITIONAL} if conditional else bound.labels)
     if isinstance(node, FUNCTIONS):
         body, before = file.bodies.place(node)
-        file.note(inside + bound.name, body.once(docstring_of), before)
+        file.note(inside + bound.name, body.described, before)
         return read_function(bound, node, labels, body, file)
     lines, before = file.bodies.around(bound.described_in)
     described = read_docstring(bound.docstring, lines)

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.surface.bodies import Bodies, Body
-from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.deprecations import mark_of
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules, apply_helpers
@@ -17,7 +16,7 @@ from pipeline.surface.records import Definition, Parameter
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.surface.sketches import line_hashes, sketch
-from pipeline.surface.syntax import Function, described_by, written
+from pipeline.surface.syntax import Function, written
 from pipeline.surface.written_signatures import shown_overload, written_parameters
 
 
@@ -83,7 +82,7 @@ def _besides(bound: Bound, node: Function, body: Body) -> Hashable:
 
 
 def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, body: Body, file: Visited) -> Definition:
-    docstring, _ = body.once(docstring_of)
+    docstring, _ = body.described
     warns = body.once(warnings_of, file.rules.deprecations.call_words)
     found = Definition(
         bound.name,
@@ -109,11 +108,6 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     found.overloads = [shown_overload(overload) for overload in bound.overloads]
     found.sketch = _sketch(body)
     return found
-
-
-def docstring_of(body: Body) -> tuple[str | None, int]:
-    """Return the docstring of a function without its indentation, and the line of its text where it begins."""
-    return read_docstring(described_by(body.node.body[0]), body.lines)
 
 
 def warnings_of(body: Body, words: tuple[str, ...]) -> Sequence[ast.stmt]:

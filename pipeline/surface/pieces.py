@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from prune_source import prune_source
 
-from pipeline.surface.bodies import Bodies, Body, first_line
+from pipeline.surface.bodies import Bodies, Body
 from pipeline.surface.syntax import Function
 from pipeline.surface.telling import PYTHON_2, told_by
 
@@ -29,13 +29,13 @@ Known = Callable[[str], Body | None]
 Placed = dict[int, tuple[Body, int]]
 """The functions that were cut out of a file by the ids of their nodes, each with the lines before its text."""
 
-Cuts = dict[int, Body]
-"""The functions that were cut out of a file by the lines where they begin."""
+Cuts = dict[int, list[tuple[int, Body]]]
+"""The functions that were cut out of a file with the lines where they begin, by the first line of those in a row."""
 
 
 def without_bodies(text: str) -> str:
     """Return a source with the bodies of its functions replaced by `pass`, but those of `__init__`; lines stay."""
-    return prune_source(text) or text
+    return (prune_source(text) or text) if "def " in text else text
 
 
 def remembered(size: int) -> Known:
@@ -71,11 +71,12 @@ def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[a
     Errors: those of `ast.parse`, or a SyntaxError without a line if the body of a function does not parse.
     """
     rest, cuts = cut_out(text, known)
-    told = told_by(rest).union(*[body.told for body in cuts.values()])
+    cut = [body for row in cuts.values() for _, body in row]
+    told = told_by(rest).union(*[body.told for body in cut])
     tries: list[tuple[str, Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
     if unsure or PYTHON_2 in told:
         tries = [(rest, cuts, str)]
-        if not all(body.parses for body in cuts.values()):
+        if not all(body.parses for body in cut):
             if _stand(rest, cuts):
                 raise SyntaxError("the body of a function does not parse")
             tries = []
@@ -84,28 +85,35 @@ def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[a
             tree = ast.parse(pruned(source))
         except SyntaxError:
             continue
-        placed: Placed = {}
-        _place(tree.body, taken, placed)
-        if len(placed) == len(taken):
+        if (placed := _placed(tree, taken)) is not None:
             return tree, Bodies(text, source, placed, known, told)
     return ast.parse(text), Bodies(text, text, {}, known, told)
 
 
 def cut_out(text: str, known: Known) -> tuple[str, Cuts]:
-    """Return a source with `pass` in the place of functions, lines as they were, and the functions by their lines."""
+    """Return a source with `pass` in the place of functions, lines as they were, and the functions by their lines.
+
+    Those with nothing between them stand in a row: the parser begins a statement where one before has ended.
+    """
     rest: list[str] = []
     cuts: Cuts = {}
+    row: list[tuple[int, Body]] = []
+    within = None
     copied, line = 0, 1
     for start, end, indentation in _functions(text):
         function = text[start:end].rstrip(" \t\n")
         body = known(function)
         if body is None:
             continue
-        line += text.count("\n", copied, start)
-        cuts[line] = body
-        gap = function.count("\n")
-        rest += [text[copied:start], indentation, "pass", "\n" * gap]
-        copied, line = start + len(function), line + gap
+        between, gap = text[copied:start], body.height - 1
+        line += between.count("\n")
+        rest.append(between)
+        if indentation != within or not between.isspace():
+            row = cuts[line] = []
+            rest += [indentation, "pass"]
+        row.append((line, body))
+        rest.append("\n" * gap)
+        copied, line, within = start + len(function), line + gap, indentation
     return "".join([*rest, text[copied:]]), cuts
 
 
@@ -115,9 +123,7 @@ def _stand(rest: str, cuts: Cuts) -> bool:
         tree = ast.parse(without_bodies(rest))
     except (SyntaxError, ValueError, RecursionError):
         return False
-    placed: Placed = {}
-    _place(tree.body, cuts, placed)
-    return len(placed) == len(cuts)
+    return _placed(tree, cuts) is not None
 
 
 def _functions(text: str) -> Iterator[tuple[int, int, str]]:
@@ -161,15 +167,27 @@ def _after(indentation: str) -> re.Pattern[str]:
     return re.compile(rf"\n(?={indentation}[^\s#)\]}}])")
 
 
+def _placed(tree: ast.Module, cuts: Cuts) -> Placed | None:
+    """Put functions where `pass` stands for them, in a module and in its classes; None where one has no such place."""
+    placed: Placed = {}
+    _place(tree.body, cuts, placed)
+    return placed if len(placed) == sum(map(len, cuts.values())) else None
+
+
 def _place(body: list[ast.stmt], cuts: Cuts, placed: Placed) -> None:
-    """Put functions where `pass` stands for them, in a module and in its classes."""
-    for position, statement in enumerate(body):
-        if isinstance(statement, ast.ClassDef):
+    whole: list[ast.stmt] = []
+    for statement in body:
+        if type(statement) is ast.Pass and statement.lineno in cuts:
+            for line, cut in cuts[statement.lineno]:
+                before = line - cut.begins
+                copy = _copy(cut.node, before)
+                placed[id(copy)] = cut, before
+                whole.append(copy)
+            continue
+        if type(statement) is ast.ClassDef:
             _place(statement.body, cuts, placed)
-        elif isinstance(statement, ast.Pass) and (cut := cuts.get(statement.lineno)) is not None:
-            before = statement.lineno - first_line(cut.node)
-            body[position] = copy = _copy(cut.node, before)
-            placed[id(copy)] = cut, before
+        whole.append(statement)
+    body[:] = whole
 
 
 def _copy(node: Function, before: int) -> Function:

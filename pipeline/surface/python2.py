@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import chain
 
 import tree_sitter
 
@@ -60,7 +61,7 @@ def modernise(text: str, known: Known = parse_alone) -> str:
     nodes = [(kind, node) for kind, found in captured(source, _QUERY).items() for node in found]
     lines = edited(source, (edit for kind, node in nodes for edit in _REWRITES[kind](node, source))).split("\n")
     written = text.split("\n")
-    for first, body in kept.items():
+    for first, body in chain.from_iterable(kept.values()):
         place = slice(first - 1, first - 1 + body.height)
         lines[place] = written[place]
     return "\n".join(lines)
