@@ -28,13 +28,15 @@ Given = TypeVarTuple("Given")
 class Body:
     """The body of one function, found by the node of a parse without bodies; `text` is what the node was parsed from.
 
-    `begins` is the line where it begins, with its decorators. What follows from the text alone is asked once, and kept as long as the body is. `read` has the definitions that
+    `begins` is the line where it begins, with its decorators, `last_line` that where it ends; both are counted from 1,
+    and other bodies may have the same node, which has the lines of one of them. What follows from the text alone is asked once, and kept as long as the body is. `read` has the definitions that
     were made of the function by what they depend on, each with what the names in its annotations meant.
     """
 
-    def __init__(self, text: str, node: Function) -> None:
+    def __init__(self, text: str, node: Function, last_line: int) -> None:
         self.text = text
         self.node = node
+        self.last_line = last_line
         self.begins = first_line(node)
         self.read: dict[Hashable, list[tuple[dict[str, str], Definition]]] = {}
         self._asked: dict[Hashable, Any] = {}
@@ -90,11 +92,6 @@ class Body:
         """
         first = self.node.body[0]
         return (first.end_lineno or first.lineno) if self.documented else _header_end(self.node, self.lines)
-
-    @property
-    def last_line(self) -> int:
-        """The number (from 1) of the last line."""
-        return self.node.end_lineno or self.node.lineno
 
     @cached_property
     def span(self) -> tuple[int, int]:
@@ -196,7 +193,7 @@ class Bodies:
     def _find(self, node: Function) -> tuple[Body, int]:
         first = first_line(node)
         body = self._alone("\n".join(self.lines[first - 1 : node.end_lineno]))
-        found = (Body(self.text, node), 0) if body is None else (body, first - body.begins)
+        found = (Body(self.text, node, node.end_lineno or node.lineno), 0) if body is None else (body, first - body.begins)
         self._found[id(node)] = found
         return found
 

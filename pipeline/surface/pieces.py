@@ -26,6 +26,9 @@ _CLASS_AROUND = "class _:\n"
 Known = Callable[[str], Body | None]
 """Gives the body of a function by its text alone, which may be known already; None of what is no function."""
 
+Heads = Callable[[str, str], Function | None]
+"""Gives a function without its body, by its text to where the body begins and what stands for that."""
+
 Placed = dict[int, tuple[Body, int]]
 """The functions that were cut out of a file by the ids of their nodes, each with the lines before its text."""
 
@@ -40,26 +43,43 @@ def without_bodies(text: str) -> str:
 
 def remembered(size: int) -> Known:
     """Return what parses functions that stand alone, and remembers as many as that."""
-    return functools.lru_cache(maxsize=size)(parse_alone)
+    heads = functools.lru_cache(maxsize=size)(_parse_head)
+    return functools.lru_cache(maxsize=size)(functools.partial(parse_alone, heads=heads))
 
 
-def parse_alone(text: str) -> Body | None:
+def parse_alone(text: str, heads: Heads | None = None) -> Body | None:
     """Parse the text of one function, from its indentation on; None if it is not one function and nothing else.
 
-    What comes after it shows that none of its strings and brackets is still open.
+    What comes after it shows that none of its strings and brackets is still open. `heads` may remember what comes
+    before the body.
     """
     found = _BLANKS.match(text)
     indentation = found[0] if found else ""
     source = f"{_CLASS_AROUND if indentation else ''}{text}\n"
+    below = f"{indentation}pass\n"
+    pruned = without_bodies(source + below)
+    above = pruned.removesuffix(f"pass\n{below}")
+    if above is pruned:
+        node = _parse_head(pruned, "")
+        return None if node is None else Body(source, node, node.end_lineno or node.lineno)
+    head = above.rstrip()
+    # where the line begins in which `pass` stands for the body: how many lines the body has does not matter
+    line = above.rfind("\n", len(head))
+    node = (heads or _parse_head)(head + above[line if line >= 0 else len(head) :], f"pass\n{below}")
+    return None if node is None else Body(source, node, above.count("\n") + 1)
+
+
+def _parse_head(head: str, below: str) -> Function | None:
+    """Parse a function without its body, and what is below; None if it is not one function and `pass`."""
     try:
-        body = ast.parse(without_bodies(f"{source}{indentation}pass\n")).body
+        body = ast.parse(head + below).body
     except (SyntaxError, ValueError, RecursionError):
         return None
-    if indentation:
-        body = body[0].body if len(body) == 1 and isinstance(body[0], ast.ClassDef) else []
+    if len(body) == 1 and isinstance(body[0], ast.ClassDef):
+        body = body[0].body
     match body:
         case [ast.FunctionDef() | ast.AsyncFunctionDef() as node, ast.Pass()]:
-            return Body(source, node)
+            return node
     return None
 
 
@@ -180,7 +200,7 @@ def _place(body: list[ast.stmt], cuts: Cuts, placed: Placed) -> None:
         if type(statement) is ast.Pass and statement.lineno in cuts:
             for line, cut in cuts[statement.lineno]:
                 before = line - cut.begins
-                copy = _copy(cut.node, before)
+                copy = _copy(cut, before)
                 placed[id(copy)] = cut, before
                 whole.append(copy)
             continue
@@ -190,8 +210,9 @@ def _place(body: list[ast.stmt], cuts: Cuts, placed: Placed) -> None:
     body[:] = whole
 
 
-def _copy(node: Function, before: int) -> Function:
+def _copy(cut: Body, before: int) -> Function:
     """Return a function of its own with the same parts, so many lines below."""
+    node = cut.node
     decorators = [*node.decorator_list]
     return type(node)(
         node.name,
@@ -201,5 +222,5 @@ def _copy(node: Function, before: int) -> Function:
         node.returns,
         None,
         lineno=node.lineno + before,
-        end_lineno=(node.end_lineno or node.lineno) + before,
+        end_lineno=cut.last_line + before,
     )
