@@ -47,7 +47,7 @@ def facts_of_walk(module: str, file: Path, text: str) -> dict[str, Facts]:
     """Return what `bind_names` finds in a source, by path from the module, in its order."""
     tree = ast.parse(text)
     settle_branches(tree, SURFACE_RULES)
-    return dict(_walk_members("", bind_names(tree, module, file.stem == "__init__")[0]))
+    return dict(_walk_members("", bind_names(tree, module, file.stem == "__init__", whole=True)[0]))
 
 
 def _griffe_members(path: str, owner: griffe.Module | griffe.Class) -> Iterator[tuple[str, Facts]]:
