@@ -48,9 +48,7 @@ class _Module:
     guarded: bool = False
 
 
-def bind_names(
-    tree: ast.Module, module: str, is_package: bool, *, whole: bool = False
-) -> tuple[Scope, dict[str, str]]:
+def bind_names(tree: ast.Module, module: str, is_package: bool, *, whole: bool = False) -> tuple[Scope, dict[str, str]]:
     """Return what a module binds, and the absolute paths of what it imports by the names that it gives them.
 
     A star import is bound by its path with slashes. Private methods are put aside unless the `whole` is wanted. The

@@ -193,7 +193,9 @@ class Bodies:
     def _find(self, node: Function) -> tuple[Body, int]:
         first = first_line(node)
         body = self._alone("\n".join(self.lines[first - 1 : node.end_lineno]))
-        found = (Body(self.text, node, node.end_lineno or node.lineno), 0) if body is None else (body, first - body.begins)
+        found = (
+            (Body(self.text, node, node.end_lineno or node.lineno), 0) if body is None else (body, first - body.begins)
+        )
         self._found[id(node)] = found
         return found
 

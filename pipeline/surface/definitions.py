@@ -162,9 +162,9 @@ def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
     """Label the properties of a class of which every accessor only raises AttributeError, or what is named like it."""
     accessors: dict[str, list[ast.FunctionDef]] = {}
     for method in node.body:
-        made = found.members.get(method.name) if isinstance(method, ast.FunctionDef) else None
-        if made is not None and made.kind == "property":
-            accessors.setdefault(made.name, []).append(method)
+        if isinstance(method, ast.FunctionDef) and method.name in found.members:
+            if found.members[method.name].kind == "property":
+                accessors.setdefault(method.name, []).append(method)
     for name, methods in accessors.items():
         if all(_is_gone(file.bodies.statements(method)) for method in methods):
             labels = sorted({*found.members[name].labels, GONE})

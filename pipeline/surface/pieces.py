@@ -59,13 +59,13 @@ def parse_alone(text: str, heads: Heads | None = None) -> Body | None:
     below = f"{indentation}pass\n"
     pruned = without_bodies(source + below)
     above = pruned.removesuffix(f"pass\n{below}")
-    if above is pruned:
+    blanks = above[above.rfind("\n") + 1 :]
+    if above == pruned or blanks.strip():
+        # no body that stands by itself, or a comment that ends in that word
         node = _parse_head(pruned, "")
         return None if node is None else Body(source, node, node.end_lineno or node.lineno)
-    head = above.rstrip()
-    # where the line begins in which `pass` stands for the body: how many lines the body has does not matter
-    line = above.rfind("\n", len(head))
-    node = (heads or _parse_head)(head + above[line if line >= 0 else len(head) :], f"pass\n{below}")
+    # how many lines the body has does not matter
+    node = (heads or _parse_head)(f"{above.rstrip()}\n{blanks}", f"pass\n{below}")
     return None if node is None else Body(source, node, above.count("\n") + 1)
 
 

@@ -124,6 +124,8 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         lines=file.lines,
         unread=sorted(file.unread),
     )
-    record.asks = sorted({found[1] for one in record.definitions.values() if (found := _PRIVATE.search(one.value or ""))})
+    record.asks = sorted(
+        {found[1] for one in record.definitions.values() if (found := _PRIVATE.search(one.value or ""))}
+    )
     take_apart(scope)
     return record

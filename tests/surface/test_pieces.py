@@ -126,3 +126,15 @@ def test_the_remembered_function_of_another_place_keeps_its_own_lines_and_types(
     assert isinstance(second, ModuleRecord)
     assert [r.definitions["f"].called[0]["annotation"] for r in (first, second)] == ["Literal['b']", "Literal[b]"]
     assert [r.lines["f"] for r in (first, second)] == [3, 6]
+
+
+@pytest.mark.parametrize("below", ["", "\n\n    # pass", "\n    # def g(self):\n    #     pass", "  # pass", "; pass"])
+@pytest.mark.parametrize("body", ["pass", "return 1", "x = 1\n        y = 2", "'''Doc.'''", "'''Doc.'''\n        pass"])
+def test_a_function_ends_where_its_last_statement_does(body, below):
+    """The sketch of a method of pandas' interchange protocol was of the comment below it, which ends in `pass`."""
+    text = f"    def f(self):\n        {body}{below}"
+    known = remembered(5)
+    for source in (text, text.replace("self", "cls"), text.replace("Doc", "Other"), text.replace("1", "3"), text):
+        found = known(source)
+        (class_,) = ast.parse(found.text).body
+        assert found.last_line == class_.body[0].end_lineno

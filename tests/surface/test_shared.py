@@ -69,7 +69,11 @@ def test_a_method_that_nobody_else_calls_is_read_where_all_of_a_file_is_wanted(k
 
 @pytest.mark.parametrize(
     "given",
-    ["from ._hidden import C\nf = C._m\n", "from . import _hidden\nf = _hidden.C._m\n", "from ._hidden import _f as f\n"],
+    [
+        "from ._hidden import C\nf = C._m\n",
+        "from . import _hidden\nf = _hidden.C._m\n",
+        "from ._hidden import _f as f\n",
+    ],
 )
 def test_what_is_given_the_value_of_a_private_method_is_called_like_it(given):
     hidden = "class C:\n    def _m(self, a, *, b=1):\n        'Doc.'\n_f = C._m\n"
