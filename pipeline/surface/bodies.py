@@ -28,9 +28,10 @@ Given = TypeVarTuple("Given")
 class Body:
     """The body of one function, found by the node of a parse without bodies; `text` is what the node was parsed from.
 
-    `begins` is the line where it begins, with its decorators, `last_line` that where it ends; both are counted from 1,
-    and other bodies may have the same node, which has the lines of one of them. What follows from the text alone is asked once, and kept as long as the body is. `read` has the definitions that
-    were made of the function by what they depend on, each with what the names in its annotations meant.
+    `begins` is the line of it where the function begins, with its decorators, and `last_line` that where it ends; the
+    node may be that of another function which differs in the body only. What follows from the text alone is asked once,
+    and kept as long as the body is. `read` has the definitions that were made of the function by what they depend on,
+    each with what the names in its annotations meant.
     """
 
     def __init__(self, text: str, node: Function, last_line: int) -> None:

@@ -160,11 +160,12 @@ def _fill_class(
 
 def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
     """Label the properties of a class of which every accessor only raises AttributeError, or what is named like it."""
+    properties = {name for name, member in found.members.items() if member.kind == "property"}
     accessors: dict[str, list[ast.FunctionDef]] = {}
     for method in node.body:
-        if isinstance(method, ast.FunctionDef) and method.name in found.members:
-            if found.members[method.name].kind == "property":
-                accessors.setdefault(method.name, []).append(method)
+        # methods that are not read have no member
+        if isinstance(method, ast.FunctionDef) and method.name in properties:
+            accessors.setdefault(method.name, []).append(method)
     for name, methods in accessors.items():
         if all(_is_gone(file.bodies.statements(method)) for method in methods):
             labels = sorted({*found.members[name].labels, GONE})

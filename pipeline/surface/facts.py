@@ -1,8 +1,8 @@
 """What the rows of a release are made from, by name, and which of these facts two releases have otherwise.
 
 Of a module there are its head (all that resolving names looks at but for the bindings), each binding, all of them
-together, the shape of each class (its bases, and what its members are), what it says of itself, and what each definition
-says; further, what is public where.
+together, the shape of each class (its bases, and what its members are), what it says of itself, and what each
+definition says; further, what is public where.
 """
 
 from __future__ import annotations

@@ -136,5 +136,6 @@ def test_a_function_ends_where_its_last_statement_does(body, below):
     known = remembered(5)
     for source in (text, text.replace("self", "cls"), text.replace("Doc", "Other"), text.replace("1", "3"), text):
         found = known(source)
-        (class_,) = ast.parse(found.text).body
-        assert found.last_line == class_.body[0].end_lineno
+        assert found is not None
+        (function,) = functions(ast.parse(found.text).body)
+        assert found.last_line == function.end_lineno
