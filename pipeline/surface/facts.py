@@ -26,11 +26,9 @@ def bindings_fact(module: str) -> str:
     return f"{module}:*"
 
 
-def shape_fact(class_: Found) -> str:
-    """Name the fact what the shape of a class is, or of the one that it is nested in."""
-    assert class_.module is not None
-    module = class_.module.name
-    return f"{module}%{class_.path[len(module) + 1 :].partition('.')[0]}"
+def shape_fact(module: str, place: str) -> str:
+    """Name the fact what the shape of the class at a dotted name in a module is, or of the one that it is nested in."""
+    return f"{module}%{place.partition('.')[0]}"
 
 
 def said_fact(module: str) -> str:
@@ -87,7 +85,7 @@ def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) ->
             if was is None or is_ is None or binding(was) != binding(is_):
                 yield binding_fact(name, bound.removesuffix(ALTERNATIVE))
             if was is None or is_ is None or shape(was) != shape(is_):
-                yield f"{name}%{bound.removesuffix(ALTERNATIVE)}"
+                yield shape_fact(name, bound.removesuffix(ALTERNATIVE))
             yield from (f"{name}!{place}" for place in _places(bound, "", was, is_, everything=everything))
 
 

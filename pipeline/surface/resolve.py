@@ -275,7 +275,7 @@ class Distribution:
         """Return what the bases of a class lead to; one that is no dotted name is missing."""
         if class_.definition is None or class_.module is None:
             return []
-        self.trace.ask(shape_fact(class_))
+        self.trace.ask(shape_fact(class_.module.name, class_.path[len(class_.module.name) + 1 :]))
         found = []
         for base in class_.definition.bases:
             plain = base.split("[")[0]
