@@ -29,6 +29,7 @@ from pipeline.settings import PROJECT, index_url
 POOLS = {"index": (2, "how many tasks may crawl the package index at once")}
 READY_S = 180.0
 POLL_S = 1.0
+ANSWER_S = 60.0
 COMPONENTS: Mapping[str, tuple[str, ...]] = {
     # Its log server would listen on every interface; the page reads logs from the disk here. No DAG defers (who waits
     # for a person is no process either), so there is no triggerer.
@@ -234,21 +235,28 @@ class Client:
         self.session = requests.Session()
         user = "admin"
         password = json.loads(server.passwords.read_text())[user]
-        answer = self.session.post(
-            f"{server.url}/auth/token", json={"username": user, "password": password}, timeout=60
-        )
-        answer.raise_for_status()
-        self.session.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+        token = self._told("POST", "auth/token", {"username": user, "password": password})
+        self.session.headers["Authorization"] = f"Bearer {token['access_token']}"
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """Call the API below /api/v2 and return its JSON.
 
-        Errors: AirflowError with the status and what Airflow says.
+        Errors: AirflowError with the status and what Airflow says, or with the log of a server that says nothing.
         """
-        answer = self.session.request(method, f"{self.server.url}/api/v2/{path}", json=body, timeout=60)
+        return self._told(method, f"api/v2/{path}", body)
+
+    def _told(self, method: str, path: str, body: object) -> Any:
+        answer = self._answer(method, path, body)
         if not answer.ok:
             raise AirflowError(f"{method} {path}: status {answer.status_code}: {answer.text[:300]}")
         return answer.json()
+
+    def _answer(self, method: str, path: str, body: object = None) -> requests.Response:
+        try:
+            return self.session.request(method, f"{self.server.url}/{path}", json=body, timeout=ANSWER_S)
+        except requests.RequestException as error:
+            log = self.server.log("api-server")
+            raise AirflowError(f"{method} {path}: Airflow gave no answer ({error}); its log is {log}") from error
 
     def ensure_pool(self, name: str, slots: int, description: str) -> None:
         """Make a pool where it is not there yet; a number of slots that somebody changed stays."""
@@ -260,7 +268,7 @@ class Client:
         """Start a run of a DAG as soon as the DAG is known, and return its id."""
         deadline = time.monotonic() + READY_S
         while time.monotonic() < deadline:
-            found = self.session.get(f"{self.server.url}/api/v2/dags/{dag}", timeout=60)
+            found = self._answer("GET", f"api/v2/dags/{dag}")
             if found.ok and not found.json().get("is_paused"):
                 run = self.call("POST", f"dags/{dag}/dagRuns", {"logical_date": None, "conf": dict(conf)})
                 return str(run["dag_run_id"])
