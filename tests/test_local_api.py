@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.airflow import AirflowError, Client, Server, down, free_port, up
+from pipeline.airflow import Server, down, free_port, up
+from pipeline.airflow_client import AirflowError, Client
 from pipeline.local_api import OneWriter
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.airflow import AirflowError, Client, Server, down, free_port, home, running, serving, up
+from pipeline.airflow import Server, down, free_port, home, running, serving, up
+from pipeline.airflow_client import AirflowError, Client
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import Families, Json, Libraries, ProfileName, Since, Sources, Until, read_refresh
 from pipeline.cli.summary import as_json, print_summary

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pipeline.airflow import Client, Server, down, free_port, up
+from pipeline.airflow import Server, down, free_port, up
+from pipeline.airflow_client import Client
 from pipeline.form import filled_in
 from pipeline.refresh import checked
 from tests.annotation.web.browser import chromium, picture

@@ -17,7 +17,8 @@ from urllib.parse import quote
 import pytest
 import requests
 
-from pipeline.airflow import Client, running
+from pipeline.airflow import running
+from pipeline.airflow_client import Client
 from pipeline.cli.airflow import waits_for_person
 from pipeline.finishing import FINISHED
 from pipeline.lake import Lake, write_json

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.airflow import Client, Server, down, free_port, up
+from pipeline.airflow import Server, down, free_port, up
+from pipeline.airflow_client import Client
 from pipeline.finishing import NotWhole
 from pipeline.lake import read_parquet
 from pipeline.publish import latest, verify
