@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.airflow import free_port
+from pipeline.local_airflow.server import free_port
 
 
 def as_server(*command: object) -> None:

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.airflow import Server, down, free_port, home, running, serving, up
-from pipeline.airflow_client import AirflowError, Client
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import Families, Json, Libraries, ProfileName, Since, Sources, Until, read_refresh
 from pipeline.cli.summary import as_json, print_summary
+from pipeline.local_airflow.client import AirflowError, Client
+from pipeline.local_airflow.server import Server, down, free_port, home, running, serving, up
 from pipeline.publishing import publication_of, published_of
 from pipeline.refresh import Refresh, plan
 from pipeline.settings import PROJECT

@@ -11,7 +11,7 @@ from typing import Any
 
 from aiosmtpd.controller import Controller
 
-from pipeline.airflow import free_port
+from pipeline.local_airflow.server import free_port
 
 
 @dataclass

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pipeline.airflow import Server, down, free_port, up
-from pipeline.airflow_client import Client
 from pipeline.form import filled_in
+from pipeline.local_airflow.client import Client
+from pipeline.local_airflow.server import Server, down, free_port, up
 from pipeline.refresh import checked
 from tests.annotation.web.browser import chromium, picture
 

@@ -17,11 +17,11 @@ from urllib.parse import quote
 import pytest
 import requests
 
-from pipeline.airflow import running
-from pipeline.airflow_client import Client
 from pipeline.cli.airflow import waits_for_person
 from pipeline.finishing import FINISHED
 from pipeline.lake import Lake, write_json
+from pipeline.local_airflow.client import Client
+from pipeline.local_airflow.server import running
 from pipeline.publication import Publication
 from pipeline.publish import latest
 from pipeline.publishing import publication_of

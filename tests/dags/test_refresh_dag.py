@@ -14,8 +14,8 @@ import psutil
 import pytest
 import requests
 
-from pipeline.airflow import running
-from pipeline.airflow_client import Client
+from pipeline.local_airflow.client import Client
+from pipeline.local_airflow.server import running
 from pipeline.settings import PROJECT
 from tests.demo_library import publish_demo
 from tests.index_server import Index

@@ -21,7 +21,7 @@ import pytest
 import requests
 import yaml
 
-from pipeline.airflow import free_port
+from pipeline.local_airflow.server import free_port
 from pipeline.settings import PROJECT
 from tests import servers
 from tests.object_store import s3_server

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.airflow import Server, down, free_port, up
-from pipeline.airflow_client import Client
 from pipeline.finishing import NotWhole
 from pipeline.lake import read_parquet
+from pipeline.local_airflow.client import Client
+from pipeline.local_airflow.server import Server, down, free_port, up
 from pipeline.publish import latest, verify
 from pipeline.refresh import Refresh, counts_of
 from tests.index_server import Index, serve

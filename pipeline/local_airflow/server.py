@@ -22,8 +22,8 @@ from typing import Any
 import psutil
 import requests
 
-from pipeline.airflow_client import POLL_S, READY_S, AirflowError, Client
 from pipeline.lake import write_json
+from pipeline.local_airflow.client import POLL_S, READY_S, AirflowError, Client
 from pipeline.settings import PROJECT, index_url
 
 POOLS = {"index": (2, "how many tasks may crawl the package index at once")}

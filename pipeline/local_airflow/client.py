@@ -11,7 +11,7 @@ from urllib.parse import quote
 import requests
 
 if TYPE_CHECKING:
-    from pipeline.airflow import Server
+    from pipeline.local_airflow.server import Server
 
 READY_S = 180.0
 POLL_S = 1.0

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine, text
 
-from pipeline.local_database import connect_args
+from pipeline.local_airflow.database import connect_args
 
 WRITES = 30
 

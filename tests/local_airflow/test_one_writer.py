@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pipeline.airflow import Server, down, free_port, up
-from pipeline.airflow_client import AirflowError, Client
-from pipeline.local_api import OneWriter
+from pipeline.local_airflow.client import AirflowError, Client
+from pipeline.local_airflow.one_writer import OneWriter
+from pipeline.local_airflow.server import Server, down, free_port, up
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -8,11 +8,7 @@ up, a minute later, and with them every task that calls home.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
-
-from airflow.plugins_manager import AirflowPlugin
-
-from pipeline.local_database import CONNECT_ARGS
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -40,12 +36,3 @@ class OneWriter:
         else:
             async with self._writing:
                 await self._app(scope, receive, send)
-
-
-class LocalApiPlugin(AirflowPlugin):
-    """What Airflow takes from here: nothing where its database is another one."""
-
-    name = "driftline_local_api"
-    fastapi_root_middlewares: list[Any] = (
-        [{"middleware": OneWriter, "args": [], "kwargs": {}, "name": "One writer"}] if CONNECT_ARGS else []
-    )
