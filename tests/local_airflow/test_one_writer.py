@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -135,3 +138,16 @@ def test_people_and_tasks_write_at_once(server: Server) -> None:
         assert min(threads.map(write, range(4))) > 0
     *_, (state, tasks) = Client(server).follow("many", run)
     assert (state, Counter(task["state"] for task in tasks)) == ("success", Counter(success=12))
+
+
+@pytest.mark.parametrize(("address", "expected"), [({}, 1), ({"AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_SECRET": "a"}, 0)])
+def test_another_database_has_many_writers(address: dict[str, str], expected: int, tmp_path: Path) -> None:
+    program = (
+        "from pipeline.local_airflow.plugin import LocalAirflowPlugin as p; print(len(p.fastapi_root_middlewares))"
+    )
+    usual = {name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW__DATABASE__")}
+    environment = usual | {"AIRFLOW_HOME": str(tmp_path)} | address
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.stdout.split()[-1:] == [str(expected)], done.stderr
