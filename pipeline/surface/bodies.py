@@ -65,14 +65,9 @@ class Body:
         return told_by(self.text)
 
     @cached_property
-    def lines(self) -> list[str]:
-        """The lines of the text."""
-        return self.text.split("\n")
-
-    @cached_property
     def described(self) -> tuple[str | None, int]:
         """The docstring without its indentation, and the line of the text where it begins."""
-        return read_docstring(described_by(self.node.body[0]), self.lines)
+        return read_docstring(described_by(self.node.body[0]), self.text)
 
     @cached_property
     def height(self) -> int:
@@ -92,21 +87,22 @@ class Body:
         In a function of one line this is the line after it.
         """
         first = self.node.body[0]
-        return (first.end_lineno or first.lineno) if self.documented else _header_end(self.node, self.lines)
+        return (first.end_lineno or first.lineno) if self.documented else _header_end(self.node, self.text)
 
     @cached_property
     def span(self) -> tuple[int, int]:
         """Where the body begins and ends in the text, without its docstring."""
         line, last = self.first_line, self.last_line
-        # each line before has a newline too
-        end = sum(map(len, self.lines[:last])) + last - 1
+        below = self.text.count("\n") - last + 1
+        end = len(self.text.rsplit("\n", below)[0]) if below else len(self.text)
         if line < last:
-            return end - sum(map(len, self.lines[line:last])) - (last - line - 1), end
+            return _beginning(self.text, line), end
         first = self.node.body[-1]
         if text_of(getattr(first, "value", None)) is not None:
             return end, end
         # columns are counted in bytes
-        return end - len(self.lines[self.last_line - 1].encode()[first.col_offset :].decode()), end
+        row = self.text[_beginning(self.text, last - 1) : end]
+        return end - len(row.encode()[first.col_offset :].decode()), end
 
     def mentions(self, words: Sequence[str]) -> bool:
         """Return whether one of the words stands in the body."""
@@ -178,10 +174,14 @@ class Bodies:
         self.text = text
         self.rest = rest
         self.told = told
-        self.lines = rest.split("\n")
         self._placed = placed
         self._alone = alone
         self._found: dict[int, tuple[Body, int]] = {}
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text without the functions."""
+        return self.rest.split("\n")
 
     def of(self, node: Function) -> Body:
         """Return the body of a function."""
@@ -200,10 +200,10 @@ class Bodies:
         self._found[id(node)] = found
         return found
 
-    def around(self, node: Function | None) -> tuple[Sequence[str], int]:
-        """Return the lines in which the statements inside a function count, and how many the file has before them."""
+    def around(self, node: Function | None) -> tuple[str, int]:
+        """Return the text in which the statements inside a function count, and how many lines the file has before."""
         body, before = self._placed.get(id(node), (None, 0))
-        return (self.lines, 0) if body is None else (body.lines, before)
+        return (self.rest, 0) if body is None else (body.text, before)
 
     def count(self, node: Function, words: Sequence[str]) -> int:
         """Return how often the words stand in the body of a function."""
@@ -246,12 +246,18 @@ def _parsed(source: str) -> list[ast.stmt]:
     return made.body if isinstance(made, ast.AsyncFunctionDef) else []
 
 
-def _header_end(node: Function, lines: Sequence[str]) -> int:
-    """Return the number (from 1) of the line where `def …:` ends."""
+def _beginning(text: str, before: int) -> int:
+    """Return where the line begins that has so many before it."""
+    return len(text) - len(text.split("\n", before)[-1])
+
+
+def _header_end(node: Function, text: str) -> int:
+    """Return the number (from 1) of the line of a text where `def …:` ends."""
     number = node.lineno
-    text = lines[number - 1].rstrip()
-    if text.endswith(":") and "#" not in text:
+    line = text.split("\n", number)[number - 1].rstrip()
+    if line.endswith(":") and "#" not in line:
         return number
+    lines = text.split("\n")
     taken = node.args
     arguments = [*taken.posonlyargs, *taken.args, *taken.kwonlyargs, taken.vararg, taken.kwarg]
     ends = [*arguments, *taken.defaults, *taken.kw_defaults, node.returns]

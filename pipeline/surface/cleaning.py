@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Sequence
 
 from pipeline.surface.syntax import text_of
 
@@ -14,8 +13,8 @@ _QUOTES = re.compile(r"""^\s*[rRbBuUfF]{0,2}("{3}|'{3}|"|')|\\$""")
 _INDENTATION = re.compile(r"\n([^\S\n]*)\S")
 
 
-def read_docstring(docstring: ast.Constant | None, lines: Sequence[str]) -> tuple[str | None, int]:
-    """Return the docstring without its indentation, and the line where its text begins."""
+def read_docstring(docstring: ast.Constant | None, source: str) -> tuple[str | None, int]:
+    """Return the docstring without its indentation, and the line of the source where its text begins."""
     text = None if docstring is None else text_of(docstring)
     if docstring is None or text is None or not text.strip():
         return None, 1
@@ -24,6 +23,7 @@ def read_docstring(docstring: ast.Constant | None, lines: Sequence[str]) -> tupl
     if (docstring.end_lineno or line) - line == text.count("\n"):
         # neither escapes nor continued lines: the text has the lines that the source has
         return clean_docstring(text), line + text.count("\n", 0, len(text) - len(text.lstrip()))
+    lines = source.split("\n")
     while line < len(lines) and not _QUOTES.sub("", lines[line - 1]).strip():
         line += 1
     return clean_docstring(text), line

@@ -84,8 +84,8 @@ def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: st
         body, before = file.bodies.place(node)
         file.note(inside + bound.name, body.described, before)
         return read_function(bound, node, labels, body, file)
-    lines, before = file.bodies.around(bound.described_in)
-    described = read_docstring(bound.docstring, lines)
+    source, before = file.bodies.around(bound.described_in)
+    described = read_docstring(bound.docstring, source)
     file.note(inside + bound.name, described, before)
     found = Definition(bound.name, "attribute", runtime=bound.runtime, labels=labels, docstring=described[0])
     if isinstance(node, ast.ClassDef):

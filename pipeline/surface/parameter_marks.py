@@ -17,6 +17,7 @@ from pipeline.surface.kwargs import UNKNOWN
 from pipeline.surface.records import Mark, Parameter
 from pipeline.surface.rules import SurfaceRules, first_found
 from pipeline.surface.syntax import dotted, written
+from pipeline.surface.telling import WARNS
 from pipeline.terms import DirectiveKind, DirectiveOwner, ParameterDeprecation, ParameterKind
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
@@ -24,7 +25,6 @@ _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _OF_A_NAME = re.compile(r"^(?:[ \t]+.*eprecated|\.\.[ \t].*eprecated.*[*`])", re.M)
 _SUBJECT = re.compile(r"(?i)[`'\"]*(\w+)[`'\"]*\s+(?:(?:parameter|argument|keyword)\s+)?(?:is|was|has\s+been)\b")
 _WARN_WORDS = ("eprecat", "Warning")
-_WORDS = (*_WARN_WORDS, "DEPRECAT")
 
 
 def mark_told(
@@ -38,7 +38,7 @@ def mark_told(
 
 def mark_by_code(parameters: Sequence[Parameter], body: Body, rules: SurfaceRules) -> list[Parameter]:
     """Return the parameters, those marked whose default says so, or that the body warns of whenever they are given."""
-    if not any(word in body.text for word in _WORDS):
+    if body.told.isdisjoint(WARNS):
         return list(parameters)
     found = rules.deprecations.defaults
     named = [p for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None]

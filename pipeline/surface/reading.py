@@ -262,11 +262,12 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
         problem = error
     try:
         text = importlib.util.decode_source(content)
+        told = told_by(text)
     except (SyntaxError, ValueError):
         return _unparsed(file, problem)
     rewritings: list[tuple[Callable[[str], str | None], SourceKind | None]]
     rewritings = [(as_older, None), (lambda old: modernise(old, known), SourceKind.PY2)]
-    if PYTHON_2 in told_by(text):
+    if PYTHON_2 in told:
         # quotes after `f` or `t` are enough to look for later strings, which takes as long as all the rest
         rewritings.reverse()
     for rewrite, source in rewritings:

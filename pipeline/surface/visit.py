@@ -103,7 +103,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     file.conditional = conditional_statements(tree, rules)
     stem = path.rpartition("/")[2].partition(".")[0]
     scope, imports = bind_names(tree, name, is_package=stem == "__init__", whole=whole)
-    docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.lines)
+    docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.rest)
     warned = warning_mark(tree.body, rules, {"__name__": name})
     record = ModuleRecord(
         name=name,

@@ -107,7 +107,7 @@ def _walk_facts(bound: Bound) -> Facts:
     found: Facts = {
         "runtime": bound.runtime,
         "labels": bound.labels,
-        "docstring": read_docstring(bound.described[0], [])[0],
+        "docstring": read_docstring(bound.described[0], "")[0],
     }
     match bound.node:
         case ast.ClassDef(bases=bases):

@@ -43,4 +43,4 @@ def test_a_docstring_begins_in_the_line_of_its_first_words(source, line):
     (statement,) = ast.parse(source).body
     assert isinstance(statement, ast.Expr)
     assert isinstance(statement.value, ast.Constant)
-    assert read_docstring(statement.value, source.split("\n"))[1] == line
+    assert read_docstring(statement.value, source)[1] == line
