@@ -37,7 +37,7 @@ _decode_own = msgspec.msgpack.Decoder(Definition).decode
 def pack(record: ModuleRecord) -> bytes:
     """Return a record as bytes."""
     plain = _encode((replace(record, definitions={}), _whole(record.definitions)))
-    return len(plain).to_bytes(4) + pa.compress(plain, codec="zstd", asbytes=True)
+    return len(plain).to_bytes(4) + pa.compress(plain, codec="lz4_raw", asbytes=True)
 
 
 def _whole(definitions: Mapping[str, Definition]) -> list[_Whole]:
@@ -59,7 +59,7 @@ class Unpacker:
     def unpack(self, packed: bytes) -> ModuleRecord:
         """Return the record that was packed."""
         size = int.from_bytes(packed[:4])
-        record, parts = _decode(pa.decompress(packed[4:], decompressed_size=size, codec="zstd", asbytes=True))
+        record, parts = _decode(pa.decompress(packed[4:], decompressed_size=size, codec="lz4_raw", asbytes=True))
         record.definitions = _opened(parts, *self._last.get(record.file, ([], {})))
         self._last[record.file] = parts, record.definitions
         return record

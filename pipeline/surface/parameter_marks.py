@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from pipeline.surface.bodies import Body, call_of
+from pipeline.surface.bodies import Body
 from pipeline.surface.deprecations import warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import Directive, name_parameters, read_directives
@@ -43,7 +43,7 @@ def mark_by_code(parameters: Sequence[Parameter], body: Body, rules: SurfaceRule
     found = rules.deprecations.defaults
     named = [p for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None]
     by_default = {p["name"]: _mark(None, None, None) for p in named if found.search(p["default"])}
-    if named and body.mentions(_WARN_WORDS) and body.search(call_of(rules.deprecations.call_words)):
+    if named and body.mentions(_WARN_WORDS) and body.beginning_with_calls(rules.deprecations.call_words):
         defaults = {p["name"]: p["default"] for p in named}
         parameters = _marked(parameters, dict(_warned(body.statements, defaults, rules)))
     return _marked(parameters, by_default) if by_default else list(parameters)

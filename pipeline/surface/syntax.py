@@ -20,12 +20,12 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def dotted(node: ast.AST | None) -> str | None:
     """Return `a.b.c` of a name or of attributes of a name, else None."""
-    match node:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=owner, attr=name):
-            above = dotted(owner)
-            return None if above is None else f"{above}.{name}"
+    # asked of every target and decorator: matching patterns takes twice as long
+    if type(node) is ast.Name:
+        return node.id
+    if type(node) is ast.Attribute:
+        above = dotted(node.value)
+        return None if above is None else f"{above}.{node.attr}"
     return None
 
 
@@ -69,17 +69,16 @@ def children(node: ast.AST) -> list[ast.AST]:
 
 def text_of(node: ast.AST | None) -> str | None:
     """Return the value of a literal string, else None."""
-    match node:
-        case ast.Constant(value=str(text)):
-            return text
+    if type(node) is ast.Constant and isinstance(node.value, str):
+        return node.value
     return None
 
 
 def described_by(statement: ast.AST | None) -> ast.Constant | None:
     """Return the docstring that a statement is, if it is nothing but a string."""
-    match statement:
-        case ast.Expr(value=ast.Constant(value=str()) as docstring):
-            return docstring
+    if type(statement) is ast.Expr and text_of(value := statement.value) is not None:
+        assert isinstance(value, ast.Constant)
+        return value
     return None
 
 

@@ -12,6 +12,9 @@ from typing import Generic, TypeVar
 
 Value = TypeVar("Value")
 
+FORGETTING = 8
+"""Releases after which values that nobody asks for any more are thrown away."""
+
 
 class Trace:
     """Notes which facts are asked for while something is made.
@@ -38,19 +41,33 @@ class Trace:
             self.asked = outer
 
 
+class _Kept(Generic[Value]):
+    """A value with the facts that it was made from, and the number of the last release that it is known to hold in."""
+
+    __slots__ = ("asked", "release", "value")
+
+    def __init__(self, asked: set[str], value: Value, release: int) -> None:
+        self.asked = asked
+        self.value = value
+        self.release = release
+
+
 class Memory(Generic[Value]):
     """Values by key, each with the names of the facts that it was made from.
 
-    It holds what the last two releases asked for: of anything older nobody knows whether its facts changed.
+    A value counts if the last release asked for it: of anything older nobody knows whether its facts changed.
     """
 
     def __init__(self) -> None:
-        self._before: dict[Hashable, tuple[set[str], Value]] = {}
-        self._now: dict[Hashable, tuple[set[str], Value]] = {}
+        self._kept: dict[Hashable, _Kept[Value]] = {}
+        self._release = 0
 
     def turn(self) -> None:
         """Go on to the next release."""
-        self._before, self._now = self._now, {}
+        self._release += 1
+        if self._release % FORGETTING == 0:
+            last = self._release - 1
+            self._kept = {key: kept for key, kept in self._kept.items() if kept.release == last}
 
     def get(
         self,
@@ -63,21 +80,21 @@ class Memory(Generic[Value]):
 
         `renew` is given a value that still holds, to replace what it says beside its facts.
         """
-        kept = self._now.get(key)
-        if kept is None:
-            kept = self._before.get(key)
-            if kept is None or not trace.changed.isdisjoint(kept[0]):
-                kept = trace.noting(make)
-            elif renew is not None:
-                kept = kept[0], renew(kept[1])
-            self._now[key] = kept
+        kept, now = self._kept.get(key), self._release
+        if kept is None or kept.release != now:
+            if kept is None or kept.release != now - 1 or not trace.changed.isdisjoint(kept.asked):
+                kept = self._kept[key] = _Kept(*trace.noting(make), now)
+            else:
+                kept.release = now
+                if renew is not None:
+                    kept.value = renew(kept.value)
         if trace.asked is not None:
-            trace.asked |= kept[0]
-        return kept[1]
+            trace.asked |= kept.asked
+        return kept.value
 
     def drop(self, key: Hashable) -> None:
         """Forget a value that holds only for whoever asked for it now."""
-        self._now.pop(key, None)
+        self._kept.pop(key, None)
 
 
 class Traced(Mapping[str, Value]):

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import json
 import logging
+import re
 import tarfile
 import textwrap
 import typing
@@ -13,7 +14,7 @@ import unittest.mock
 from collections import abc
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pipeline.surface import bodies as module
@@ -148,3 +149,25 @@ def test_a_replaced_object_does_not_lend_its_marks_to_another():
     source = "".join(f"try:\n    import a{n}\nexcept E:\n    pass\nfrom x import a{n}\n" for n in range(50))
     record = visit_file("pkg", "pkg/__init__.py", source.encode(), SURFACE_RULES)
     assert not any(definition.plain_import for definition in record.definitions.values())
+
+
+LINES = ("warnings.warn('x')", "if x: warn(x)", "self._deprecate(x)", "warn", "x = warn(1)", "# warn(", "", "pass")
+
+
+@given(st.lists(st.sampled_from(LINES), min_size=1), st.sampled_from([" ", "\n    ", '\n    """warn("""\n    ']))
+def test_lines_that_begin_with_a_call_are_those_that_a_pattern_finds_in_the_whole_body(
+    lines: list[str], between: str
+) -> None:
+    pattern = re.compile(r"\n([ \t]*)[\w.]*(?:warn|eprecat)[\w.]*\(")
+    rest = "\n    ".join([*lines, "return x"]) if "\n" in between else lines[0]
+    body = parse_alone(f"def warn(x):{between}{rest}")
+    # a body of one line may be nothing but a comment
+    assume(body is not None)
+    assert body is not None
+    assert body.beginning_with_calls(("warn", "eprecat")) == body.search(pattern)
+
+
+def test_a_line_of_the_head_is_none_of_the_body() -> None:
+    body = parse_alone("def f(a=\n    warn(1)): return warn(2)")
+    assert body is not None
+    assert body.calls(("warn",)) is False
