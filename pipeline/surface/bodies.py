@@ -129,7 +129,7 @@ class Body:
     def beginning_with_calls(self, words: tuple[str, ...]) -> list[str]:
         """Return the indentation of each line of the body that begins with a call of what has one of the words in it.
 
-        Only lines with a word in them are looked at: the pattern takes ten times as long to find the others out.
+        Only lines with a word in them are looked at: the pattern takes four times as long over all lines.
         """
         start, end = self.span
         ends = {self.text.rfind("\n", 0, place) for word in words for place in find_all(self.text, word, start, end)}
