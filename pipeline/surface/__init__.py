@@ -5,9 +5,10 @@ from pipeline.surface.helpers import HelperRules
 from pipeline.surface.inspected import record_of
 from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.surface.model import SURFACE_VERSION, Surface, SurfaceReader, read_surface
-from pipeline.surface.reading import ReadingRules, Records, module_name, paths_in_scope
+from pipeline.surface.reading import ReadingRules, Records
 from pipeline.surface.records import UNSEEN_MEMBERS, UNSEEN_SIGNATURE, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
+from pipeline.surface.sources import module_name, paths_in_scope
 from pipeline.surface.stage import identity, in_order, surface_stage
 
 __all__ = [

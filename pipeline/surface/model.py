@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pipeline.crawl import SourceTree
 from pipeline.lake import Reject, Row, without_collector
 from pipeline.surface.assemble import Assembler
-from pipeline.surface.reading import ReadingRules, Records, SourceFile, module_name, sources_in_scope
+from pipeline.surface.reading import ReadingRules, Records
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.skeleton import skeleton
+from pipeline.surface.sources import SourceFile, module_name, sources_in_scope
 from pipeline.surface.stubs import merge_stub
 from pipeline.terms import RejectReason, SourceKind
 

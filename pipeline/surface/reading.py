@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from pipeline.crawl import SourceTree
 from pipeline.lake import without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
@@ -27,6 +26,7 @@ from pipeline.surface.python2 import modernise
 from pipeline.surface.records import ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.skeleton import skeleton
+from pipeline.surface.sources import SourceFile
 from pipeline.surface.telling import PYTHON_2, told_by
 from pipeline.surface.visit import UnparsedError, visit_file
 from pipeline.terms import SourceKind
@@ -42,73 +42,19 @@ KEPT_TOGETHER = 512
 """Records that are written in one go: whatever is killed loses no more, and each go waits for the disk."""
 
 REMEMBERED = 4096
-"""Functions that a worker remembers: those of the versions of a few files, which it reads one after another."""
+"""Functions that are remembered: those of the versions of a few files, which are read one after another."""
+
+SHIFT = 1500
+"""Files that a worker reads before another takes its place.
+
+To free what it remembers would take a tenth of its time; so it remembers more, and ends with all of it.
+"""
 
 _SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB NOT NULL)"
 """With a rowid: it is the order in which records came, and the oldest go first (`pipeline/caches/rows.py`)."""
 
 _ENCODING = re.compile(r"\A((?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*)[-\w.]+")
 """Where a file declares its encoding: in its first line, or in the second after a comment (PEP 263)."""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file of a release: the module that it is, its path from the import root, and the sha256 of its bytes.
-
-    It is read as far as others use it as a rule, or `whole`, with methods that have a private name.
-    """
-
-    module: str
-    path: str
-    sha256: str
-    whole: bool = False
-
-    @property
-    def key(self) -> str:
-        """What the record of the file depends on: its bytes, the module that they are, and how much of it is read."""
-        return f"{self.sha256}:{self.path}{':whole' if self.whole else ''}"
-
-
-def sources_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[SourceFile]:
-    """Yield the files of a release that hold modules in scope, sources and stubs, in order of path."""
-    for path in sorted(paths_in_scope(tree.files, rules)):
-        name = module_name(path)
-        if name.split(".")[0] in tree.import_names and _importable(name):
-            yield SourceFile(name, path, tree.files[path])
-
-
-def paths_in_scope(paths: Iterable[str], rules: SurfaceRules) -> set[str]:
-    """Return those files of a release, by their paths from the import root, that hold modules in scope.
-
-    A folder that may be one of tests is one if there is more in it that is out of scope: all else in it serves those.
-    """
-    inside: set[str] = set()
-    of_tests: set[str] = set()
-    perhaps: dict[str, list[str]] = {}
-    for path in paths:
-        name = module_name(path)
-        within = rules.in_scope(name, folder=path.rpartition("/")[2].startswith("__init__."))
-        if rules.may_be_tests(name):
-            perhaps[path] = [path[: slash.start()] for slash in re.finditer("/", path)]
-            perhaps[path] = [folder for folder in perhaps[path] if rules.may_be_tests(folder.rpartition("/")[2])]
-        if within:
-            inside.add(path)
-        else:
-            of_tests.update(perhaps.get(path, ()))
-    return {path for path in inside if of_tests.isdisjoint(perhaps.get(path, ()))}
-
-
-def module_name(path: str) -> str:
-    """Return the dotted name of the module that a path from the import root is, whatever its suffixes."""
-    folder, _, file = path.rpartition("/")
-    stem = file.split(".")[0]
-    parts = [*folder.split("/"), stem] if folder else [stem]
-    return ".".join(parts).removesuffix(".__init__")
-
-
-def _importable(name: str) -> bool:
-    """Return whether a module can be imported by that name; `__main__` is a program, not a module."""
-    return all(segment.isidentifier() for segment in name.split(".")) and not name.endswith("__main__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +113,9 @@ class Records:
                 yield _read_batch(batch, self.contents, self.rules, self._functions)
             return
         context = get_context("fork")
-        with ProcessPoolExecutor(self.workers, context, _start, (self.contents, self.rules)) as pool:
-            yield from pool.map(_read_here, batches)
+        for shift in _of_size(batches, self.workers * SHIFT):
+            with ProcessPoolExecutor(self.workers, context, _start, (self.contents, self.rules)) as pool:
+                yield from pool.map(_read_here, shift)
 
     def _keep(self, packed: Mapping[str, bytes]) -> None:
         if self.path is None:
@@ -213,14 +160,20 @@ def _batches(values: Sequence[Value], size: int) -> list[Sequence[Value]]:
 
 def _together(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
     """Yield batches of files; those of one path that follow each other stay together."""
-    batch: list[SourceFile] = []
-    for _, versions in groupby(files, key=lambda file: file.path):
-        batch += versions
-        if len(batch) >= BATCH:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
+    paths = (list(versions) for _, versions in groupby(files, key=lambda file: file.path))
+    return (list(chain.from_iterable(batch)) for batch in _of_size(paths, BATCH))
+
+
+def _of_size(groups: Iterable[list[SourceFile]], size: int) -> Iterator[list[list[SourceFile]]]:
+    """Yield groups of files together, each time those in which there are so many files."""
+    together: list[list[SourceFile]] = []
+    for group in groups:
+        together.append(group)
+        if sum(map(len, together)) >= size:
+            yield together
+            together = []
+    if together:
+        yield together
 
 
 _worker: tuple[Contents, ReadingRules, Known] | None = None
@@ -229,7 +182,7 @@ _worker: tuple[Contents, ReadingRules, Known] | None = None
 def _start(contents: Contents, rules: ReadingRules) -> None:
     """Make a worker ready, without a collector: a file leaves two objects behind, and the remembered ones are many."""
     global _worker
-    _worker = contents, rules, remembered(REMEMBERED)
+    _worker = contents, rules, remembered(4 * REMEMBERED)
     gc.disable()
 
 

@@ -15,7 +15,7 @@ from pipeline.lake import without_collector
 from pipeline.rules import RULES, load
 from pipeline.settings import index_url
 from pipeline.surface import Records, SurfaceReader, paths_in_scope
-from pipeline.surface.reading import sources_in_scope
+from pipeline.surface.sources import sources_in_scope
 from tests.surface.griffe_differences import What, compare
 from tests.surface.griffe_evidence import Sources
 from tests.surface.griffe_reasons import Reason, reason_of

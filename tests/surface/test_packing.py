@@ -4,8 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.surface.packing import Unpacker, pack
-from pipeline.surface.reading import SourceFile, read_file
+from pipeline.surface.reading import read_file
 from pipeline.surface.records import ModuleRecord
+from pipeline.surface.sources import SourceFile
 from tests.surface.trees import READING_RULES
 
 MEMBERS = ["    def m(self): ...\n", "    def m(self, a): ...\n", "    class In:\n        y = 2\n", "    x = 1\n", ""]

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.surface.reading import SourceFile, read_file
+from pipeline.surface.reading import read_file
+from pipeline.surface.sources import SourceFile
 from pipeline.surface.telling import GETATTR, GLOBALS, MAKES_NAMES, PYTHON_2, RAISES_ATTRIBUTE_ERROR, WARNS, told_by
 from tests.surface.trees import READING_RULES
 
