@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 
 from prune_source import prune_source
 
@@ -86,28 +86,40 @@ def _parse_head(head: str, below: str) -> Function | None:
 def parse_in_pieces(text: str, known: Known, *, unsure: bool = False) -> tuple[ast.Module, Bodies]:
     """Parse a source without the bodies of its functions, or all of it where the rest does not parse.
 
-    Of a source that may be Python 2, or is `unsure` otherwise, it must be seen whether all of it parses.
+    A function that may be Python 2 must be seen to parse; of a source that is `unsure` otherwise, all must be.
 
     Errors: those of `ast.parse`, or a SyntaxError without a line if the body of a function does not parse.
     """
     rest, cuts = cut_out(text, known)
     cut = [body for row in cuts.values() for _, body in row]
     told = told_by(rest).union(*[body.told for body in cut])
-    tries: list[tuple[str, Cuts, Callable[[str], str]]] = [(rest, cuts, without_bodies), (text, {}, without_bodies)]
-    if unsure or PYTHON_2 in told:
-        tries = [(rest, cuts, str)]
-        if not all(body.parses for body in cut):
-            if _stand(rest, cuts):
-                raise SyntaxError("the body of a function does not parse")
-            tries = []
-    for source, taken, pruned in tries:
-        try:
-            tree = ast.parse(pruned(source))
-        except SyntaxError:
-            continue
-        if (placed := _placed(tree, taken)) is not None:
-            return tree, Bodies(text, source, placed, known, told)
-    return ast.parse(text), Bodies(text, text, {}, known, told)
+    seen_whole = unsure or PYTHON_2 in told
+    if all(body.parses for body in cut if unsure or PYTHON_2 in body.told):
+        tree = _parsed(rest if seen_whole else without_bodies(rest))
+        if tree is not None:
+            placed = _placed(tree, cuts)
+            if len(placed) == len(cut):
+                return tree, Bodies(text, rest, placed, known, told)
+            standing = {(id(body), before) for body, before in placed.values()}
+            lines = [(line, body) for row in cuts.values() for line, body in row]
+            astray = {body.text for line, body in lines if (id(body), line - body.begins) not in standing}
+            return parse_in_pieces(text, lambda function: _but(astray, known(function)), unsure=unsure)
+    elif _stand(rest, cuts):
+        raise SyntaxError("the body of a function does not parse")
+    tree = None if seen_whole else _parsed(without_bodies(text))
+    return tree or ast.parse(text), Bodies(text, text, {}, known, told)
+
+
+def _but(texts: Container[str], body: Body | None) -> Body | None:
+    """Return the body of a function, but not of one that stands in a string."""
+    return None if body is None or body.text in texts else body
+
+
+def _parsed(source: str) -> ast.Module | None:
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
 
 
 def cut_out(text: str, known: Known) -> tuple[str, Cuts]:
@@ -139,11 +151,8 @@ def cut_out(text: str, known: Known) -> tuple[str, Cuts]:
 
 def _stand(rest: str, cuts: Cuts) -> bool:
     """Return whether the functions that were cut out of a source are statements of its module or of its classes."""
-    try:
-        tree = ast.parse(without_bodies(rest))
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return _placed(tree, cuts) is not None
+    tree = _parsed(without_bodies(rest))
+    return tree is not None and len(_placed(tree, cuts)) == sum(map(len, cuts.values()))
 
 
 def _functions(text: str) -> Iterator[tuple[int, int, str]]:
@@ -187,11 +196,11 @@ def _after(indentation: str) -> re.Pattern[str]:
     return re.compile(rf"\n(?={indentation}[^\s#)\]}}])")
 
 
-def _placed(tree: ast.Module, cuts: Cuts) -> Placed | None:
-    """Put functions where `pass` stands for them, in a module and in its classes; None where one has no such place."""
+def _placed(tree: ast.Module, cuts: Cuts) -> Placed:
+    """Put functions where `pass` stands for them, in a module and in its classes; return those that have a place."""
     placed: Placed = {}
     _place(tree.body, cuts, placed)
-    return placed if len(placed) == sum(map(len, cuts.values())) else None
+    return placed
 
 
 def _place(body: list[ast.stmt], cuts: Cuts, placed: Placed) -> None:

@@ -26,13 +26,15 @@ PYTHON_2 = "Python 2"
 
 _WORDS = (*MAKES_NAMES, GLOBALS, GETATTR, RAISES_ATTRIBUTE_ERROR, *WARNS)
 
-# What Python 2 alone allows in a function. In a docstring it makes the file be parsed whole for nothing.
+# What Python 2 alone allows in a function. In a docstring it makes the function be parsed whole for nothing.
 _PRINT = re.compile(r"""print ["'\w%`]""")
 _STATEMENTS = {
-    "except ": re.compile(r"except [\w.]+ ?, ?\w+ ?:"),
+    "except ": re.compile(r"except (?:[\w.]+|\([\w., ]+\)) ?, ?\w+ ?:"),
     "raise ": re.compile(r"""raise [\w.]+ ?, ?["'\w]"""),
     "exec ": re.compile(r"""exec [\w"']+ in """),
     "print ": _PRINT,
+    "<>": re.compile(r"""<> ?[\w"'([{-]"""),
+    **{f"{digit}L": re.compile(r"\dL\b") for digit in range(10)},
 }
 
 _LOOKED_FOR = (*_WORDS, *_STATEMENTS)

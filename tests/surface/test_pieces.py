@@ -90,6 +90,30 @@ def test_of_a_source_that_may_not_parse_it_is_told_whether_it_does(source):
             assert [type(node) for node in tree.body] == expected
 
 
+PYTHON_2 = "def old():\n    try:\n        return 1\n    except (OSError, IOError), e:\n        raise"
+NEVER_PARSES = "def never():\n    return 1 2"
+
+
+def test_of_python_2_only_the_functions_that_tell_of_it_must_be_seen_to_parse():
+    docstring = 'def f():\n    """\n    print "of Python 2"\n    """'
+    assert read(f"{docstring}\n\n\n{NEVER_PARSES}", parse_alone) != read(docstring, parse_alone)
+    assert isinstance(read(f"{docstring}\n\n\n{NEVER_PARSES}", parse_alone), ModuleRecord)
+    assert isinstance(read(f"{NEVER_PARSES}\n\n\n{PYTHON_2}", parse_alone), str)
+
+
+@pytest.mark.parametrize(
+    "example", ["def real(self): pass", "@decorated\n    def real(self): pass", "def other(): pass"]
+)
+def test_a_function_in_a_string_costs_those_around_it_nothing(example):
+    documented = f'class C:\n    """An example:\n\n    {example}\n    """'
+    source = f"import os\n\n\n{documented}\n\n    def real(self): pass\n\n    def more(self): pass"
+    tree, bodies = parse_in_pieces(source, parse_alone)
+    _, class_ = tree.body
+    assert ast.dump(class_) == ast.dump(ast.parse(source).body[1])
+    assert "def more" not in bodies.rest
+    assert example in bodies.rest
+
+
 @pytest.mark.parametrize("library", [textwrap, inspect, json.decoder, ast, argparse])
 def test_the_functions_of_real_modules_stand_alone(library):
     source = inspect.getsource(library)

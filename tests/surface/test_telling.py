@@ -21,6 +21,10 @@ OLD = (
     "exec code in names",
     "except IOError as e:",
     "print x",
+    "except (OSError, IOError), e:",
+    "n = 100L",
+    "a <> b",
+    "'0L1'",
 )
 
 texts = st.lists(st.sampled_from([*WORDS, *OLD, "\n", "    ", "x = ", "é", "raise ", "#"])).map("".join)
@@ -29,7 +33,9 @@ texts = st.lists(st.sampled_from([*WORDS, *OLD, "\n", "    ", "x = ", "é", "rai
 def alone(text: str) -> set[str]:
     """Look for each word by itself."""
     told = {word for word in WORDS if word in text}
-    if re.search(r"except [\w.]+ ?, ?\w+ ?:|raise [\w.]+ ?, ?[\"'\w]|exec [\w\"']+ in ", text):
+    if re.search(r"except (?:[\w.]+|\([\w., ]+\)) ?, ?\w+ ?:|raise [\w.]+ ?, ?[\"'\w]|exec [\w\"']+ in ", text):
+        told.add(PYTHON_2)
+    if re.search(r"[0-9]L\b|<> ?[\w\"'(\[{-]", text):
         told.add(PYTHON_2)
     if re.search(r"^[ \t]*print [\"'\w%`]", text, re.M):
         told.add(PYTHON_2)
