@@ -13,7 +13,7 @@ from pipeline.crawl.downstream import DependentRules
 from pipeline.crawl.github import GitHubRules
 from pipeline.crawl.pins import PinRules, pin_rules
 from pipeline.crawl.python_files import PythonFileRules
-from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
+from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules, try_examples
 from pipeline.drafting import DraftingRules
 from pipeline.drafting.kinds.rules import DraftRules, draft_rules
 from pipeline.drafting.model.rules import ModelRules
@@ -93,6 +93,13 @@ class CurationRules:
     def of_lives(self) -> list[Any]:
         """What decides what the releases of a library offer, and so what changed between them."""
         return [self.of_surfaces, self.inspection]
+
+    def try_out(self) -> None:
+        """Try the examples that only many patterns together decide: once for a refresh, not in each of its tasks.
+
+        Errors: RuleError with the examples that are read otherwise.
+        """
+        try_examples(self.stack_overflow)
 
     @classmethod
     def read(cls) -> CurationRules:

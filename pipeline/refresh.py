@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 
 from pipeline.crawl import Period
 from pipeline.crawl.rates import rate_rules
+from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.model.tally import Tally
 from pipeline.drafting.summary import Spent, keep_tallies, spent_by, tallies_of
@@ -96,6 +97,7 @@ def plan(refresh: Refresh) -> list[str]:
     """Return the libraries of a refresh, after reading every rule file: a typo stops a run before it begins."""
     rate_rules(settings().rules)
     gates()
+    CurationRules.read().try_out()
     house = refresh.house()
     if refresh.libraries:
         return list(dict.fromkeys(str(canonicalize_name(library)) for library in refresh.libraries))

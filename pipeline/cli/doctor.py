@@ -47,7 +47,7 @@ def _index() -> Finding:
 
 def _rules() -> Finding:
     try:
-        CurationRules.read()
+        CurationRules.read().try_out()
         profiles = [load_profile(name).name for name in profile_names()]
     except RuleError as error:
         return Finding("curation rules", False, str(error), "correct the file and line named")

@@ -142,6 +142,18 @@ def test_a_typo_in_any_rule_file_stops_a_command_before_it_begins(
     assert not data.exists()
 
 
+def test_an_example_of_a_rule_that_does_not_hold_stops_a_refresh_before_it_begins(
+    driftline: Driftline, rules: Path, data: Path
+) -> None:
+    file = rules / "stack_overflow.yaml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace('"I am using pandas 1.3", gives: "1.3"', '"I am using pandas 1.3", gives: "1.4"'))
+    result = driftline("refresh", "--libraries", "demo")
+    assert result.status == 2
+    assert "'I am using pandas 1.3' gives '1.3', not '1.4'" in result.err
+    assert not data.exists()
+
+
 def test_rules_of_ones_own_make_profiles_of_ones_own(driftline: Driftline, rules: Path, data: Path) -> None:
     (rules / "profiles" / "mine.yaml").write_text("name: mine\nlibraries: [a]\n")
     result = driftline("refresh", "--profile", "nonesuch")

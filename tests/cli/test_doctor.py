@@ -86,3 +86,15 @@ def test_a_typo_in_a_rule_file(
     assert result.status == 1
     assert f"{file}:1: canray: unknown key" in finding(result, "curation rules")["seen"]
     assert {finding["name"] for finding in result.json if not finding["works"]} == {"curation rules"} | also
+
+
+def test_an_example_of_a_rule_that_does_not_hold(
+    driftline: Driftline, index_with_pip: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(shutil.copytree(RULES, tmp_path / "rules"))
+    text = (folder / "stack_overflow.yaml").read_text(encoding="utf-8")
+    changed = text.replace('"I am using pandas 1.3", gives: "1.3"', '"I am using pandas 1.3", gives: "1.4"')
+    (folder / "stack_overflow.yaml").write_text(changed, encoding="utf-8")
+    monkeypatch.setenv("DRIFTLINE_RULES", str(folder))
+    result = driftline("doctor", "--json")
+    assert "gives '1.3', not '1.4'" in finding(result, "curation rules")["seen"]

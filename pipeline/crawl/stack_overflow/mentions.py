@@ -185,11 +185,18 @@ def _spellings(names: Sequence[str]) -> frozenset[str]:
 
 
 def stack_overflow_rules(folder: Path) -> StackOverflowRules:
-    """Load the rules of posts from a folder of rule files, and try every example.
+    """Load the rules of posts from a folder of rule files.
 
-    Errors: RuleError with what is wrong in the file, and with every example that is read otherwise.
+    Errors: RuleError with what is wrong in the file.
     """
-    rules = load(folder / RULE_FILE, StackOverflowRules)
+    return load(folder / RULE_FILE, StackOverflowRules)
+
+
+def try_examples(rules: StackOverflowRules) -> None:
+    """Try every example of the rules; that takes as long as to read all other rule files together.
+
+    Errors: RuleError with every example that is read otherwise.
+    """
     readers: dict[str, MentionReader] = {}
     wrong = []
     for pattern in _patterns(rules):
@@ -198,7 +205,6 @@ def stack_overflow_rules(folder: Path) -> StackOverflowRules:
             wrong += _wrong(reader, pattern, example)
     if wrong:
         raise RuleError("\n".join(wrong))
-    return rules
 
 
 def _patterns(rules: StackOverflowRules) -> Iterator[MentionPattern]:

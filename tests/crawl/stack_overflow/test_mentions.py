@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.crawl.stack_overflow import stack_overflow_rules
+from pipeline.crawl.stack_overflow import stack_overflow_rules, try_examples
 from pipeline.crawl.stack_overflow.mentions import MentionReader
 from pipeline.rules import RULES, RuleError
 
@@ -134,7 +134,7 @@ def test_an_example_that_is_read_otherwise_is_an_error_with_pattern_and_text(tmp
     changed = text.replace('"I am using pandas 1.3", gives: "1.3"', '"I am using pandas 1.3", gives: "1.4"')
     (tmp_path / "stack_overflow.yaml").write_text(changed.replace('- "python 3.7"', '- "pandas 3.7"'), encoding="utf-8")
     with pytest.raises(RuleError) as caught:
-        stack_overflow_rules(tmp_path)
+        try_examples(stack_overflow_rules(tmp_path))
     assert "'I am using pandas 1.3' gives '1.3', not '1.4'" in str(caught.value)
     assert "'pandas 3.7' gives '3.7', not ''" in str(caught.value)
 
