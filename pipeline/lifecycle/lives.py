@@ -39,8 +39,8 @@ class Lives:
         return [[path, self.living[path]["first_version"]] for path in sorted(self._offstage)]
 
     def resume(self, lives: Iterable[Row], index: Index) -> None:
-        """Go on with the lives that an earlier run of the stage left unfinished at the release of this index."""
-        self.living = {row["path"]: row for row in lives}
+        """Go on with lives as an earlier run of the stage left them unfinished at the release of this index."""
+        self.living = {row["path"]: {**row} for row in lives}
         self._offstage = self.living.keys() - index.rows.keys()
 
     def step(self, step: Comparison, before: str, version: str, stated: Mapping[str, str]) -> None:
@@ -62,7 +62,8 @@ class Lives:
         for path in sorted((step.touched | waiting) & self.living.keys()):
             differences = step.differences(path)
             if differences and any(difference.kind in self._modifying for difference in differences):
-                self.living[path]["modified_in"].append(version)
+                # the list may be that of the row it went on from
+                self.living[path]["modified_in"] = [*self.living[path]["modified_in"], version]
             self._note(path, version, step.new)
 
     def gap(self, last: str) -> None:

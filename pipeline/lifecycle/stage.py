@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +42,7 @@ def lifecycle_stage(
     changes: list[Row] = []
     known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
-        followed.resume(deepcopy(known), _index_at(ordered[done - 1]["version"], symbols, importable))
+        followed.resume(known, _index_at(ordered[done - 1]["version"], symbols, importable))
     for step in _steps(ordered, done, symbols, importable):
         with at_release(step.version):
             if step.old is None:

@@ -8,6 +8,9 @@ from pipeline.surface.trace import Memory, Trace
 Exports = tuple[list[str], bool]
 """The names of an `__all__`, and whether all of it was understood."""
 
+Names = dict[str, None]
+"""Names in order: a package that star-imports all of its modules asks for each name in each of them."""
+
 
 class Answers:
     """What was answered about names, in this release and the one before."""
@@ -15,7 +18,7 @@ class Answers:
     def __init__(self) -> None:
         self.trace = Trace()
         self.found = Memory[Found]()
-        self.stars = Memory[list[str]]()
+        self.stars = Memory[Names]()
         self.exports = Memory[Exports | None]()
 
     def turn(self) -> None:

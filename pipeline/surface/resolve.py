@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar
 
 from pipeline.surface.ancestry import in_order
-from pipeline.surface.answers import Answers, Exports
+from pipeline.surface.answers import Answers, Exports, Names
 from pipeline.surface.facts import binding_fact, bindings_fact, private_fact, shape_fact
 from pipeline.surface.found import Found
 from pipeline.surface.records import ALTERNATIVE, Definition, ModuleRecord
@@ -195,21 +195,21 @@ class Distribution:
             return Found("outside", dotted)
         return here
 
-    def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> list[str]:
+    def star_names(self, module: str, seen: frozenset[str] = frozenset()) -> Names:
         """Return the names that `from module import *` binds: its `__all__`, else those without underscore."""
         if module in seen:
-            return []
+            return {}
         if seen:
             return self._star_names(module, seen)
         return self._answer(self.answers.stars, module, lambda: self._star_names(module, seen))
 
-    def _star_names(self, module: str, seen: frozenset[str]) -> list[str]:
+    def _star_names(self, module: str, seen: frozenset[str]) -> Names:
         record = self.modules.get(module)
         if record is None:
-            return []
+            return {}
         exports = self.exports(record)
         if exports is not None and exports[1]:
-            return exports[0]
+            return dict.fromkeys(exports[0])
         self.trace.ask(bindings_fact(module))
         # a module that lists what it offers lists its own: an `__all__` that is made as it runs is of definitions
         own_only = exports is not None and not record.is_package
@@ -222,7 +222,7 @@ class Distribution:
         for star in record.stars:
             names.extend(self.star_names(star, seen | {module}))
         listed = exports[0] if exports is not None else []
-        return list(dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))]))
+        return dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))])
 
     def exports(self, record: ModuleRecord) -> Exports | None:
         """Return the names of a module's `__all__` and whether all of it was understood; None without one."""
