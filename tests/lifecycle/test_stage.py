@@ -153,6 +153,15 @@ def test_what_went_out_of_sight_and_was_then_seen_to_be_gone_comes_back_as_anoth
     goes_on_the_same(tmp_path_factory, made, done=3)
 
 
+def test_a_life_that_went_on_unmodified_is_told_of_when_it_is_modified(tmp_path_factory):
+    sources = ["def f(a): ...\n", "def f(b): ...\n", "def f(c): ...\n"]
+    made = [({"pkg/__init__.py": source}, False) for source in sources]
+    for done in (1, 2):
+        goes_on_the_same(tmp_path_factory, made, done)
+    _, output = history(*sources)
+    assert [life["modified_in"] for life in output.tables["lifecycles"] if life["path"] == "pkg.f"] == [["1.1", "1.2"]]
+
+
 def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done: int) -> None:
     versions = [f"{number // 2}.{number % 2}" for number in range(len(made))]
     releases: list[Row] = [
