@@ -16,6 +16,9 @@ A core that others share is half as fast again from one minute to the next. So t
 griffe loads a part of the releases, and then ours does the whole. Griffe's figure is the sum of its parts, ours the
 mean of its rounds, with the least and the most beside it.
 
+One process loads many releases, as a loop over them does. Memory that the ones before hold makes each dearer; with
+`--apart` each has a process of its own, of which neither the start nor the end counts.
+
 With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many. The
 column "loadable" says how many of all releases griffe can load.
 
@@ -34,11 +37,13 @@ import sys
 import time
 from collections.abc import Callable
 from itertools import chain
+from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import griffe
 import pyarrow as pa
 from rich.console import Console
 from rich.table import Table
@@ -79,25 +84,38 @@ def timed(work: Callable[[], list[str] | None]) -> Cost:
     return cost | {"releases": done or []}
 
 
-def load_with_griffe(folder: Path, name: str, part: slice, *, faster: bool, submodules: bool = True) -> list[str]:
+def load_with_griffe(
+    folder: Path, name: str, part: slice, *, faster: bool = False, submodules: bool = True, apart: bool = False
+) -> list[str]:
     """Load a part of the releases with griffe's defaults and return those that could be; the extra can be off.
 
     Without submodules this says at little cost which releases can be: griffe passes over those that do not parse.
     """
-    import griffe
     from griffe._internal.agents import parser
 
     if not faster:
         parser.prune_source = None  # type: ignore[attr-defined,assignment]
-    loaded = []
-    for release in sorted(folder.iterdir())[part]:
-        if place := search_path(release, name):
-            try:
-                griffe.load(name, search_paths=[place], submodules=submodules)
-                loaded.append(release.name)
-            except Exception as error:  # noqa: BLE001 - whatever griffe makes of a release of 2009, the next one counts
-                print(f"{release.name}: {type(error).__name__}: {error}"[:200], file=sys.stderr)  # noqa: T201
-    return loaded
+    load = _loads_apart if apart else _loads
+    places = ((release.name, search_path(release, name)) for release in sorted(folder.iterdir())[part])
+    return [release for release, place in places if place and load(name, place, release, submodules)]
+
+
+def _loads(name: str, place: Path, release: str, submodules: bool) -> bool:
+    """Load one release with griffe and return whether it could be."""
+    try:
+        griffe.load(name, search_paths=[place], submodules=submodules)
+    except Exception as error:  # noqa: BLE001 - whatever griffe makes of a release of 2009, the next one counts
+        print(f"{release}: {type(error).__name__}: {error}"[:200], file=sys.stderr)  # noqa: T201
+        return False
+    return True
+
+
+def _loads_apart(*given: str | Path | bool) -> bool:
+    """Do the same in a process that does nothing else and ends with all that it holds."""
+    process = get_context("fork").Process(target=lambda: os._exit(not _loads(*given)))  # type: ignore[arg-type]
+    process.start()
+    process.join()
+    return process.exitcode == 0
 
 
 def house(library: str, versions: str) -> House:
@@ -119,8 +137,9 @@ def step(name: str, library: str, folder: Path, versions: str, part: slice) -> C
     # imports count for neither side: with its first array pyarrow imports pandas, where development has installed it
     pa.array([None])
     steps: dict[str, Callable[[], list[str] | None]] = {
-        "loadable": lambda: load_with_griffe(folder, import_name, part, faster=False, submodules=False),
-        "griffe": lambda: load_with_griffe(folder, import_name, part, faster=False),
+        "loadable": lambda: load_with_griffe(folder, import_name, part, submodules=False),
+        "griffe": lambda: load_with_griffe(folder, import_name, part),
+        "griffe_apart": lambda: load_with_griffe(folder, import_name, part, apart=True),
         "griffe_faster": lambda: load_with_griffe(folder, import_name, part, faster=True),
         "crawl": lambda: run(library, versions, ("crawl",)),
         "ours": lambda: run(library, versions, STAGES),
@@ -161,7 +180,7 @@ def averaged(rounds: list[Cost]) -> Cost:
     return {"cpu_s": mean(each), "each_cpu_s": each, "peak_mib": max(one["peak_mib"] for one in rounds)}
 
 
-def measure(library: str, sample: int, rounds: int, console: Console) -> dict[str, Any]:
+def measure(library: str, sample: int, rounds: int, griffe_step: str, console: Console) -> dict[str, Any]:
     """Measure all of it for a library."""
     archives = fetch(library, settings().data / "benchmarks" / "archives")
     versions = [version for version, _ in archives]
@@ -182,7 +201,7 @@ def measure(library: str, sample: int, rounds: int, console: Console) -> dict[st
         for number in range(rounds):
             console.print(f"{library}: round {number + 1} of {rounds}")
             part = (number * sample, rounds * sample)
-            costs["griffe"].append(in_process("griffe", library, folder, whole, part=part))
+            costs["griffe"].append(in_process(griffe_step, library, folder, whole, part=part))
             costs["ours"].append(from_here("ours", library, folder, whole))
             costs["griffe_faster"].append(in_process("griffe_faster", library, folder, whole, part=part))
             costs["alike"].append(from_here("ours", library, folder, alike, loaded))
@@ -240,6 +259,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sample", type=int, default=1, help="let griffe load every Nth release only")
     parser.add_argument("--rounds", type=int, default=3, help="in how many turns griffe and ours are measured")
+    parser.add_argument("--apart", action="store_true", help="let griffe load each release in a process of its own")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--versions", default="", help=argparse.SUPPRESS)
@@ -251,7 +271,8 @@ def main() -> None:
         print(json.dumps(step(asked.step, asked.libraries[0], asked.folder, asked.versions, part)))  # noqa: T201
         return
     console = Console(stderr=True)
-    found = {library: measure(library, asked.sample, asked.rounds, console) for library in asked.libraries}
+    how = "griffe_apart" if asked.apart else "griffe"
+    found = {library: measure(library, asked.sample, asked.rounds, how, console) for library in asked.libraries}
     show(found, Console(width=160))
     if asked.json:
         asked.json.write_text(json.dumps(found, indent=1) + "\n")
