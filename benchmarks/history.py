@@ -17,7 +17,8 @@ griffe loads a part of the releases, and then ours does the whole. Griffe's figu
 mean of its rounds, with the least and the most beside it.
 
 One process loads many releases, as a loop over them does. Memory that the ones before hold makes each dearer; with
-`--apart` each has a process of its own, of which neither the start nor the end counts.
+`--apart` each has a process of its own, of which neither the start nor the end counts (with griffe's defaults only, not
+with `faster`).
 
 With `--sample N` griffe loads every Nth release only, and what that cost is multiplied: minutes instead of many. The
 column "loadable" says how many of all releases griffe can load.
@@ -259,7 +260,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--sample", type=int, default=1, help="let griffe load every Nth release only")
     parser.add_argument("--rounds", type=int, default=3, help="in how many turns griffe and ours are measured")
-    parser.add_argument("--apart", action="store_true", help="let griffe load each release in a process of its own")
+    parser.add_argument("--apart", action="store_true", help="give each release a process, with griffe's defaults")
     parser.add_argument("--step", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--versions", default="", help=argparse.SUPPRESS)
