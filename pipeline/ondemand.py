@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidName, canonicalize_name
@@ -11,11 +12,12 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl import BadAnswer, Period, Unreachable, Wanted, finals_of, project, releases_stage
 from pipeline.house import House
-from pipeline.lake import Output, Reject, Row
-from pipeline.lifecycle import Index, compare, lifecycle_stage
+from pipeline.lake import Lake, Output, Reject, Row, Stage, run_stage
+from pipeline.lifecycle import Index, compare
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
-from pipeline.surface import Surface, surface_stage
+from pipeline.stages.analysis import analysis
+from pipeline.surface import Surface, in_order
 from pipeline.terms import RejectReason
 
 DOWNLOADS = 4
@@ -23,6 +25,10 @@ DOWNLOADS = 4
 
 NEWEST = 6
 """Versions that an error names when the one asked for does not exist."""
+
+_STAGES = frozenset({"surface", "lifecycle"})
+_LEAVE = frozenset({"crawl", "surface"})
+"""The stages that leave out what they cannot take."""
 
 Tell = Callable[[str, int, int], None]
 """Hears what is being done, how much of it is done, and how much there is."""
@@ -32,16 +38,45 @@ class NoAnswerError(Exception):
     """What was asked for is not there; the message says what is."""
 
 
-@dataclass(frozen=True, slots=True)
 class Tables:
-    """What all final releases of a library come to, and what had to be left out."""
+    """What all final releases of a library come to, each table read when it is looked at, and what was left out."""
 
-    releases: tuple[Row, ...]
-    symbols: tuple[Row, ...]
-    importable: tuple[Row, ...]
-    changes: tuple[Row, ...]
-    lifecycles: tuple[Row, ...]
-    rejects: tuple[Reject, ...]
+    def __init__(self, lake: Lake, library: str, house: House) -> None:
+        self._lake = lake
+        self._library = library
+        # as long as it lives, nobody takes files out of the cache
+        self._house = house
+
+    @cached_property
+    def releases(self) -> list[Row]:
+        """The releases, in order of version."""
+        return in_order(self._lake.read("releases", self._library))
+
+    @cached_property
+    def symbols(self) -> list[Row]:
+        """The states of public paths."""
+        return self._lake.read("symbols", self._library)
+
+    @cached_property
+    def importable(self) -> list[Row]:
+        """The states of paths that can be imported without being public."""
+        return self._lake.read("importable", self._library)
+
+    @cached_property
+    def changes(self) -> list[Row]:
+        """What changed from release to release."""
+        return self._lake.read("changes", self._library)
+
+    @cached_property
+    def lifecycles(self) -> list[Row]:
+        """When each public path came and went."""
+        return self._lake.read("lifecycles", self._library)
+
+    @cached_property
+    def rejects(self) -> list[Reject]:
+        """The releases and files that had to be left out."""
+        rows = (row for row in self._lake.read("rejects", self._library) if row["stage"] in _LEAVE)
+        return [Reject(row["key"], RejectReason(row["reason"]), row["detail"]) for row in rows]
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -68,7 +103,7 @@ def diff_releases(library: str, old: str, new: str) -> Diff:
 
     Errors: NoAnswerError where one of them cannot be had; those of the index.
     """
-    house = _house(library)
+    house = House(settings(), _profile(library), Period())
     releases = [_release(house, house.profile.libraries[0].library, version) for version in (old, new)]
     surfaces = [house.surface_of(release) for release in releases]
     before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
@@ -84,43 +119,53 @@ def diff_releases(library: str, old: str, new: str) -> Diff:
 
 
 def tables_from_index(library: str, tell: Tell) -> Tables:
-    """Read all final releases of a library.
+    """Read all final releases of a library, going on from what an earlier question has read.
 
     Errors: NoAnswerError for a library without releases; those of the index.
     """
-    house = _house(library)
+    house = _Telling(_profile(library), tell)
     name = house.profile.libraries[0].library
+    root = house.settings.cache / "histories"
+    lake = Lake(root)
+    tables = Tables(lake, name, house)
     tell(f"asking for {name}", 0, 1)
-    found = _crawl(house, name, SpecifierSet(""))
-    releases = list(found.tables["releases"])
-    if not releases:
-        raise _no_answer(name, found.rejects)
-    house.prepare(releases, lambda done, total: tell(f"parsing {name}", done, total))
-    done: list[str] = []
-
-    def read(release: Row) -> Surface:
-        done.append(release["version"])
-        tell(f"reading {name}", len(done), len(releases))
-        return house.surface_of(release)
-
-    made = surface_stage(releases, read, at_gap=house.surfaces.forget)
-    lived = lifecycle_stage(releases, made.tables["symbols"], made.tables["importable"], house.rules.lifecycle)
-    return Tables(
-        tuple(releases),
-        tuple(made.tables["symbols"]),
-        tuple(made.tables["importable"]),
-        tuple(lived.tables["changes"]),
-        tuple(lived.tables["lifecycles"]),
-        (*found.rejects, *made.rejects),
-    )
+    crawl = Stage("crawl", 1, (), ("releases",), lambda: None, lambda *_: _crawl(house, name, SpecifierSet("")))
+    run_stage(crawl, name, lake, root / "_counts")
+    if not tables.releases:
+        raise _no_answer(name, tables.rejects)
+    for stage in analysis(house):
+        if stage.name in _STAGES:
+            run_stage(stage, name, lake, root / "_counts")
+    return tables
 
 
-def _house(library: str) -> House:
+class _Telling(House):
+    """The stages over a library, which tell how many files are parsed and how many releases are read."""
+
+    def __init__(self, profile: Profile, tell: Tell) -> None:
+        super().__init__(settings(), profile, Period())
+        self._library = profile.libraries[0].library
+        self._tell = tell
+        self._new: dict[str, int] = {}
+
+    def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] | None = None) -> None:
+        wanted = list(releases)
+        self._new = {release["version"]: number for number, release in enumerate(in_order(wanted), 1)}
+        super().prepare(wanted, tell or (lambda done, total: self._tell(f"parsing {self._library}", done, total)))
+
+    def surface_of(self, release: Row) -> Surface:
+        # the last one of an earlier question is read too, to go on from
+        if number := self._new.get(release["version"]):
+            self._tell(f"reading {self._library}", number, len(self._new))
+        return super().surface_of(release)
+
+
+def _profile(library: str) -> Profile:
     try:
         rule = LibraryRule(library=canonicalize_name(library, validate=True))
     except InvalidName:
         raise NoAnswerError(f"{library!r} is not a name that a package index can have (PEP 508)") from None
-    return House(settings(), Profile(name="ondemand", libraries=(rule,)), Period())
+    return Profile(name="ondemand", libraries=(rule,))
 
 
 def _crawl(house: House, library: str, versions: SpecifierSet) -> Output:

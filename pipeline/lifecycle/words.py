@@ -16,6 +16,11 @@ from pipeline.terms import ChangeKind, Evidence, ParameterDeprecation, Parameter
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _WAYS = frozenset({ChangeKind.PARAMETER_KIND, ChangeKind.PARAMETER_DEPRECATED})
+_ENDS = frozenset(
+    {ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED, ChangeKind.DEPRECATED, ChangeKind.PARAMETER_DEPRECATED}
+)
+"""The kinds of change after which something else may have to be used."""
+
 _VARIADIC = re.compile(r"\*{1,2}\w+")
 _INDENT = 4
 _DEEPEST = 24
@@ -45,7 +50,9 @@ def _order(change: Row) -> tuple[int, str]:
 def _together(group: Sequence[Row]) -> Iterator[Phrase]:
     head = _shared(group[0])
     if head is None:
-        yield from (Phrase(_WORDS[change["kind"]](change) + _sure(change), change["breaking"]) for change in group)
+        for change in group:
+            told = _WORDS[change["kind"]](change) + _sure(change)
+            yield Phrase(told + _use(change), change["breaking"])
         return
     for breaking in (True, False):
         members = [_member(change) + _sure(change) for change in group if change["breaking"] == breaking]
@@ -80,7 +87,9 @@ def _sure(change: Row) -> str:
 
 
 def _use(change: Row) -> str:
-    return f"; use {change['replacement']}" if change["replacement"] else ""
+    """Say what the library says to use instead, where nothing else in the phrase does."""
+    said = change["kind"] not in _ENDS or (change["kind"] == ChangeKind.DEPRECATED and _stated(change))
+    return f"; use {change['replacement']}" if change["replacement"] and not said else ""
 
 
 def _name(change: Row) -> str:
@@ -117,17 +126,16 @@ def _removed_parameter(change: Row) -> str:
     variadic = _VARIADIC.match(change["old"] or "")
     if variadic:
         return f"takes no further arguments {'by name' if variadic[0].startswith('**') else 'by position'} any more"
-    return f"{_name(change)} removed{_use(change)}"
+    return f"{_name(change)} removed"
 
 
 def _deprecated_parameter(change: Row) -> str:
     name = " as a name" if change["new"] == ParameterDeprecation.NAME else ""
-    return f"{_name(change)} deprecated{name}{_use(change)}"
+    return f"{_name(change)} deprecated{name}"
 
 
 def _deprecated(change: Row) -> str:
-    message = f": {one_line(change['new'])}" if change["new"] else ""
-    return f"deprecated{message}" + ("" if _stated(change) else _use(change))
+    return f"deprecated: {one_line(change['new'])}" if change["new"] else "deprecated"
 
 
 def _stated(change: Row) -> bool:
@@ -154,7 +162,7 @@ def _async(change: Row) -> str:
 
 _WORDS: dict[str, Callable[[Row], str]] = {
     ChangeKind.INTRODUCED: lambda c: "introduced",
-    ChangeKind.REMOVED: lambda c: f"removed{_use(c)}",
+    ChangeKind.REMOVED: lambda c: "removed",
     ChangeKind.RENAMED: lambda c: f"renamed to {c['new']}",
     ChangeKind.MOVED: lambda c: f"moved to {c['new']}",
     ChangeKind.PARAMETER_ADDED_REQUIRED: _added,

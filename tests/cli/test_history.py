@@ -82,7 +82,7 @@ def test_the_same_question_has_the_same_answer(driftline: Driftline, at_demo: In
 def test_an_unknown_path_leads_to_near_ones(driftline: Driftline, at_demo: Index, path: str, meant: str) -> None:
     result = driftline("history", "demo", path)
     assert result.status == 1
-    assert f"{path}: no release in the lake has it\n  {meant}" in result.out
+    assert f"{path}: no final release has it\n  {meant}" in result.out
 
 
 def test_a_private_path_is_said_to_be_one(driftline: Driftline, at_demo: Index) -> None:

@@ -50,9 +50,10 @@ SAID = {
     "deprecated; use lib.g": row(ChangeKind.DEPRECATED, replacement="lib.g"),
     "deprecated: take g instead": row(ChangeKind.DEPRECATED, new="take\n  g  instead", replacement="lib.g"),
     "no longer deprecated": row(ChangeKind.UNDEPRECATED, old="take g"),
-    "removed; use lib.g (documented)": row(
+    "removed (documented); use lib.g": row(
         ChangeKind.REMOVED, old="function ()", replacement="lib.g", evidence=Evidence.DOCUMENTED
     ),
+    "removed (50% sure); use lib.g": row(ChangeKind.REMOVED, old="function ()", replacement="lib.g", confidence=0.5),
     "moved to lib.sub.f (executed, 95% sure)": row(
         ChangeKind.MOVED, new="lib.sub.f", evidence=Evidence.EXECUTED, confidence=0.95
     ),
