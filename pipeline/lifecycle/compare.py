@@ -16,7 +16,7 @@ from pipeline.lifecycle.matching import Match, match
 from pipeline.lifecycle.missing import is_missing
 from pipeline.lifecycle.parameters import Difference
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.lifecycle.states import compare_alike, compare_deprecation, compare_states, describe_state
+from pipeline.lifecycle.states import compare_alike, compare_deprecation, compare_states, describe_state, only_declared
 from pipeline.terms import ChangeKind, Evidence, PublicBecause, SymbolKind
 
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -190,7 +190,7 @@ class _Writer:
             row["gitchameleon_category"] = self.rules.removed_with_replacement
         elif found and found["kind"] in _ATTRIBUTES:
             row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
-        return row | {"confidence": self._sure(path, self.comparison.new)}
+        return row | {"confidence": self._sure(path, self.comparison.new, self.rules.confidence_removed_unseen)}
 
     def come(self, path: str) -> Row:
         index = self.comparison.new
@@ -198,7 +198,9 @@ class _Writer:
         row = self._row(path, index, ChangeKind.INTRODUCED, Difference(ChangeKind.INTRODUCED, None, _shown(found)))
         if found and found["kind"] in _ATTRIBUTES:
             row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
-        return row | {"confidence": self._sure(path, self.comparison.old)}
+        declared = found is not None and only_declared(found, index)
+        sure = self._sure(path, self.comparison.old, self.rules.confidence_introduced_unseen)
+        return row | {"confidence": min(sure, self.rules.confidence_introduced_declared if declared else 1.0)}
 
     def differs(self, path: str, difference: Difference) -> Row:
         row = self._row(path, self.comparison.new, difference.kind, difference)
@@ -209,11 +211,11 @@ class _Writer:
             row["confidence"] = self.rules.confidence_parameter_renamed
         return row
 
-    def _sure(self, path: str, there: Index) -> float:
+    def _sure(self, path: str, there: Index, if_unseen: float) -> float:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""
         known = self.rules.known_bases
         unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
-        return self.rules.confidence_outside_base if unseen or there.dynamic(path) else 1.0
+        return if_unseen if unseen or there.dynamic(path) else 1.0
 
     def _replacement(self, path: str, stated: str | None) -> str | None:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""

@@ -164,13 +164,17 @@ def _short(change: Row, lives: Iterable[Row]) -> Row:
 def _turns(history: History) -> Iterator[tuple[str, Phrase]]:
     for life in history.lives:
         if life["introduced_in"]:
-            origin = moved_from(history, life)
-            yield (
-                life["introduced_in"],
-                Phrase(f"introduced: it was {origin} before" if origin else "introduced", False),
-            )
+            yield life["introduced_in"], Phrase(_came(history, life), False)
         if life["removed_in"]:
             yield life["removed_in"], Phrase(_went(history, life), True)
+
+
+def _came(history: History, life: Row) -> str:
+    if origin := moved_from(history, life):
+        return f"introduced: it was {origin} before"
+    here = [c for c in history.changes if c["new_version"] == life["introduced_in"] and c["path"] == history.path]
+    own = [c for c in here if c["kind"] == ChangeKind.INTRODUCED]
+    return phrases(own)[0].text if own else "introduced"
 
 
 def _went(history: History, life: Row) -> str:

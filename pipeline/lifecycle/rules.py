@@ -67,7 +67,9 @@ class LifecycleRules(Rule):
     values_of_every_release: re.Pattern[str]
     known_bases: tuple[str, ...]
     likeness: LikenessRules
-    confidence_outside_base: Share
+    confidence_removed_unseen: Share
+    confidence_introduced_unseen: Share
+    confidence_introduced_declared: Share
     similar_parameter_names: Share
     confidence_parameter_renamed: Share
 

@@ -16,6 +16,7 @@ from pipeline.terms import ChangeKind, PublicBecause, SymbolKind
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 _SEEN = _CALLABLE | _ATTRIBUTES | {SymbolKind.MODULE}
+_DECLARE = frozenset({"Protocol", "TypedDict"})
 _COMPARED = itemgetter("kind", "parameters", "returns", "value", "bases", "labels", "overloads", "deprecation")
 
 
@@ -148,6 +149,20 @@ def _all_bases(row: Row, index: Index) -> set[str]:
             found.add(name)
             waiting += base_names(index.bases.get(name) or ())
     return found
+
+
+def only_declared(row: Row, index: Index) -> bool:
+    """Return whether a row is of an attribute that its class annotates, that is no field, and that nothing sets.
+
+    What a protocol or a TypedDict declares is what it is.
+    """
+    if row["kind"] != SymbolKind.ATTRIBUTE or row["value"] is not None or row["returns"] is None:
+        return False
+    parent, _, name = row["path"].rpartition(".")
+    class_ = index.find(parent)
+    if class_ is None or class_["kind"] != SymbolKind.CLASS or name in {p["name"] for p in class_["parameters"]}:
+        return False
+    return _all_bases(class_, index).isdisjoint(_DECLARE)
 
 
 def describe_state(row: Row) -> str:

@@ -152,12 +152,19 @@ def _truth(test: ast.expr, rules: SurfaceRules) -> bool | None:
         case ast.Constant(value=value):
             return bool(value)
         case ast.Name(id=name) | ast.Attribute(attr=name):
-            return True if name in rules.true_names else False if name in rules.false_names else None
+            return _flag(name, rules)
         case ast.Compare(left=ast.Name(id="__name__"), comparators=[ast.Constant(value="__main__")]):
             return False
         case ast.Compare(left=left, ops=[op], comparators=[ast.Tuple() | ast.Constant() as right]):
             return _version_truth(written(left), op, right, rules)
     return None
+
+
+def _flag(name: str, rules: SurfaceRules) -> bool | None:
+    if name in rules.true_names or name in rules.false_names:
+        return name in rules.true_names
+    since = rules.since_names.search(name)
+    return (int(since[1]), int(since[2])) <= rules.python if since else None
 
 
 def _version_truth(left: str, op: ast.cmpop, right: ast.expr, rules: SurfaceRules) -> bool | None:

@@ -17,7 +17,7 @@ from pipeline.surface.fields import add_named_fields, named_fields, read_fields,
 from pipeline.surface.functions import Visited, read_function, told_of, warnings_of, with_hidden
 from pipeline.surface.records import GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.scopes import Bound, Scope
-from pipeline.surface.syntax import FUNCTIONS, written
+from pipeline.surface.syntax import FUNCTIONS, dotted, written
 from pipeline.surface.telling import RAISES_ATTRIBUTE_ERROR
 from pipeline.surface.written_signatures import shown_overload
 
@@ -136,6 +136,7 @@ def _fill_class(
     found.deprecation = _class_mark(node, found.docstring, file)
     found.decorators = [written(decorator) for decorator in node.decorator_list]
     found.bases = [expression_text(base) for base in node.bases]
+    found.metaclass = next((dotted(k.value) for k in node.keywords if k.arg == "metaclass"), None)
     found.members = read_members(bound.scope, file, imports, f"{inside}{bound.name}.")
     read_slots(node, found)
     read_fields(node, found, imports, file.rules)

@@ -13,7 +13,8 @@ OPAQUE = "opaque"
 """Label of a name that is there, but whose definition no source shows."""
 
 DYNAMIC = "dynamic"
-"""Label of a class that answers names in its `__getattr__`, and of a module that does so and does not tell which."""
+"""Label of a class that answers names in its `__getattr__`, or in that of its metaclass, and of a module that answers
+names and does not tell which."""
 
 UNPARSED = "unparsed"
 """Label of a module whose file does not parse: nothing is known of what is below it."""
@@ -27,11 +28,13 @@ EXTENDS = "extends:"
 STARS = "stars:"
 """Prefix of the labels of a module that name those whose unseen names it has: star-imported, or bound as it runs."""
 
+_ANSWER = frozenset({"__getattr__", "__getattribute__"})
+
 
 def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterator[str]:
     """Yield labels of what gives a class, the first of the owners, members that are not among its rows."""
     for owner in owners:
-        if owner.definition and {"__getattr__", "__getattribute__"} & set(owner.definition.members):
+        if _answers(owner) or any(map(_answers, _metaclass(owner, distribution))):
             yield DYNAMIC
         if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
             # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
@@ -40,6 +43,18 @@ def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterato
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
             if base.definition is None and not plain:
                 yield EXTENDS + _written_in(owner.module, base.path, distribution)
+
+
+def _answers(class_: Found) -> bool:
+    return class_.definition is not None and not _ANSWER.isdisjoint(class_.definition.members)
+
+
+def _metaclass(class_: Found, distribution: Distribution) -> list[Found]:
+    """Return the metaclass that a class names and the bases of that, as far as they are of this distribution."""
+    if class_.definition is None or class_.module is None or class_.definition.metaclass is None:
+        return []
+    found = distribution.within(class_.module, class_.definition.metaclass)
+    return distribution.ancestry(found) if found.is_class else []
 
 
 def _written_in(module: ModuleRecord | None, base: str, distribution: Distribution) -> str:

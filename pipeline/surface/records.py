@@ -56,6 +56,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     returns: str | None = None
     value: str | None = None
     bases: list[str] = msgspec.field(default_factory=list)
+    metaclass: str | None = None
     decorators: list[str] = msgspec.field(default_factory=list)
     labels: list[str] = msgspec.field(default_factory=list)
     docstring: str | None = None

@@ -91,6 +91,7 @@ class SurfaceRules(Rule):
     like_standard_library: frozenset[str]
     false_names: frozenset[str]
     true_names: frozenset[str]
+    since_names: Regex
     python: tuple[int, int]
     value_length: int
     dataclass_decorators: frozenset[str]

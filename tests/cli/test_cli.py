@@ -197,7 +197,7 @@ def test_a_terminal_that_knows_ascii_only(at_demo: Index, tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 1
-    assert "demo.gr\\xf6\\xdfe: no release" in done.stdout
+    assert "demo.gr\\xf6\\xdfe: no final release" in done.stdout
     assert "Traceback" not in done.stderr
 
 

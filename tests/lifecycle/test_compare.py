@@ -137,6 +137,14 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
         "class C:\n    def m(self): ...\n",
         "class C:\n    def __getattr__(self, name): ...\n",
     ),
+    "a class whose metaclass answers any name (pandas 1.0)": (
+        "class Meta(type): ...\nclass C(metaclass=Meta):\n    def m(self): ...\n",
+        "class Meta(type):\n    def __getattr__(cls, name): ...\nclass C(metaclass=Meta): ...\n",
+    ),
+    "a class that is given members by a decorator (pandas 0.24)": (
+        "class C:\n    x = 1\n",
+        "@delegate_names(Other, Other.names, typ='property')\nclass C: ...\n",
+    ),
     "a class whose attributes are set in a loop": (
         "class C:\n    x = 1\n",
         "class C: ...\nfor name, value in read():\n    setattr(C, name, value)\n",
@@ -290,13 +298,43 @@ def test_what_a_row_says():
 def test_a_removal_from_a_class_with_an_unseen_base_is_unsure():
     old = "from other import B\nclass C(B):\n    def m(self): ...\n"
     new = "from other import B\nclass C(B): ...\n"
-    assert [row["confidence"] for row in changes(old, new)] == [TAGGING.confidence_outside_base]
+    assert [row["confidence"] for row in changes(old, new)] == [TAGGING.confidence_removed_unseen]
+    # what comes to be defined may have been there before
+    assert [row["confidence"] for row in changes(new, old)] == [TAGGING.confidence_introduced_unseen]
 
 
 def test_so_is_one_from_a_class_that_always_answered_any_name():
     dynamic = "class C:\n    def __getattr__(self, name): ...\n"
     (row,) = changes(dynamic + "    def m(self): ...\n", dynamic)
-    assert (row["path"], str(row["kind"]), row["confidence"]) == ("pkg.C.m", "removed", TAGGING.confidence_outside_base)
+    assert (row["path"], str(row["kind"]), row["confidence"]) == (
+        "pkg.C.m",
+        "removed",
+        TAGGING.confidence_removed_unseen,
+    )
+
+
+@pytest.mark.parametrize(
+    ("class_", "sure"),
+    [
+        ("class C:\n    n: int\n    x: int\n", TAGGING.confidence_introduced_declared),
+        (
+            "from typing import ClassVar\nclass C:\n    n: int\n    x: ClassVar[int]\n",
+            TAGGING.confidence_introduced_declared,
+        ),
+        ("class C:\n    n: int\n    x: int = 1\n", 1.0),
+        ("class C:\n    n: int\n    x: int\n    def __init__(self): self.x = 1\n", 1.0),
+        ("class C:\n    n: int\n    x = None\n", 1.0),
+        ("from dataclasses import dataclass\n@dataclass\nclass C:\n    n: int\n    x: int\n", 1.0),
+        ("from typing import NamedTuple\nclass C(NamedTuple):\n    n: int\n    x: int\n", 1.0),
+        ("from typing import TypedDict\nclass C(TypedDict):\n    n: int\n    x: int\n", 1.0),
+        ("from typing import TypedDict\nclass B(TypedDict): ...\nclass C(B):\n    n: int\n    x: int\n", 1.0),
+        ("from typing import Protocol\nclass C(Protocol):\n    n: int\n    x: int\n", 1.0),
+        ("from other import Unseen\nclass C(Unseen):\n    n: int\n    x: int\n", 0.5),
+    ],
+)
+def test_an_attribute_that_is_only_declared_may_have_been_there_before(class_, sure):
+    before = "\n".join(line for line in class_.split("\n") if "x" not in line)
+    assert [row["confidence"] for row in changes(before, class_) if row["kind"] == "introduced"] == [sure]
 
 
 LINES = (

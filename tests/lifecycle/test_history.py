@@ -31,6 +31,7 @@ def told(path: str, *sources: Files) -> list[str]:
 
 WORDS = "    '''What it is.\n\n    In more words.\n    And in yet more.\n    '''\n"
 MEMBER = f"class C:\n{WORDS}    def m(self, a): ...\n    def n(self): ...\n    def o(self): ...\n"
+UNSEEN = "from other import B\nclass C(B):\n    def n(self): ...\n"
 DEPRECATED = "import warnings\ndef f(a):\n    warnings.warn('f is deprecated, use `g` instead', DeprecationWarning)\ndef g(): ...\n"
 ALIAS = {"pkg/__init__.py": "from .core import f\n", "pkg/core.py": "def f(a): ...\n"}
 ALIAS_WITH_B = ALIAS | {"pkg/core.py": "def f(a, b=1): ...\n"}
@@ -55,6 +56,11 @@ LIVES: dict[str, tuple[str, tuple[Files, ...], list[str]]] = {
         "pkg.f",
         ("def f(a): ...\n", "", "def f(a): ...\n"),
         ["1.1! removed", "1.2 introduced"],
+    ),
+    "what an unseen base may have had and may go on having": (
+        "pkg.C.m",
+        (UNSEEN, f"{UNSEEN}    def m(self): ...\n", UNSEEN),
+        ["1.1 introduced (50% sure)", "1.2! removed (95% sure)"],
     ),
     "it goes with its class": ("pkg.C.m", (MEMBER, ""), ["1.1! removed with pkg.C"]),
     "it goes with a class that lives on elsewhere": (

@@ -78,6 +78,27 @@ def test_a_getattr_of_a_module_tells_its_names_or_not(body, open_):
 
 
 @pytest.mark.parametrize(
+    ("class_", "open_"),
+    [
+        ("class C(metaclass=Meta): ...", True),
+        ("class C(metaclass=Derived): ...", True),
+        ("class C(metaclass=_meta.Meta): ...", True),
+        ("class Base(metaclass=Meta): ...\nclass C(Base): ...", True),
+        ("class C(metaclass=Plain): ...", False),
+        ("class C(metaclass=abc.ABCMeta): ...", False),
+        ("class C(metaclass=made()): ...", False),
+        ("class C(Meta): ...", True),
+        ("class C(other=Meta): ...", False),
+    ],
+)
+def test_a_class_may_answer_names_in_its_metaclass(class_, open_):
+    meta = "class Meta(type):\n    def __getattr__(cls, name): ...\nclass Derived(Meta): ...\nclass Plain(type): ...\n"
+    heads = "import abc\nfrom . import _meta\nfrom ._meta import Derived, Meta, Plain\n"
+    found = rows({"pkg/__init__.py": f"{heads}{class_}\n", "pkg/_meta.py": meta})
+    assert ("dynamic" in found["pkg.C"]["labels"]) == open_
+
+
+@pytest.mark.parametrize(
     "source",
     [
         "__getattr__ = migrated(__name__)\n",

@@ -13,6 +13,7 @@ BASES = (
     "class Base:\n    def m(self, a=1): ...\n    def n(self): ...\n",
     "class Root:\n    def n(self): ...\n    def _hidden(self, b): ...\nclass Base(Root):\n    class In(Root): ...\n",
     "from .other import Base\n",
+    "class Base(type):\n    def __getattr__(self, name): ...\n",
     "Base = object\n",
 )
 OTHERS = (
@@ -23,6 +24,7 @@ OTHERS = (
 USERS = (
     "from .base import Base\nclass C(Base):\n    x = 1\n",
     "from .base import Base\nf = Base.m\ng = Base.n\n",
+    "from .base import Base\nclass C(metaclass=Base): ...\n",
     "from .base import Base\nhidden = Base._hidden\nclass C(Base.In):\n    def _hidden(self, d): ...\n",
     "from .base import *\nclass C(Base, Other): ...\nother = C.In.x\n",
     "from . import base\nfrom .other import Base as B\nclass C(base.Base):\n    n = B.m\n    def m(self): ...\n    again = m\n",
