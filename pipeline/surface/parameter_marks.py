@@ -24,7 +24,6 @@ _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 # what is said of a parameter is indented under it, or names it after the directive of the whole
 _OF_A_NAME = re.compile(r"^(?:[ \t]+.*eprecated|\.\.[ \t].*eprecated.*[*`])", re.M)
 _SUBJECT = re.compile(r"(?i)[`'\"]*(\w+)[`'\"]*\s+(?:(?:parameter|argument|keyword)\s+)?(?:is|was|has\s+been)\b")
-_WARN_WORDS = ("eprecat", "Warning")
 
 
 def mark_told(
@@ -43,7 +42,7 @@ def mark_by_code(parameters: Sequence[Parameter], body: Body, rules: SurfaceRule
     found = rules.deprecations.defaults
     named = [p for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None]
     by_default = {p["name"]: _mark(None, None, None) for p in named if found.search(p["default"])}
-    if named and body.mentions(_WARN_WORDS) and body.beginning_with_calls(rules.deprecations.call_words):
+    if named and body.mentions(WARNS) and body.beginning_with_calls(rules.deprecations.call_words):
         defaults = {p["name"]: p["default"] for p in named}
         parameters = _marked(parameters, dict(_warned(body.statements, defaults, rules)))
     return _marked(parameters, by_default) if by_default else list(parameters)

@@ -28,7 +28,7 @@ _WORDS = (*MAKES_NAMES, GLOBALS, GETATTR, RAISES_ATTRIBUTE_ERROR, *WARNS)
 
 # What Python 2 alone allows in a function. In a docstring it makes the function be parsed whole for nothing.
 _PRINT = re.compile(r"""print ["'\w%`]""")
-_STATEMENTS = {
+_PYTHON_2_ALONE = {
     "except ": re.compile(r"except (?:[\w.]+|\([\w., ]+\)) ?, ?\w+ ?:"),
     "raise ": re.compile(r"""raise [\w.]+ ?, ?["'\w]"""),
     "exec ": re.compile(r"""exec [\w"']+ in """),
@@ -37,17 +37,17 @@ _STATEMENTS = {
     **{f"{digit}L": re.compile(r"\dL\b") for digit in range(10)},
 }
 
-_LOOKED_FOR = (*_WORDS, *_STATEMENTS)
+_LOOKED_FOR = (*_WORDS, *_PYTHON_2_ALONE)
 _search = AhoCorasick(_LOOKED_FOR, matchkind=MatchKind.LeftmostLongest).find_matches_as_indexes
 
 _MEANT = [
     (
         [word for word in _WORDS if word in found],
-        next((statement for word, statement in _STATEMENTS.items() if found.startswith(word)), None),
+        next((pattern for word, pattern in _PYTHON_2_ALONE.items() if found.startswith(word)), None),
     )
     for found in _LOOKED_FOR
 ]
-"""What each of them tells where it is found: the words in it, and the statement that may begin there."""
+"""What each of them tells where it is found: the words in it, and what may begin there that Python 2 alone allows."""
 
 
 def told_by(text: str) -> frozenset[str]:
@@ -57,12 +57,12 @@ def told_by(text: str) -> frozenset[str]:
     """
     told: set[str] = set()
     for number, place, _ in _search(text):
-        words, statement = _MEANT[number]
+        words, alone = _MEANT[number]
         told.update(words)
-        if statement is not None and statement.match(text, place):
+        if alone is not None and alone.match(text, place):
             # `print` is a word of prose too, in the middle of a line
             begins = not text[text.rfind("\n", 0, place) + 1 : place].strip(" \t")
-            told.update([PYTHON_2] if begins or statement is not _PRINT else ())
+            told.update([PYTHON_2] if begins or alone is not _PRINT else ())
     return frozenset(told)
 
 

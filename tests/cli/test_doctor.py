@@ -97,4 +97,5 @@ def test_an_example_of_a_rule_that_does_not_hold(
     (folder / "stack_overflow.yaml").write_text(changed, encoding="utf-8")
     monkeypatch.setenv("DRIFTLINE_RULES", str(folder))
     result = driftline("doctor", "--json")
+    assert result.status == 1
     assert "gives '1.3', not '1.4'" in finding(result, "curation rules")["seen"]
