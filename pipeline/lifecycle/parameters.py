@@ -136,7 +136,7 @@ def _rename(before: Row, after: Row, *, accepted: bool) -> Difference:
 
 
 def _removed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
-    if _typed_elsewhere(parameter, new):
+    if _typed_elsewhere(parameter, new) or _taken_elsewhere(parameter, new):
         return
     mark, source = parameter["deprecation"], parameter["known_from"]
     # what a helper made of its value nobody makes any more, whatever **kwargs takes
@@ -162,6 +162,16 @@ def _typed_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
     source, sources = parameter["known_from"], {p["known_from"] for p in there}
     open_ = any(p["kind"] == ParameterKind.VAR_KEYWORD for p in there)
     return source in {ParameterSource.STUB, ParameterSource.UNPACKED} and source not in sources and open_
+
+
+def _taken_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
+    """Return whether a parameter that the body took out of `**kwargs` may be taken where these are passed on to.
+
+    So it is where nothing is seen of what the other side takes out of them (sympy 1.14 has it done by another method).
+    """
+    sources, kinds = {p["known_from"] for p in there}, {p["kind"] for p in there}
+    seen = not _LOOSE.isdisjoint(sources)
+    return parameter["known_from"] == ParameterSource.KWARGS and ParameterKind.VAR_KEYWORD in kinds and not seen
 
 
 def _added(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:

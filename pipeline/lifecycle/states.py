@@ -68,8 +68,8 @@ def _kind(old: Row, new: Row) -> Iterator[Difference]:
     if old["kind"] == new["kind"]:
         return
     for row, other in ((old, new), (new, old)):
-        # what a call, a lambda or another name gives may be of any kind
-        made = row["kind"] == SymbolKind.ATTRIBUTE and other["kind"] in _CALLABLE
+        # what a call, a lambda or another name gives may be of any kind, and so may what is only annotated
+        made = row["kind"] == SymbolKind.ATTRIBUTE and other["kind"] in _CALLABLE | {SymbolKind.PROPERTY}
         if made and literal(row["value"]) is None:
             return
     both_attributes = old["kind"] in _ATTRIBUTES and new["kind"] in _ATTRIBUTES

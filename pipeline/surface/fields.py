@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from pipeline.surface.records import Definition, Field
+from pipeline.surface.records import ALTERNATIVE, Definition, Field
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.syntax import dotted, options, statements, text_of, written
 
@@ -44,7 +44,7 @@ def read_fields(node: ast.ClassDef, found: Definition, imports: Mapping[str, str
     for statement in _field_statements(node, convention, given):
         if _is_keyword_only_marker(statement):
             keyword_only = True
-        elif made_field := _field(statement, convention, keyword_only):
+        elif (made_field := _field(statement, convention, keyword_only)) and ALTERNATIVE not in made_field.name:
             found.fields.append(made_field)
     if convention == "attrs":
         _add_default_methods(node, found)

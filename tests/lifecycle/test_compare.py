@@ -329,12 +329,22 @@ def test_so_is_one_from_a_class_that_always_answered_any_name():
         ("from typing import TypedDict\nclass C(TypedDict):\n    n: int\n    x: int\n", 1.0),
         ("from typing import TypedDict\nclass B(TypedDict): ...\nclass C(B):\n    n: int\n    x: int\n", 1.0),
         ("from typing import Protocol\nclass C(Protocol):\n    n: int\n    x: int\n", 1.0),
-        ("from other import Unseen\nclass C(Unseen):\n    n: int\n    x: int\n", 0.5),
+        (
+            "from other import Unseen\nclass C(Unseen):\n    n: int\n    x: int\n",
+            TAGGING.confidence_introduced_declared,
+        ),
     ],
 )
 def test_an_attribute_that_is_only_declared_may_have_been_there_before(class_, sure):
     before = "\n".join(line for line in class_.split("\n") if "x" not in line)
     assert [row["confidence"] for row in changes(before, class_) if row["kind"] == "introduced"] == [sure]
+
+
+def test_what_is_annotated_may_be_a_property_as_it_runs():
+    declared, is_set = "class C:\n    x: int\n    y = made()\n", "class C:\n    x = 1\n    y = made()\n"
+    made = "class C:\n    @property\n    def x(self) -> int: ...\n    @property\n    def y(self): ...\n"
+    assert [str(row["kind"]) for pair in ((declared, made), (made, declared)) for row in changes(*pair)] == []
+    assert [str(row["kind"]) for row in changes(is_set, made)] == ["kind"]
 
 
 LINES = (

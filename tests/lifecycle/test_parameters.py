@@ -153,7 +153,7 @@ def test_what_args_still_take_by_place_did_not_become_keyword_only():
         ("docstring", "(a, *, b=..., **kw)", "(a, **kw)", [("parameter_removed", "b", False)]),
         ("docstring", "(a, *, b=...)", "(a)", [("parameter_removed", "b", False)]),
         ("docstring", "(a, **kw)", "(a, *, b=..., **kw)", [("parameter_added_optional", "b", False)]),
-        ("kwargs", "(a, *, b=..., **kw)", "(a, **kw)", [("parameter_removed", "b", False)]),
+        ("kwargs", "(a, *, b=..., **kw)", "(a, **kw)", []),
         ("kwargs", "(a, *, b=..., **kw)", "(a)", [("parameter_removed", "b", True), ("parameter_removed", "kw", True)]),
         ("kwargs", "(a, **kw)", "(a, *, b, **kw)", [("parameter_added_required", "b", True)]),
         # a stub that came or went is no change of what runs
@@ -163,6 +163,11 @@ def test_what_args_still_take_by_place_did_not_become_keyword_only():
 )
 def test_what_only_the_body_the_docstring_or_a_stub_tells(source, old, new, expected):
     assert told(parameters(old, b=source), parameters(new, b=source)) == expected
+
+
+def test_what_the_body_took_is_gone_where_it_is_seen_to_take_others_still():
+    old = parameters("(a, *, b=..., c=..., **kw)", b="kwargs", c="kwargs")
+    assert told(old, parameters("(a, *, c=..., **kw)", c="kwargs")) == [("parameter_removed", "b", False)]
 
 
 def test_a_stub_that_was_there_before_tells_of_what_went():

@@ -13,6 +13,8 @@ from tests.surface.griffe_differences import Difference, What, signature
 from tests.surface.griffe_evidence import Sources, bound
 from tests.surface.griffe_surface import Signature
 
+_OF_PROPERTIES = ("property", "memoized_attribute", "cache_readonly")
+
 
 def set_elsewhere(difference: Difference, sources: Sources) -> bool:
     """Return whether a method other than `__init__` sets the attribute, or an assignment below the class."""
@@ -162,7 +164,8 @@ def _refuses(node: ast.FunctionDef) -> bool:
 
 
 def made_property(difference: Difference, sources: Sources) -> bool:
-    """Return whether what is a property for us has a decorator with that word in its name."""
+    """Return whether what is a property for us has a decorator whose name says that it makes one."""
     ours = difference.ours is not None and difference.ours["kind"] == SymbolKind.PROPERTY
     nodes = [b.node for b in sources.bindings(difference.home) if isinstance(b.node, ast.FunctionDef)]
-    return ours and any("property" in ast.unparse(d).lower() for node in nodes for d in node.decorator_list)
+    decorators = [ast.unparse(d).lower() for node in nodes for d in node.decorator_list]
+    return ours and any(word in decorator for word in _OF_PROPERTIES for decorator in decorators)

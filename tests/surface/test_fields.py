@@ -11,7 +11,7 @@ from tests.surface.trees import rows
 DATACLASS = """
     import dataclasses
     from dataclasses import KW_ONLY, InitVar, dataclass, field
-    from typing import ClassVar
+    from typing import TYPE_CHECKING, ClassVar
     @dataclass
     class Base:
         a: int
@@ -31,6 +31,13 @@ DATACLASS = """
         e: int = field(default=2, kw_only=False)
     class E(D):
         not_a_field: int = 3
+    @dataclass
+    class F:
+        f: int
+        if TYPE_CHECKING:
+            g: int = field(default=1)
+        else:
+            g: int = field(default=1, kw_only=True)
 """
 
 ATTRS = """

@@ -329,6 +329,10 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             def p(self): ...
             @lib.cached_property
             def q(self): ...
+            @cache_readonly
+            def s(self): ...
+            @Memoized.memoized_attribute
+            def t(self): ...
             @abc.abstractproperty
             def r(self): ...
             @r.setter
@@ -340,6 +344,8 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
             "pkg.C.p": "property",
             "pkg.C.q": "property",
             "pkg.C.r": "property",
+            "pkg.C.s": "property",
+            "pkg.C.t": "property",
         },
     ),
     "a star import of a private module": (

@@ -1,0 +1,133 @@
+"""How many of the changes that comparing sources finds hold where they are run, in both releases.
+
+    python -m benchmarks.held pandas:1.5.3:2.0.0 flask:2.2.5:2.3.0 --refuted --json held.json
+
+Each pair of releases is compared, the pinned environment of each is built, and every path of a change is asked for in
+both (`pipeline/validation/probes.py`), in the sandbox and without side effects. A change is judged as before it is
+published (`pipeline/publish/changes.py`): it holds, running refutes it, or running does not tell (an attribute of
+instances, a module that needs what is not installed, a change of what no probe sees). Without arguments the pairs are
+those of which `curation_rules/tags.yaml` says how many held. Pairs that cannot be run are named, and left out.
+
+Environments and sources stay in the cache under DRIFTLINE_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from pipeline.crawl import Period
+from pipeline.environments import EnvironmentStore, Wanted, find_sandbox
+from pipeline.house import House
+from pipeline.lake import Reject, Row
+from pipeline.ondemand import NoAnswerError, diff_releases
+from pipeline.publish.changes import prove_changes
+from pipeline.review import Runs
+from pipeline.rules import LibraryRule, Profile
+from pipeline.settings import settings
+from pipeline.terms import EnvironmentOutcome, Evidence
+from pipeline.validation.probes import probe
+from pipeline.validation.rules import ValidationRules
+
+PAIRS = (
+    *(f"django:{pair}" for pair in ("5.0.14:5.1", "5.2.19:6.0", "6.0.10:6.1")),
+    *(f"flask:{pair}" for pair in ("2.1.3:2.2.0", "3.0.3:3.1.0")),
+    *(f"pandas:{pair}" for pair in ("0.25.3:1.0.0", "1.2.5:1.3.0", "1.5.3:2.0.0", "2.0.3:2.1.0", "2.3.3:3.0.0")),
+    *(f"pydantic:{pair}" for pair in ("2.9.2:2.10.0",)),
+    *(f"scipy:{pair}" for pair in ("1.10.1:1.11.1", "1.13.1:1.14.0")),
+    *(f"sqlalchemy:{pair}" for pair in ("1.4.54:2.0.0", "2.0.58:2.1.0")),
+    *(f"sympy:{pair}" for pair in ("1.13.3:1.14.0",)),
+)
+
+HELD, REFUTED, UNTOLD = "held", "refuted", "not told"
+Judged = tuple[Row, str]
+"""A change, and what running says of it."""
+
+
+def judged(library: str, old: str, new: str, store: EnvironmentStore, rules: ValidationRules) -> list[Judged]:
+    """Compare two releases and run what changed in both.
+
+    Errors: NoAnswerError for a release that cannot be had, or that has no environment here.
+    """
+    changes = diff_releases(library, old, new).changes
+    paths = sorted(
+        {change["path"] for change in changes} | {change["replacement"] or change["path"] for change in changes}
+    )
+    verdicts: list[Row] = []
+    for version in (old, new):
+        row = store.build(Wanted(library, version))
+        if row["outcome"] != EnvironmentOutcome.BUILT:
+            raise NoAnswerError(f"{library} {version} has no environment: {row['outcome']}: {row['detail']}")
+        for path, result in probe(store.open(row), paths, find_sandbox(), rules).items():
+            of_path = {"id": path, "subject_id": path, "version": version}
+            verdicts.append(of_path | {"outcome": result.outcome, "seen": result.seen})
+    return list(zip(changes, map(_told, prove_changes(changes, Runs(verdicts))), strict=True))
+
+
+def _told(proven: Row | Reject) -> str:
+    if isinstance(proven, Reject):
+        return REFUTED
+    return HELD if proven["evidence"] == Evidence.EXECUTED else UNTOLD
+
+
+def counts(found: Iterable[Judged]) -> dict[tuple[str, float], Counter[str]]:
+    """Return what was judged by kind of change and how sure comparing was."""
+    counted: dict[tuple[str, float], Counter[str]] = {}
+    for change, told in found:
+        counted.setdefault((str(change["kind"]), change["confidence"]), Counter())[told] += 1
+    return dict(sorted(counted.items(), key=lambda item: (item[0][0], -item[0][1])))
+
+
+def show(found: Sequence[Judged], console: Console) -> None:
+    """Print a line for each kind of change and sureness, and one for all."""
+    table = Table(title="Changes found by comparing, run in both releases", title_justify="left", box=None)
+    for column in ("change", "sure", HELD, REFUTED, UNTOLD, "held of those told"):
+        table.add_column(column, justify="left" if column == "change" else "right")
+    lines = [(kind, f"{sure:.0%}", of) for (kind, sure), of in counts(found).items()]
+    for kind, sure, of in [*lines, ("all", "", Counter(told for _, told in found))]:
+        told = of[HELD] + of[REFUTED]
+        share = f"{of[HELD] / told:.1%}" if told else ""
+        table.add_row(kind, sure, *(str(of[name]) for name in (HELD, REFUTED, UNTOLD)), share)
+    console.print(table)
+
+
+def main() -> None:
+    """Compare and run the pairs of the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pairs", nargs="*", default=PAIRS, metavar="library:old:new")
+    parser.add_argument("--refuted", action="store_true", help="name the changes that running refutes")
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    libraries = sorted({pair.split(":")[0] for pair in asked.pairs})
+    rules = tuple(LibraryRule(library=library) for library in libraries)
+    house = House(settings(), Profile(name="held", libraries=rules), Period())
+    console, found = Console(stderr=True), list[Judged]()
+    for pair in asked.pairs:
+        library, old, new = pair.split(":")
+        try:
+            of_pair = judged(library, old, new, house.environments, house.rules.validation)
+        except NoAnswerError as error:
+            console.print(f"left out: {error}")
+            continue
+        found += of_pair
+        console.print(f"{pair}: {dict(Counter(told for _, told in of_pair))}")
+    show(found, Console(width=120))
+    refuted = [change for change, told in found if told == REFUTED]
+    if asked.refuted:
+        for change in refuted:
+            print(*(change[name] for name in ("library", "new_version", "kind", "path", "parameter")))  # noqa: T201
+    if asked.json:
+        lines = [{"kind": kind, "sure": sure, **of} for (kind, sure), of in counts(found).items()]
+        asked.json.write_text(json.dumps({"changes": lines, "refuted": refuted}, indent=1, default=str) + "\n")
+    sys.exit(0 if found else 1)
+
+
+if __name__ == "__main__":
+    main()
