@@ -158,10 +158,10 @@ class Index:
             self._outside[parent] = _labelled(class_, EXTENDS) if class_ is not None else []
         return self._outside[parent]
 
-    def dynamic(self, path: str) -> bool:
-        """Return whether the class that a member's path stands in answers names in its `__getattr__`."""
+    def says(self, path: str, label: str) -> bool:
+        """Return whether the class that a member's path stands in has a label."""
         class_ = self._class_of(path)
-        return class_ is not None and DYNAMIC in class_["labels"]
+        return class_ is not None and label in class_["labels"]
 
     def _class_of(self, path: str) -> Row | None:
         class_ = self.find(path.rpartition(".")[0])

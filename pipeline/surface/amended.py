@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from pipeline.surface.binders import bound_in, bound_names
+from pipeline.surface.binders import bound_in, bound_names, target_names
 from pipeline.surface.syntax import dotted, written
 
 _FIXES_ARGUMENTS = frozenset({"partial", "partialmethod"})
@@ -21,6 +22,27 @@ def calls_of(body: Iterable[ast.stmt]) -> list[ast.Call]:
 def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
     if isinstance(statement, ast.Expr | ast.For | ast.While | ast.If | ast.Try | ast.TryStar | ast.With):
         yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+
+
+def given_members(body: Iterable[ast.stmt], gives: re.Pattern[str]) -> frozenset[str]:
+    """Return the names of the classes that a module gives members whose names only running tells.
+
+    `add_methods(Class)`, called by a name in which `gives` finds something; or a loop that calls a method of the class
+    with what it loops over: `for name in names: Class.add(name)`.
+    """
+    return frozenset(name for statement in body for name in _given_members(statement, gives))
+
+
+def _given_members(statement: ast.stmt, gives: re.Pattern[str]) -> Iterator[str]:
+    match statement:
+        case ast.Expr(value=ast.Call(func=func, args=[ast.Name(id=name), *_])) if gives.search(written(func)):
+            yield name
+        case ast.For(target=target, body=body):
+            looped = set(target_names(target))
+            for inner in body:
+                match inner:
+                    case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=args)):
+                        yield from [name] if any(isinstance(a, ast.Name) and a.id in looped for a in args) else []
 
 
 def put_into_classes(body: list[ast.stmt], calls: Iterable[ast.Call]) -> None:

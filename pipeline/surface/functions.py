@@ -26,7 +26,7 @@ class Visited:
 
     `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1. What
     is imported from below `passes_on`, "pkg.", is there for others to import from here. `unread` takes the names of
-    methods that were put aside.
+    methods that were put aside. `given` names the classes that are given members as the module runs.
     """
 
     rules: SurfaceRules
@@ -37,6 +37,7 @@ class Visited:
     unread: set[str] = field(default_factory=set)
     lines: dict[str, int] = field(default_factory=dict)
     passes_on: str | None = None
+    given: frozenset[str] = frozenset()
 
     def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
         """Note where the docstring of a name begins: in a line of a text before which the file has others."""

@@ -9,6 +9,7 @@ import re
 import warnings
 from pathlib import PurePath
 
+from pipeline.surface.amended import given_members
 from pipeline.surface.bindings import bind_names
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.cleaning import read_docstring
@@ -96,6 +97,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     rules = file.rules
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies)
+    file.given = given_members(tree.body, rules.member_decorators)
     is_package = PurePath(path).stem == "__init__"
     if not is_package and path.endswith(".py") and only_imports(tree):
         file.passes_on = f"{name.partition('.')[0]}."

@@ -145,6 +145,14 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
         "class C:\n    x = 1\n",
         "@delegate_names(Other, Other.names, typ='property')\nclass C: ...\n",
     ),
+    "a class that its module begins to give members (pandas 0.13)": (
+        "class C:\n    def m(self): ...\n    def n(self): ...\n",
+        "class C:\n    def n(self): ...\nops.add_flex_methods(C, **ops.methods)\n",
+    ),
+    "a class that its module begins to give members in a loop (pandas 0.11)": (
+        "class B:\n    def m(self): ...\nclass C(B): ...\n",
+        "class B:\n    def n(self): ...\nfor name, made in indexers():\n    B._make(name, made)\nclass C(B): ...\n",
+    ),
     "a class whose attributes are set in a loop": (
         "class C:\n    x = 1\n",
         "class C: ...\nfor name, value in read():\n    setattr(C, name, value)\n",
@@ -338,6 +346,12 @@ def test_so_is_one_from_a_class_that_always_answered_any_name():
 def test_an_attribute_that_is_only_declared_may_have_been_there_before(class_, sure):
     before = "\n".join(line for line in class_.split("\n") if "x" not in line)
     assert [row["confidence"] for row in changes(before, class_) if row["kind"] == "introduced"] == [sure]
+
+
+def test_what_goes_from_a_class_that_is_given_members_all_along_is_unsure():
+    given = "class C:\n    def n(self): ...\n{}for name in names():\n    C.add(name)\n"
+    (row,) = changes(given.format("    def m(self): ...\n"), given.format(""))
+    assert (row["path"], row["kind"], row["confidence"]) == ("pkg.C.m", "removed", TAGGING.confidence_removed_unseen)
 
 
 def test_what_is_annotated_may_be_a_property_as_it_runs():
