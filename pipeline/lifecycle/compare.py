@@ -17,7 +17,6 @@ from pipeline.lifecycle.missing import is_missing
 from pipeline.lifecycle.parameters import Difference
 from pipeline.lifecycle.rules import LifecycleRules
 from pipeline.lifecycle.states import compare_alike, compare_deprecation, compare_states, describe_state, only_declared
-from pipeline.surface import DYNAMIC, GIVEN_MEMBERS
 from pipeline.terms import ChangeKind, Evidence, PublicBecause, SymbolKind
 
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -216,8 +215,7 @@ class _Writer:
         """Return how sure it is that a path is missing: a base we do not see may provide it."""
         known = self.rules.known_bases
         unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
-        given = there.says(path, DYNAMIC) or there.says(path, GIVEN_MEMBERS)
-        return if_unseen if unseen or given else 1.0
+        return if_unseen if unseen or there.dynamic(path) or there.givers(path) else 1.0
 
     def _replacement(self, path: str, stated: str | None) -> str | None:
         """Return a stated replacement as a public path of the new release if it is one, else as stated."""

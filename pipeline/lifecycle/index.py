@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import cached_property
 
 from pipeline.lake import Row
-from pipeline.surface import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
+from pipeline.surface import DYNAMIC, EXTENDS, GIVEN, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.terms import PublicBecause, SymbolKind
 
 _POINTERS = frozenset({SymbolKind.ALIAS})
@@ -158,10 +158,15 @@ class Index:
             self._outside[parent] = _labelled(class_, EXTENDS) if class_ is not None else []
         return self._outside[parent]
 
-    def says(self, path: str, label: str) -> bool:
-        """Return whether the class that a member's path stands in has a label."""
+    def dynamic(self, path: str) -> bool:
+        """Return whether the class that a member's path stands in answers names in its `__getattr__`."""
         class_ = self._class_of(path)
-        return class_ is not None and label in class_["labels"]
+        return class_ is not None and DYNAMIC in class_["labels"]
+
+    def givers(self, path: str) -> set[str]:
+        """Return what gives members to the class that a member's path stands in."""
+        class_ = self._class_of(path)
+        return set(_labelled(class_, GIVEN)) if class_ is not None else set()
 
     def _class_of(self, path: str) -> Row | None:
         class_ = self.find(path.rpartition(".")[0])

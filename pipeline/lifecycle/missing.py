@@ -10,7 +10,7 @@ from __future__ import annotations
 from pipeline.lake import Row
 from pipeline.lifecycle.index import Index, standard_members
 from pipeline.lifecycle.rules import LifecycleRules
-from pipeline.surface import DYNAMIC, GIVEN_MEMBERS, UNSEEN_MEMBERS
+from pipeline.surface import UNSEEN_MEMBERS
 from pipeline.terms import SymbolKind
 
 
@@ -24,7 +24,8 @@ def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> b
 
 def _given_unseen(path: str, there: Index) -> bool:
     """Return whether the class that a path stands in is given members whose names only running tells."""
-    return there.says(path, UNSEEN_MEMBERS)
+    class_ = there.find(path.rpartition(".")[0])
+    return class_ is not None and class_["kind"] == SymbolKind.CLASS and UNSEEN_MEMBERS in class_["labels"]
 
 
 def _newly_open(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
@@ -32,7 +33,7 @@ def _newly_open(path: str, here: Index, there: Index, rules: LifecycleRules) -> 
 
     Its members may have moved into that.
     """
-    if any(there.says(path, label) and not here.says(path, label) for label in (DYNAMIC, GIVEN_MEMBERS)):
+    if (there.dynamic(path) and not here.dynamic(path)) or there.givers(path) - here.givers(path):
         return True
     known = {base.rpartition(".")[2] for base in here.outside_bases(path)}
     bases = [base for base in there.outside_bases(path) if base.rpartition(".")[2] not in known]

@@ -6,7 +6,7 @@ from pipeline.surface.inspected import record_of
 from pipeline.surface.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.surface.model import SURFACE_VERSION, Surface, SurfaceReader, read_surface
 from pipeline.surface.reading import ReadingRules, Records
-from pipeline.surface.records import GIVEN_MEMBERS, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, ModuleRecord
+from pipeline.surface.records import GIVEN, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.sources import module_name, paths_in_scope
 from pipeline.surface.stage import identity, in_order, surface_stage
@@ -14,7 +14,7 @@ from pipeline.surface.stage import identity, in_order, surface_stage
 __all__ = [
     "DYNAMIC",
     "EXTENDS",
-    "GIVEN_MEMBERS",
+    "GIVEN",
     "OPAQUE",
     "STARS",
     "SURFACE_VERSION",

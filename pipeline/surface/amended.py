@@ -24,25 +24,30 @@ def _calls(statement: ast.stmt) -> Iterator[ast.Call]:
         yield from (node for node in ast.walk(statement) if isinstance(node, ast.Call))
 
 
-def given_members(body: Iterable[ast.stmt], gives: re.Pattern[str]) -> frozenset[str]:
-    """Return the names of the classes that a module gives members whose names only running tells.
+def given_members(body: Iterable[ast.stmt], gives: re.Pattern[str]) -> dict[str, set[str]]:
+    """Return the names of the classes that a module gives members whose names only running tells, and of what does so.
 
     `add_methods(Class)`, called by a name in which `gives` finds something; or a loop that calls a method of the class
     with what it loops over: `for name in names: Class.add(name)`.
     """
-    return frozenset(name for statement in body for name in _given_members(statement, gives))
+    given: dict[str, set[str]] = {}
+    for statement in body:
+        for name, giver in _given_members(statement, gives):
+            given.setdefault(name, set()).add(giver)
+    return given
 
 
-def _given_members(statement: ast.stmt, gives: re.Pattern[str]) -> Iterator[str]:
+def _given_members(statement: ast.stmt, gives: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     match statement:
         case ast.Expr(value=ast.Call(func=func, args=[ast.Name(id=name), *_])) if gives.search(written(func)):
-            yield name
+            yield name, written(func).rpartition(".")[2]
         case ast.For(target=target, body=body):
             looped = set(target_names(target))
             for inner in body:
                 match inner:
-                    case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name)), args=args)):
-                        yield from [name] if any(isinstance(a, ast.Name) and a.id in looped for a in args) else []
+                    case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=giver), args=args)):
+                        if any(isinstance(a, ast.Name) and a.id in looped for a in args):
+                            yield name, giver
 
 
 def put_into_classes(body: list[ast.stmt], calls: Iterable[ast.Call]) -> None:

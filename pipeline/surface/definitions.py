@@ -15,7 +15,7 @@ from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
 from pipeline.surface.functions import Visited, read_function, told_of, warnings_of, with_hidden
-from pipeline.surface.records import GIVEN_MEMBERS, GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
+from pipeline.surface.records import GIVEN, GONE, NOT_TOTAL, UNSEEN_MEMBERS, UNSEEN_SIGNATURE, Definition, Mark
 from pipeline.surface.scopes import Bound, Scope
 from pipeline.surface.syntax import FUNCTIONS, dotted, written
 from pipeline.surface.telling import RAISES_ATTRIBUTE_ERROR
@@ -144,7 +144,7 @@ def _fill_class(
     if found.name in file.bodies.extended or any(map(file.rules.member_decorators.search, found.decorators)):
         found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
     if not inside and found.name in file.given:
-        found.labels = sorted({*found.labels, GIVEN_MEMBERS})
+        found.labels = sorted({*found.labels, *(GIVEN + giver for giver in file.given[found.name])})
     if any(k.arg == "total" and written(k.value) == "False" for k in node.keywords):
         found.labels = sorted({*found.labels, NOT_TOTAL})
     if RAISES_ATTRIBUTE_ERROR in file.bodies.told:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.surface.bodies import Bodies, Body
@@ -26,7 +26,8 @@ class Visited:
 
     `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1. What
     is imported from below `passes_on`, "pkg.", is there for others to import from here. `unread` takes the names of
-    methods that were put aside. `given` names the classes that are given members as the module runs.
+    methods that were put aside. `given` names the classes that are given members as the module runs, and what
+    gives them.
     """
 
     rules: SurfaceRules
@@ -37,7 +38,7 @@ class Visited:
     unread: set[str] = field(default_factory=set)
     lines: dict[str, int] = field(default_factory=dict)
     passes_on: str | None = None
-    given: frozenset[str] = frozenset()
+    given: Mapping[str, set[str]] = field(default_factory=dict)
 
     def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
         """Note where the docstring of a name begins: in a line of a text before which the file has others."""

@@ -6,7 +6,7 @@ import builtins
 from collections.abc import Iterator, Sequence
 
 from pipeline.surface.found import Found
-from pipeline.surface.records import GIVEN_MEMBERS, UNSEEN_MEMBERS, ModuleRecord
+from pipeline.surface.records import GIVEN, UNSEEN_MEMBERS, ModuleRecord
 from pipeline.surface.resolve import Distribution
 
 OPAQUE = "opaque"
@@ -39,8 +39,8 @@ def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterato
         if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
             # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
             yield UNSEEN_MEMBERS if owner.path == owners[0].path else DYNAMIC
-        if owner.definition and GIVEN_MEMBERS in owner.definition.labels:
-            yield GIVEN_MEMBERS
+        if owner.definition:
+            yield from (label for label in owner.definition.labels if label.startswith(GIVEN))
         for base in distribution.bases(owner):
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
             if base.definition is None and not plain:

@@ -17,8 +17,8 @@ UNSEEN_SIGNATURE = "unseen_signature"
 UNSEEN_MEMBERS = "unseen_members"
 """Label of a class that is given members whose names only running tells: by `setattr` below it, or by a decorator."""
 
-GIVEN_MEMBERS = "given_members"
-"""Label of a class that its module gives members by a call: which, only running tells, and most of its own stay."""
+GIVEN = "given:"
+"""Prefix of the label that names what a module calls to give a class members: which, only running tells."""
 
 GONE = "gone"
 """Label of a property that does nothing but raise AttributeError: `hasattr` says that it is not there."""

@@ -146,8 +146,8 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
         "@delegate_names(Other, Other.names, typ='property')\nclass C: ...\n",
     ),
     "a class that its module begins to give members (pandas 0.13)": (
-        "class C:\n    def m(self): ...\n    def n(self): ...\n",
-        "class C:\n    def n(self): ...\nops.add_flex_methods(C, **ops.methods)\n",
+        "class C:\n    def m(self): ...\n    def n(self): ...\nadd_methods(C)\n",
+        "class C:\n    def n(self): ...\nadd_methods(C)\nops.add_flex_methods(C, **ops.methods)\n",
     ),
     "a class that its module begins to give members in a loop (pandas 0.11)": (
         "class B:\n    def m(self): ...\nclass C(B): ...\n",
