@@ -29,7 +29,7 @@ def kind_of(definition: Definition, *, member: bool = False) -> SymbolKind:
     """Return what a definition is called in a row, as a member of a class or of a module."""
     if definition.kind == "function":
         return SymbolKind.METHOD if member else SymbolKind.FUNCTION
-    return next(kind for kind in SymbolKind if kind == definition.kind)
+    return SymbolKind(definition.kind)
 
 
 def stated(definition: Definition) -> Row:

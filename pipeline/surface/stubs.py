@@ -42,7 +42,8 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
     for name, only in _public(stub.definitions).items():
         if name in source.definitions and source.definitions[name].kind == "import":
             # what is imported may be compiled: then the stub alone says what it is (numpy.ndarray since 2.0)
-            merged.setdefault(name + ALTERNATIVE, _labelled(only))
+            other = name + ALTERNATIVE
+            merged.setdefault(other, msgspec.structs.replace(_labelled(only), name=other))
         elif name not in source.definitions and name not in source.lazy:
             merged[name] = only if dynamic else _labelled(only)
     merged |= _private_bases(merged, stub.definitions)

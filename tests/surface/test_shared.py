@@ -28,16 +28,23 @@ USERS = (
     "from .base import Base\nhidden = Base._hidden\nclass C(Base.In):\n    def _hidden(self, d): ...\n",
     "from .base import *\nclass C(Base, Other): ...\nother = C.In.x\n",
     "from . import base\nfrom .other import Base as B\nclass C(base.Base):\n    n = B.m\n    def m(self): ...\n    again = m\n",
+    "from ._compiled import C\nfrom ._compiled import C as D\n",
+)
+STUBS = (
+    "",
+    "class C:\n    def m(self, a): ...\n",
+    "class _Base:\n    def n(self): ...\nclass C(_Base):\n    def m(self, b: int): ...\nclass D(C): ...\n",
 )
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(*map(st.sampled_from, (BASES, OTHERS, USERS))), min_size=2, max_size=5))
+@given(st.lists(st.tuples(*map(st.sampled_from, (BASES, OTHERS, USERS, STUBS))), min_size=2, max_size=5))
 def test_a_release_read_after_others_is_as_it_is_alone(releases):
     contents: dict[str, bytes] = {}
     reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {sha: contents[sha] for sha in wanted}))
-    for base, other, user in releases:
+    for base, other, user, stub in releases:
         files = {"pkg/__init__.py": "", "pkg/base.py": base, "pkg/other.py": other, "pkg/user.py": user}
+        files |= {"pkg/user.pyi": stub, "pkg/_compiled.so": ""}
         sources, added = tree(files)
         contents |= added
         read, alone = reader.read(sources), read_surface(sources, READING_RULES, contents)
