@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help refresh test check search up down lock clean
+.PHONY: help refresh test check docs search up down lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ test: .venv/dev ## lint, types and tests
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index
 	$(BIN)/python -m pytest -m slow -n 3 --dist loadfile --no-loadscope-reorder --durations=40 --durations-min=5
+
+docs: .venv/dev ## build the documentation into .site, with its links checked
+	$(BIN)/mkdocs build --strict --quiet
 
 search: .venv/dev ## property tests with fresh random input, as long as it takes
 	$(BIN)/python -m pytest -m "hypothesis and not slow" -n 2 --hypothesis-profile search

@@ -1,4 +1,4 @@
-"""What the profile `popular` costs with all its releases: docs/plan.md, from what was measured.
+"""What the profile `popular` costs with all its releases: docs/operations/plan.md, from what was measured.
 
 Usage: python -m benchmarks.plan measure --costs COSTS.jsonl --run DATA/runs/NAME --again DATA/runs/NAME --data DATA
                                        --held DATA/runs/NAME
@@ -25,7 +25,7 @@ from pipeline.lake import Lake, read_counts
 from pipeline.settings import PROJECT
 
 MEASURED = PROJECT / "benchmarks" / "plan.json"
-PAGE = PROJECT / "docs" / "plan.md"
+PAGE = PROJECT / "docs" / "operations" / "plan.md"
 
 
 def stages_of_runs(runs: Iterable[Path]) -> dict[str, dict[str, float]]:

@@ -63,7 +63,7 @@ class Line:
 
 
 def page(measured: Mapping[str, Any]) -> str:
-    """Return docs/plan.md."""
+    """Return docs/operations/plan.md."""
     size = size_of_profile()
     lines = [line for stage in UNITS if (line := _line(stage, measured, size))]
     parts = (

@@ -9,8 +9,8 @@
 - **Red**: the log of `plan` says what is wrong with a form; that of `some_library_failed` names what failed, and what
   to do. The tab Driftline report of a run shows what came of it.
 
-The same from a shell: `airflow backfill create` and `driftline airflow refresh`; see README.md, "Every week, past
-weeks, and by hand".
+The same from a shell: `airflow backfill create` and `driftline airflow refresh`; see docs/guides/refresh.md
+and docs/guides/backfill.md.
 """
 
 from __future__ import annotations

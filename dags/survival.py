@@ -2,7 +2,7 @@
 
 `told` says which share of the rows still passes, and why the others do not; the next snapshots have the figures.
 Trigger looks now, at another profile or at some libraries; what the month has looked at already is not run again.
-`curation_rules/survival.yaml` says how much is looked at; README.md, "What still passes later", how to read it.
+`curation_rules/survival.yaml` says how much is looked at; docs/guides/survival.md, how to read it.
 """
 
 from __future__ import annotations

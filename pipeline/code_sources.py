@@ -35,7 +35,7 @@ class OutOfReach:
 
     def left_out(self) -> str:
         """Return why it is left out."""
-        return f"{self.why}. Allow the way out, or name another address in the settings (README.md lists them)."
+        return f"{self.why}. Allow the way out, or set another address (docs/reference/settings.md)."
 
     def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
         """Find nothing."""

@@ -50,7 +50,7 @@ def alert_of(kind: AlertKind, context: Mapping[str, Any], told: str | None = Non
 
 
 _LATE = (
-    "What to do: its grid in Airflow says what it is at, `docs/runbook.md` what may hold a run up."
+    "What to do: its grid in Airflow says what it is at, `docs/operations/runbook.md` what may hold a run up."
     " Libraries that are done stay done, so that it can be ended and started again."
 )
 

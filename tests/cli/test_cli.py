@@ -58,7 +58,8 @@ def test_every_command_has_help_with_an_example(
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_is_documented(words: tuple[str, ...]) -> None:
-    assert re.search(rf"\bdriftline {' '.join(words)}\b", (PROJECT / "README.md").read_text())
+    pages = "".join(page.read_text("utf-8") for page in sorted((PROJECT / "docs").rglob("*.md")))
+    assert re.search(rf"\bdriftline {' '.join(words)}\b", pages)
 
 
 def test_the_version(driftline: Driftline) -> None:

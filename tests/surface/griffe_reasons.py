@@ -14,7 +14,7 @@ from tests.surface.griffe_stubs import stub
 
 
 class Reason(Term):
-    """Why a difference is meant; the meaning is the sentence of ARCHITECTURE.md."""
+    """Why a difference is meant; the meaning is the sentence of docs/contributing/griffe.md."""
 
     BELOW = "below another", "a member of what differs itself: it comes, goes or stands with that"
     LAZY = "module __getattr__", "the module's `__getattr__` answers the name; griffe does not read it"
