@@ -8,10 +8,15 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from pipeline import __version__
 from pipeline.lake import write_json
 
 FORMAT = 1
 """Version of the layout of a snapshot; raised when a reader of the old one would be misled."""
+
+
+class SnapshotError(ValueError):
+    """A folder is no snapshot that this driftline can read; the message says why, and what to do."""
 
 
 class _Part(BaseModel):
@@ -69,18 +74,21 @@ class Manifest(_Part):
 def read_manifest(snapshot: Path) -> Manifest:
     """Read a snapshot's manifest.
 
-    Errors: ValueError naming the file where it is missing, not JSON, of another format, or lacks what it must hold.
+    Errors: SnapshotError naming the file where it is missing, not JSON, of another format, or lacks what it must hold.
     """
     path = snapshot / "manifest.json"
     if path.is_symlink() or not path.is_file():
-        raise ValueError(f"{snapshot}: no manifest.json, so this is not a snapshot")
+        raise SnapshotError(
+            f"{snapshot}: no manifest.json, so this is not a snapshot: name a folder that `driftline refresh` published"
+        )
     text = path.read_bytes()
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: not JSON: {error}") from None
+        raise SnapshotError(f"{path}: not JSON: {error}") from None
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
-        raise ValueError(f"{path}: not a manifest of format {FORMAT}, which this version of driftline reads")
+        other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
+        raise SnapshotError(f"{path}: not a manifest of format {FORMAT}{other}, which driftline {__version__} reads")
     return _validated(path, text)
 
 
@@ -89,7 +97,7 @@ def _validated(path: Path, text: bytes) -> Manifest:
         return Manifest.model_validate_json(text)
     except ValidationError as error:
         problems = [f"{_where(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
-        raise ValueError(f"{path}: {'; '.join(problems[:5])}") from None
+        raise SnapshotError(f"{path}: {'; '.join(problems[:5])}") from None
 
 
 def _where(location: tuple[Any, ...]) -> str:
