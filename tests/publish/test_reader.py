@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -45,8 +46,8 @@ def of_other(snapshot: Path, config: str, change: Change) -> None:
     seal(snapshot)
 
 
-def retyped(table: pa.Table, name: str, field: pa.Field[pa.DataType], values: object) -> pa.Table:
-    return table.set_column(table.column_names.index(name), field, pa.array(values, field.type))
+def retyped(table: pa.Table, name: str, field: Any, values: list[Any]) -> pa.Table:
+    return table.set_column(table.column_names.index(name), field, pa.array(values, type=field.type))
 
 
 def test_a_table_is_read_as_it_was_published(snapshot: Path) -> None:
@@ -87,7 +88,9 @@ def test_members_of_structs_follow_the_same_rule(snapshot: Path) -> None:
         members = [member for member in found.value_type if member.name != "annotation"]
         field = pa.field("parameters", pa.list_(pa.struct([*members, pa.field("future", pa.int64())])), nullable=False)
         item = pa.field("item", field.type.value_type, nullable=False)
-        values = [[{**one, "future": 1} for one in of_row] for of_row in t["parameters"].to_pylist()]
+        values = [
+            [{**one, "future": 1} for one in of_row] for of_row in t["parameters"].to_pylist() if of_row is not None
+        ]
         return retyped(t, "parameters", field.with_type(pa.list_(item)), values)
 
     of_other(snapshot, "symbols", older)
