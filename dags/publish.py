@@ -12,7 +12,7 @@ from typing import Any
 from airflow.sdk import Asset, Param, PartitionedAssetTimetable, dag, get_current_context, task
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
-from pipeline.alerts import alerts, deadline
+from pipeline.alerts import AlreadyReported, alerts, deadline, failed_tasks
 from pipeline.asking import SignOff, answer, asked_about, newer
 
 FORM = {
@@ -45,7 +45,7 @@ def make_draft() -> dict[str, Any]:
     """Draft and weigh, and return what a person has to see, if one has to."""
     from airflow.configuration import conf
 
-    from pipeline.finishing import NotWhole
+    from pipeline.finishing import IndexAway, NotWhole
     from pipeline.publish import NothingToPublish, OutdatedTables
     from pipeline.publishing import draft_refresh, request_of
     from pipeline.rejudging import NotJudged
@@ -53,10 +53,10 @@ def make_draft() -> dict[str, Any]:
 
     try:
         found = draft_refresh(current_refresh())
+    except (IndexAway, OutdatedTables) as error:
+        raise AirflowFailException(str(error)) from None
     except (NothingToPublish, NotWhole) as error:
         raise AirflowSkipException(str(error)) from None
-    except OutdatedTables as error:
-        raise AirflowFailException(str(error)) from None
     except NotJudged as error:
         raise AirflowException(str(error)) from None  # the review database may answer at the next try
     if found.state == PublicationState.HELD:
@@ -75,8 +75,8 @@ def place_draft() -> str:
         raise AirflowFailException(str(error)) from None
 
 
-def tell_end() -> None:
-    """Write the report, and end as the publication did: red where something is to be done, skipped where not."""
+def end_publication() -> None:
+    """Write the report, and end as the run did: failed where a task failed, skipped where nothing was to be placed."""
     from pipeline.publication import signature_of
     from pipeline.publishing import end_unsigned
     from pipeline.report.source import write_report
@@ -87,11 +87,13 @@ def tell_end() -> None:
     ended = end_unsigned(refresh, asked_about(), signature_of(answer()), newer())
     with working_on_run(refresh.folder, "told"):
         write_report(refresh)
-    if ended is None or ended.state == PublicationState.PUBLISHED:
-        return
-    if ended.state in {PublicationState.REFUSED, PublicationState.SUPERSEDED, PublicationState.NOTHING}:
-        raise AirflowSkipException(ended.reason)
-    raise AirflowFailException(ended.reason or f"the publication is {ended.state}: see the log of `place`")
+    reason = ended.reason if ended else ""
+    if failed := failed_tasks("draft", "sign_off", "place"):
+        raise AlreadyReported(f"nothing was published, since {', '.join(failed)} failed: {reason or 'see its log'}")
+    if ended and ended.state in {PublicationState.REFUSED, PublicationState.SUPERSEDED, PublicationState.NOTHING}:
+        raise AirflowSkipException(reason)
+    if ended is None or ended.state != PublicationState.PUBLISHED:
+        raise AirflowFailException(reason or "nothing was published: see the log of `place`")
 
 
 @dag(
@@ -116,10 +118,6 @@ def publish() -> None:
     def draft() -> dict[str, Any]:
         return make_draft()
 
-    @task.branch
-    def gates(found: dict[str, Any]) -> str:
-        return "sign_off" if found["asks"] else "place"
-
     sign_off = SignOff(
         subject="{{ ti.xcom_pull('draft')['subject'] }}",
         body="{{ ti.xcom_pull('draft')['body'] }}",
@@ -128,17 +126,15 @@ def publish() -> None:
         retries=0,
     )
 
-    @task(trigger_rule="none_failed_min_one_success")
+    @task
     def place() -> str:
         return place_draft()
 
     @task(trigger_rule="all_done")
-    def told() -> None:
-        tell_end()
+    def report_outcome() -> None:
+        end_publication()
 
-    placed = place()
-    gates(draft()) >> [sign_off, placed]  # type: ignore[arg-type]
-    sign_off >> placed >> told()
+    draft() >> sign_off >> place() >> report_outcome()
 
 
 publish()

@@ -6,7 +6,7 @@
   that have a run, *All Runs* does them again. Without a schedule (`DRIFTLINE_SCHEDULE=off`) there is no Backfill.
 - **By hand**: Trigger, Single Run. Without days it covers the last whole week before the logical date; with the logical
   date cleared too, everything.
-- **Red**: the log of `plan` says what is wrong with a form; that of `some_library_failed` names what failed, and what
+- **Red**: the log of `plan` says what is wrong with a form; that of `report_failures` names what failed, and what
   to do. The tab Driftline report of a run shows what came of it.
 
 The same from a shell: `airflow backfill create` and `driftline airflow refresh`; see docs/guides/refresh.md
@@ -26,7 +26,7 @@ from airflow.sdk import Asset, Param, dag, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
-from pipeline.alerts import ONCE_IF_TOO_LONG, alerts, deadline, longest
+from pipeline.alerts import ONCE_IF_TOO_LONG, AlreadyReported, alerts, deadline, longest, task_states
 from pipeline.form import fields
 
 INDEX_POOL = "index"
@@ -39,7 +39,7 @@ UNPLANNED = "nothing was run: the log of the task `plan` says why, and what to d
 LIBRARY = "{{ library }}"
 MAPPED: dict[str, Any] = {
     "map_index_template": LIBRARY,
-    "on_failure_callback": None,  # one alert for a run, by `some_library_failed`, and not one for each library
+    "on_failure_callback": None,  # one alert for a run, by `report_failures`, and not one for each library
     "retry_policy": ONCE_IF_TOO_LONG,
 }
 
@@ -66,24 +66,18 @@ def current_refresh(*, new: bool = False) -> Any:
     return asked
 
 
-def states_of(*tasks: str) -> Any:
-    """Return the states of tasks of this run; of mapped ones each has its index after its name."""
-    context = get_current_context()
-    run = context["run_id"]
-    states = context["ti"].get_task_states(dag_id="refresh", run_ids=[run], task_ids=list(tasks))
-    return states.get(run, {})
-
-
 def end_refresh() -> None:
     """Keep what this run made, write its report, and tell whoever waits for it."""
-    from pipeline.finishing import NotWhole, finish
+    from pipeline.finishing import IndexAway, NotWhole, finish
     from pipeline.report.source import write_report
 
-    if states_of("plan").get("plan") != "success":
+    if task_states("plan").get("plan") != "success":
         raise AirflowSkipException(UNPLANNED)
     asked, context = current_refresh(), get_current_context()
     try:
         finish(asked)
+    except IndexAway as error:
+        raise AirflowFailException(str(error)) from None
     except NotWhole as error:
         raise AirflowSkipException(str(error)) from None
     finally:
@@ -93,16 +87,18 @@ def end_refresh() -> None:
     event.add_partitions(asked.run)
 
 
-def tell_failed() -> None:
-    """Fail with a line for each library that failed; a run that could not be planned is no success either."""
+def fail_with_libraries() -> None:
+    """Fail with a line for each library that failed; a run that did not get as far as its libraries fails too."""
     from pipeline.failures import tell_failures
 
-    if states_of("plan").get("plan") != "success":
-        raise AirflowFailException(UNPLANNED)
-    told = tell_failures(current_refresh().folder, states_of("collect.crawl", "collect.prove"))
-    if told is None:
-        raise AirflowSkipException("no library failed")
-    raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{told}")
+    begun = task_states("plan", "turn")
+    if begun.get("plan") != "success":
+        raise AlreadyReported(UNPLANNED)
+    if begun.get("turn") != "success":
+        raise AlreadyReported("no library was run: see the log of the task `turn`")
+    told = tell_failures(current_refresh().folder, task_states("collect.crawl", "collect.prove"))
+    if told is not None:
+        raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{told}")
 
 
 @dag(
@@ -164,14 +160,14 @@ def refresh() -> None:
         end_refresh()
 
     @task(trigger_rule="all_done", retries=0)
-    def some_library_failed() -> None:
-        tell_failed()
+    def report_failures() -> None:
+        fail_with_libraries()
 
     libraries, my_turn = plan(), turn()
     collected = collect.expand(library=libraries)
     libraries >> my_turn >> collected
     collected >> refreshed()
-    collected >> some_library_failed()
+    collected >> report_failures()
 
 
 refresh()

@@ -1,6 +1,7 @@
 """Run again, each month, what was published, in its locked environments and library by library.
 
-`told` says which share of the rows still passes, and why the others do not; the next snapshots have the figures.
+`report_outcome` says which share of the rows still passes, and why the others do not; the next snapshots have the
+figures.
 Trigger looks now, at another profile or at some libraries; what the month has looked at already is not run again.
 `curation_rules/survival.yaml` says how much is looked at; docs/guides/survival.md, how to read it.
 """
@@ -13,9 +14,9 @@ from typing import Any
 
 import pendulum
 from airflow.sdk import Param, dag, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+from airflow.sdk.exceptions import AirflowFailException
 
-from pipeline.alerts import ONCE_IF_TOO_LONG, alerts, deadline, longest
+from pipeline.alerts import ONCE_IF_TOO_LONG, AlreadyReported, alerts, deadline, longest
 
 PROFILE = os.environ.get("DRIFTLINE_PROFILE") or "starter"
 SCHEDULE = None if os.environ.get("DRIFTLINE_SCHEDULE") == "off" else "0 5 2 * *"
@@ -70,26 +71,25 @@ def survival() -> None:
         return monthly.look(context["params"]["profile"], period, library)
 
     @task(trigger_rule="all_done")
-    def told(planned: Any, looked: Any) -> list[str]:
+    def report_outcome(planned: Any, looked: Any) -> list[str]:
         from pipeline.survival import monthly
 
         return monthly.tell(get_current_context()["params"]["profile"], planned or (), looked or ())
 
     @task(trigger_rule="all_done", retries=0)
-    def some_library_failed(planned: Any, looked: Any) -> None:
+    def report_failures(planned: Any, looked: Any) -> None:
         from pipeline.survival import monthly
 
         if planned is None:
-            raise AirflowFailException("nothing was looked at: the log of the task `plan` says why, and what to do")
+            raise AlreadyReported("nothing was looked at: the log of the task `plan` says why, and what to do")
         failed = monthly.tell_failed(get_current_context()["params"]["profile"], planned, looked or ())
-        if failed is None:
-            raise AirflowSkipException("no library failed")
-        raise AirflowFailException(failed)
+        if failed is not None:
+            raise AirflowFailException(failed)
 
     planned = plan()
     looked = look.expand_kwargs(planned)
-    told(planned, looked)
-    some_library_failed(planned, looked)
+    report_outcome(planned, looked)
+    report_failures(planned, looked)
 
 
 survival()

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from pipeline.freezing import freeze, frozen_lake, is_behind
 from pipeline.house import House
-from pipeline.lake import is_done, write_json
-from pipeline.refresh import Refresh, plan
+from pipeline.lake import Count, is_done, write_json
+from pipeline.refresh import Refresh, counts_of, plan
 from pipeline.runs import now
 from pipeline.sharing import read_lake, working_on_run
 from pipeline.stages import stages_of
 from pipeline.stages.selecting import stages_for
+from pipeline.terms import RejectReason
 
 FINISHED = "finished.json"
 """A file in the folder of a run that left something to publish; it stays when that is published."""
@@ -21,10 +22,15 @@ class NotWhole(RuntimeError):
     """A snapshot would be of two times: some families or libraries, which it names, are as of an earlier one."""
 
 
+class IndexAway(NotWhole):
+    """The index answered for no library of the refresh, so that the lake is as of an earlier time."""
+
+
 def finish(refresh: Refresh) -> None:
     """End the collecting part of a refresh: keep the lake as it is now for its snapshot, and fill the review queue.
 
-    Errors: NotWhole where a snapshot would be of two times; nothing is kept then. NoQueue.
+    Errors: NotWhole where a snapshot would be of two times, IndexAway where the index did not answer; nothing is kept
+    then. NoQueue.
     """
     read_lake()
     with working_on_run(refresh.folder, "finish"):
@@ -49,6 +55,12 @@ def keep(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
 
 
 def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
+    unreached = {count.library for count in counts_of(refresh) if _index_was_away(count)}
+    if unreached and unreached.issuperset(plan(refresh)):
+        raise IndexAway(
+            f"nothing is published and `latest` stays: the index answered for none of {', '.join(sorted(unreached))}."
+            " `driftline doctor` says whether it answers now; then run the same refresh again"
+        )
     if stale := _stale(refresh, house, libraries):
         told = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
         raise NotWhole(
@@ -61,6 +73,10 @@ def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> 
             f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill), and"
             " the releases since are put aside. Refresh the profile without naming libraries"
         )
+
+
+def _index_was_away(count: Count) -> bool:
+    return RejectReason.INDEX_UNREACHABLE in {*count.rejected, *count.noted}
 
 
 def covered_libraries(refresh: Refresh, house: House) -> list[str]:

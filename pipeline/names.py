@@ -1,4 +1,4 @@
-"""Libraries that somebody asks for by name, held against the index before anything is run."""
+"""Libraries that a form or a profile names, held against the index before anything is run."""
 
 from __future__ import annotations
 
@@ -12,26 +12,21 @@ from pipeline.settings import index_url
 
 
 def check_names(refresh: Refresh) -> None:
-    """Refuse libraries that neither the profile nor the index knows: a run of them would end well, and empty.
+    """Refuse libraries that the index does not know: a run of them would end well, and empty.
 
-    An index that does not answer says nothing here; the stage `crawl` tells of it.
+    What the lake holds was there once and is not asked for. An index that does not answer refuses nothing here; the
+    stage `crawl` reports it.
 
     Errors: BadForm, which names them all; RuleError for rule files that are wrong.
     """
-    if unknown := _unknown(refresh, _asked_by_name(refresh)):
-        raise BadForm(
-            f"nothing was run:\nlibraries: neither profile {refresh.profile} nor the index knows"
-            f" {', '.join(unknown)}; write the names as the index spells them"
-        )
-
-
-def _asked_by_name(refresh: Refresh) -> list[str]:
-    """Return the libraries that the form names and no rule does."""
-    if not refresh.libraries:
-        return []
     house = refresh.house()
-    listed = {rule.library for rule in house.profile.libraries} | set(house.rules.stack_overflow.foreign)
-    return [library for library in plan(refresh) if library not in listed]
+    known = {*house.lake.libraries("releases"), *house.rules.stack_overflow.foreign}
+    if unknown := _unknown(refresh, [library for library in plan(refresh) if library not in known]):
+        field = "libraries" if refresh.libraries else f"profile {refresh.profile}"
+        raise BadForm(
+            f"nothing was run:\n{field}: the index does not know {', '.join(unknown)}; write the names as the index"
+            " spells them"
+        )
 
 
 def _unknown(refresh: Refresh, libraries: Iterable[str]) -> list[str]:

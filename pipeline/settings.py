@@ -97,6 +97,11 @@ class Settings(BaseSettings):
         return self.data / "drafts"
 
     @property
+    def alerts(self) -> Path:
+        """JSON lines of the alerts that were sent, whoever the receivers are."""
+        return self.data / "alerts.jsonl"
+
+    @property
     def runs(self) -> Path:
         """Folder of the counts of each run."""
         return self.data / "runs"

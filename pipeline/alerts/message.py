@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
+from pipeline.runs import now
 from pipeline.terms import AlertKind
 
 LONGEST = 4000
@@ -47,6 +50,14 @@ def alert_of(kind: AlertKind, context: Mapping[str, Any], told: str | None = Non
     error = str(context.get("exception") or context.get("reason") or "see the log")
     text = error if told is None or told in error else f"{error}\n\n{told}"
     return Alert(kind, f"driftline: {dag} failed", f"{run}, task {task}\n\n{text}"[:LONGEST], link)
+
+
+def keep_alert(path: Path, alert: Alert) -> None:
+    """Append an alert to a file of JSON lines, so that it arrives somewhere though no receiver is named."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    record = {"at": now(), "kind": alert.kind, "title": alert.title, "text": alert.text, "link": alert.link}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(record, ensure_ascii=False) + "\n")
 
 
 _LATE = (

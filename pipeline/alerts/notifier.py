@@ -15,8 +15,10 @@ from airflow.sdk.definitions.callback import SyncCallback
 from airflow.sdk.definitions.deadline import DeadlineAlert, DeadlineReference
 from airflow.sdk.exceptions import AirflowTaskTimeout
 
-from pipeline.alerts.message import Alert, alert_of
+from pipeline.alerts.message import Alert, alert_of, keep_alert
+from pipeline.alerts.outcome import AlreadyReported
 from pipeline.alerts.rules import alert_rules
+from pipeline.settings import settings
 from pipeline.terms import AlertKind
 
 ONCE_IF_TOO_LONG = ExceptionRetryPolicy(
@@ -33,15 +35,16 @@ class Alerts(BaseNotifier):
         self.kind = AlertKind(kind)
 
     def notify(self, context: Any) -> None:
-        """Tell the receivers of this kind.
+        """Log the alert as an error, append it to the file of alerts, and tell the receivers of this kind.
 
         Errors: RuntimeError naming every receiver that could not be told, after the others were.
         """
-        receivers = [receiver for receiver in alert_rules().receivers if self.kind in receiver.kinds]
-        if not receivers:
-            self.log.info("nobody is to be told of %s: curation_rules/alerts.yaml names no receiver", self.kind)
+        if isinstance(context.get("exception"), AlreadyReported):
             return
         alert = alert_of(self.kind, context, _kept(context))
+        self.log.error("%s: %s", alert.title, alert.text)
+        keep_alert(settings().alerts, alert)
+        receivers = [receiver for receiver in alert_rules().receivers if self.kind in receiver.kinds]
         problems = []
         for receiver in receivers:
             try:

@@ -17,7 +17,7 @@ from pipeline.local_airflow.client import AirflowError, Client
 from pipeline.local_airflow.server import Server, down, free_port, home, running, serving, up
 from pipeline.publishing import publication_of, published_of
 from pipeline.refresh import Refresh, plan
-from pipeline.settings import PROJECT
+from pipeline.settings import PROJECT, settings
 from pipeline.stages import GROUPS
 
 DAG, PUBLISH = "refresh", "publish"
@@ -109,7 +109,7 @@ def alert() -> None:
     if done.returncode:
         fail(done.stderr.strip()[-2000:], done.returncode)
     number = done.stdout.split()[-1]
-    out.print(f"told {number} receivers" if number != "0" else "nobody is to be told: alerts.yaml names no receiver")
+    out.print(f"logged, appended to {settings().alerts}, and sent to {number} receivers of alerts.yaml", markup=False)
 
 
 @app.command("status")

@@ -15,6 +15,7 @@ from pipeline.failures import StageFailed
 from pipeline.finishing import NoQueue
 from pipeline.form import SOURCES, BadForm
 from pipeline.lake import TRANSIENT, Count
+from pipeline.names import check_names
 from pipeline.publish import Published
 from pipeline.publishing import NO_SNAPSHOT, publish_refresh
 from pipeline.refresh import Refresh, begin, checked, counts_of, run_group
@@ -83,7 +84,7 @@ def _collect(asked: Refresh) -> list[str]:
 
 
 def _unfinished(counts: list[Count]) -> list[str]:
-    """Return what to say of libraries for which a passing trouble, such as a silent index, left something undone.
+    """Return what to say of libraries that the index does not know, or for which a passing trouble left work undone.
 
     Drafts that wait are no trouble: the offline drafter's stand, and the summary says why they wait.
     """
@@ -91,7 +92,11 @@ def _unfinished(counts: list[Count]) -> list[str]:
     troubles = {
         (count.library, reason) for count in counts for reason in {*count.rejected, *count.noted} & set(passing)
     }
-    return [f"{library}: {reason}; run the same command again to go on" for library, reason in sorted(troubles)]
+    gone = sorted(count.library for count in counts if RejectReason.NO_SUCH_LIBRARY in {*count.rejected, *count.noted})
+    return [
+        *(f"{library}: the index does not know it; correct or remove its name in the profile" for library in gone),
+        *(f"{library}: {reason}; run the same command again to go on" for library, reason in sorted(troubles)),
+    ]
 
 
 def read_refresh(
@@ -119,7 +124,9 @@ def read_refresh(
     if period.since and period.until and period.since >= period.until:
         fail(f"--since {since} is not before --until {until}", BAD_USAGE)
     try:
-        return checked(asdict(asked), asked.run)
+        refresh = checked(asdict(asked), asked.run)
+        check_names(refresh)
+        return refresh
     except BadForm as error:
         fail(str(error), BAD_USAGE)
 

@@ -22,7 +22,7 @@ from pipeline.terms import AlertKind
 from tests.alerts.post import mail_server
 
 SHIPPED = PROJECT / "curation_rules" / "alerts.yaml"
-TASK = SimpleNamespace(task_id="some_library_failed", log_url="http://127.0.0.1:8974/dags/refresh/runs/r/tasks/t")
+TASK = SimpleNamespace(task_id="report_failures", log_url="http://127.0.0.1:8974/dags/refresh/runs/r/tasks/t")
 FAILED = {
     "dag": SimpleNamespace(dag_id="refresh"),
     "run_id": "weekly",
@@ -40,7 +40,7 @@ WAITING = {"dag": SimpleNamespace(dag_id="publish"), "run_id": "p", "ti": TASK, 
 @pytest.mark.parametrize(
     ("kind", "context", "told", "title", "text"),
     [
-        (AlertKind.FAILED, FAILED, None, "driftline: refresh failed", "weekly, task some_library_failed\n\n<b> broke"),
+        (AlertKind.FAILED, FAILED, None, "driftline: refresh failed", "weekly, task report_failures\n\n<b> broke"),
         (
             AlertKind.FAILED,
             FAILED,

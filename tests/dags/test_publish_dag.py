@@ -159,10 +159,9 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     assert world.end_of(run) == {
         "": "success",
         "draft": "success",
-        "gates": "success",
-        "sign_off": "skipped",
+        "sign_off": "success",
         "place": "success",
-        "told": "success",
+        "report_outcome": "success",
     }
     first = world.latest
     assert first is not None
@@ -201,7 +200,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     world.asked(run)
     assert world.answers("ada", run, "Reject", "the documents are gone") == 200
     states = world.end_of(run)
-    assert (states["sign_off"], states["place"], states["told"]) == ("success", "skipped", "skipped")
+    assert (states["sign_off"], states["place"], states["report_outcome"]) == ("success", "skipped", "skipped")
     assert world.latest == second
     assert publication(refused).reason == "ada refused to sign it off: the documents are gone; `latest` stays as it was"
 
@@ -212,7 +211,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     begin(newer)
     write_json(newer.folder / FINISHED, {})
     states = world.end_of(run)
-    assert (states["sign_off"], states["place"], states["told"]) == ("success", "skipped", "skipped")
+    assert (states["sign_off"], states["place"], states["report_outcome"]) == ("success", "skipped", "skipped")
     assert world.latest == second
     assert publication(overtaken).state == PublicationState.SUPERSEDED
     assert "when the run newer left a newer lake" in publication(overtaken).reason
@@ -222,7 +221,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     held = world.refreshed("held")
     run = world.run_of(held)
     states = world.end_of(run)
-    assert (states["draft"], states["sign_off"], states["told"], states[""]) == (
+    assert (states["draft"], states["sign_off"], states["report_outcome"], states[""]) == (
         "failed",
         "upstream_failed",
         "failed",
@@ -230,7 +229,7 @@ def test_publishing_from_the_end_of_a_refresh_to_the_pointer(world: World) -> No
     )
     assert world.latest == second
     log = world.client.call(
-        "GET", f"dags/publish/dagRuns/{quote(run, safe='')}/taskInstances/told/logs/1?full_content=true"
+        "GET", f"dags/publish/dagRuns/{quote(run, safe='')}/taskInstances/report_outcome/logs/1?full_content=true"
     )
     assert "is held back" in json.dumps(log)
     assert "lost (migrations of" in json.dumps(log)

@@ -76,9 +76,9 @@ def test_the_graph_is_what_the_picture_says(environment: dict[str, str]) -> None
         "plan": ["collect.crawl", "collect.prove", "turn"],
         "turn": ["collect.crawl"],
         "collect.crawl": ["collect.prove"],
-        "collect.prove": ["refreshed", "some_library_failed"],
+        "collect.prove": ["refreshed", "report_failures"],
         "refreshed": [],
-        "some_library_failed": [],
+        "report_failures": [],
     }
     assert loaded["pools"]["collect.crawl"] == "index"  # type: ignore[index]
     assert loaded["retries"]["collect.crawl"] == 2  # type: ignore[index]
@@ -181,10 +181,10 @@ def _a_run_that_cannot_be_planned_is_red_and_starts_nothing(airflow: Mapping[str
     states: dict[str, str] = {}
     for state, tasks in client.follow("refresh", run):
         states = {task["task_id"]: str(task["state"]) for task in tasks} | {"": state}
-    assert (states["plan"], states["refreshed"], states["some_library_failed"]) == ("failed", "skipped", "failed")
+    assert (states["plan"], states["refreshed"], states["report_failures"]) == ("failed", "skipped", "failed")
     assert states[""] == "failed"
     path = f"dags/refresh/dagRuns/{quote(run, safe='')}/taskInstances/plan/logs/1?full_content=true"
-    assert "libraries: neither profile starter nor the index" in json.dumps(client.call("GET", path))
+    assert "libraries: the index does not know flasq" in json.dumps(client.call("GET", path))
 
 
 def _report_is_a_tab_of_its_run(airflow: Mapping[str, str], run: str, page: str) -> None:

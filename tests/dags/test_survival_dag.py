@@ -30,7 +30,7 @@ print(json.dumps({
     "errors": [str(error) for error in bag.import_errors.values()],
     "state": str(run.state),
     "tasks": {f"{task.task_id}[{task.map_index}]": str(task.state) for task in tasks},
-    "told": next(task.xcom_pull(task_ids="told") for task in tasks),
+    "told": next(task.xcom_pull(task_ids="report_outcome") for task in tasks),
 }))
 """
 USE = example("one", "from lib import double\n", ("from lib import double\n", None))
@@ -52,8 +52,8 @@ def test_every_library_is_looked_at_and_the_share_is_told(tmp_path: Path, index:
     assert told["tasks"] == {
         "plan[-1]": "success",
         "look[0]": "success",
-        "told[-1]": "success",
-        "some_library_failed[-1]": "skipped",
+        "report_outcome[-1]": "success",
+        "report_failures[-1]": "success",
     }
     [sentence] = told["told"]
     assert sentence.endswith("1 of 2 rows of mine-2021-05-01 (50.0%) still pass; of the others: file gone 1")
