@@ -12,6 +12,8 @@ from typing import Literal
 from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from pipeline import credentials
+
 PROJECT = Path(__file__).resolve().parent.parent
 
 
@@ -135,11 +137,13 @@ def pip_index_url() -> str:
     if done.returncode or not done.stdout.strip():
         raise SettingsError(
             "cannot ask pip for its package index (is pip missing from this environment?): set DRIFTLINE_INDEX_URL"
-            f" to the address of a simple index. pip said: {done.stderr.strip()[-300:]}"
+            f" to the address of a simple index. pip said: {credentials.cut_message(done.stderr.strip()[-300:])}"
         )
     return done.stdout.strip()
 
 
 def index_url() -> str:
-    """Return the address of the simple index, without a slash at the end."""
-    return (settings().index_url or pip_index_url()).rstrip("/")
+    """Return the address of the simple index, without a slash at the end; its credentials are known from then on."""
+    address = (settings().index_url or pip_index_url()).rstrip("/")
+    credentials.remember(address)
+    return address

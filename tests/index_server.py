@@ -125,6 +125,9 @@ class Index:
     twists: dict[str, list[Twist]] = field(default_factory=dict)
     requests: Counter[str] = field(default_factory=Counter)
     asked: list[tuple[str, str]] = field(default_factory=list)
+    sign_in: str = ""
+    authorizations: list[str] = field(default_factory=list)
+    files_at: str = "../.."
 
     @property
     def simple(self) -> str:
@@ -148,6 +151,10 @@ class Index:
 
     def reply(self, path: str, headers: Mapping[str, str]) -> Reply:
         """Return the reply to a request, twisted where that is wanted."""
+        given = headers.get("Authorization", "")
+        self.authorizations.append(given)
+        if self.sign_in and given != f"Basic {base64.b64encode(self.sign_in.encode()).decode()}":
+            return Reply(401, {"Content-Type": "text/plain"}, f"not let in with {given!r}".encode())
         if path.startswith("/files/"):
             reply = self._file(path, headers)
         else:
@@ -196,7 +203,7 @@ class Index:
                 version: [
                     {
                         "filename": f.filename,
-                        "url": f"../../files/{f.filename}",
+                        "url": f"{self.files_at}/files/{f.filename}",
                         "packagetype": "bdist_wheel" if f.filename.endswith(".whl") else "sdist",
                         "digests": {"sha256": f.sha256},
                         "size": len(f.content),
@@ -218,7 +225,7 @@ class Index:
             "files": [
                 {
                     "filename": f.filename,
-                    "url": f"../../files/{f.filename}",
+                    "url": f"{self.files_at}/files/{f.filename}",
                     "hashes": {"sha256": f.sha256},
                     "requires-python": f.requires_python,
                     "yanked": f.yanked,
@@ -232,7 +239,7 @@ class Index:
 
     def _simple_html(self, name: str) -> str:
         links = [
-            f'<a href="../../files/{f.filename}#sha256={f.sha256}"'
+            f'<a href="{self.files_at}/files/{f.filename}#sha256={f.sha256}"'
             + (f' data-requires-python="{html.escape(f.requires_python)}"' if f.requires_python else "")
             + (' data-yanked=""' if f.yanked else "")
             + f">{f.filename}</a>"

@@ -8,7 +8,8 @@ import typer
 
 from pipeline.cli.output import PROBLEM, print_json, print_table
 from pipeline.cli.refresh import Json
-from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project, without_credentials
+from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
+from pipeline.credentials import cut_message
 from pipeline.curation import CurationRules
 from pipeline.environments import Finding, diagnose
 from pipeline.rules import RuleError, load_profile, profile_names
@@ -41,7 +42,7 @@ def _index() -> Finding:
     except (Unreachable, NotFound, BadAnswer, RuntimeError) as error:
         return Finding("package index", False, str(error), advice)
     timed = any(file.uploaded for files in found.releases.values() for file in files)
-    seen = f"{without_credentials(url)}, with{'' if timed else 'out'} upload times"
+    seen = f"{cut_message(url)}, with{'' if timed else 'out'} upload times"
     return Finding("package index", timed, seen, "" if timed else "releases cannot be placed in time: " + advice)
 
 

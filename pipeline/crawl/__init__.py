@@ -4,7 +4,7 @@ from pipeline.crawl.artifacts import ArtifactStore
 from pipeline.crawl.candidates import Candidate, Period, Wanted, finals_of
 from pipeline.crawl.found import CodeSource, Found
 from pipeline.crawl.gather import gather_stage
-from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash, without_credentials
+from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable, WrongHash
 from pipeline.crawl.index import IndexFile, Project, project
 from pipeline.crawl.licences import LicenceRules, is_allowed
 from pipeline.crawl.releases import releases_stage
@@ -35,5 +35,4 @@ __all__ = [
     "is_allowed",
     "project",
     "releases_stage",
-    "without_credentials",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import threading
@@ -12,35 +13,33 @@ from typing import IO, Any, TypeVar
 
 import requests
 from requests.adapters import HTTPAdapter
+from requests.auth import HTTPBasicAuth
 from urllib3.util import Retry
 
 from pipeline import __version__
 from pipeline.crawl.rates import wait_for_turn
+from pipeline.credentials import cut_bytes, cut_message, sign_in_for, without_userinfo
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)
 CHUNK = 1 << 16
+_SIGN_IN = (401, 407)
 _FIRST_CONTACT_S = 10.0
 # A host that asks for more patience is asked again sooner, and then left for another day.
 _LONGEST_WAIT_S = 120
 
-_CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]*@")
 _CONTENT_RANGE = re.compile(r"bytes +(\d+)-(\d+)/(\d+)")
 _Made = TypeVar("_Made")
-
-
-def without_credentials(text: str) -> str:
-    """Return a text with the name and password taken out of each address in it (RFC 3986, 3.2.1)."""
-    return _CREDENTIALS.sub("", text)
 
 
 class FetchError(Exception):
     """Something could not be fetched; the message has its address, and never what one signs in with there.
 
-    An index may be asked under `https://name:token@host`, and messages become rows of `rejects`.
+    An index may be asked under `https://name:token@host`, and messages become rows of `rejects`; a server may also
+    repeat in its answer what it was sent.
     """
 
     def __init__(self, message: str) -> None:
-        super().__init__(without_credentials(message))
+        super().__init__(cut_message(message))
 
 
 class Unreachable(FetchError):
@@ -124,18 +123,23 @@ class Fetcher:
     def no_way_to(self, url: str) -> str | None:
         """Return why no connection to a host can be made, asked once and without waiting for better times, or None."""
         try:
-            with requests.head(url, timeout=min(self.timeout_s, _FIRST_CONTACT_S), allow_redirects=False):
+            with requests.head(
+                without_userinfo(url), timeout=min(self.timeout_s, _FIRST_CONTACT_S), allow_redirects=False
+            ):
                 return None
         except requests.RequestException as error:
-            return without_credentials(f"no way to {url}: {_cause(error)}")
+            return cut_message(f"no way to {url}: {_cause(error)}")
 
     def get(self, url: str, headers: Mapping[str, str] | None = None, *, stream: bool = False) -> requests.Response:
-        """Fetch an address.
+        """Fetch an address, signed in where its origin is known to want that (`credentials.sign_in_for`).
 
-        Errors: Unreachable, NotFound (404 and 410), NoRanges (416 for a range), BadAnswer for any other refusal.
+        Errors: Unreachable, also where a sign-in lacks, NotFound (404 and 410), NoRanges (416 for a range), BadAnswer
+        for any other refusal.
         """
         try:
-            answer = self.session.get(url, headers=headers, timeout=self.timeout_s, stream=stream)
+            answer = self.session.get(
+                without_userinfo(url), headers=headers, auth=_auth_for(url), timeout=self.timeout_s, stream=stream
+            )
         except requests.RequestException as error:
             self._count(1, 0)
             raise Unreachable(f"{url}: {_cause(error)}") from None
@@ -143,6 +147,11 @@ class Fetcher:
         self._count(1 + len(tries) + len(answer.history), 0 if stream else answer.raw.tell())
         if answer.status_code in (404, 410):
             raise NotFound(f"{url}: status {answer.status_code}")
+        if answer.status_code in _SIGN_IN:
+            raise Unreachable(
+                f"{url}: status {answer.status_code}, it wants a sign-in: put user and password into the address of the"
+                " index (DRIFTLINE_INDEX_URL, or pip's index-url), or a line for this host into ~/.netrc"
+            )
         if answer.status_code in RETRY_STATUSES:
             raise Unreachable(f"{url}: status {answer.status_code} after every retry")
         if answer.status_code == requests.codes.requested_range_not_satisfiable and "Range" in (headers or {}):
@@ -158,8 +167,8 @@ class Fetcher:
         """
         answer = self.get(url, {"Accept": "application/json"})
         try:
-            return answer.json()
-        except requests.JSONDecodeError:
+            return json.loads(cut_bytes(answer.content))
+        except ValueError:
             kind = answer.headers.get("Content-Type", "no content type")
             raise BadAnswer(f"{url}: not JSON but {kind}, {len(answer.content)} bytes") from None
 
@@ -237,6 +246,12 @@ class Fetcher:
         with self._counting:
             self.requests += asked
             self.received_bytes += received
+
+
+def _auth_for(url: str) -> HTTPBasicAuth | None:
+    """Return the sign-in of a request in UTF-8 (RFC 7617, 2.1); requests drops it where a redirect leaves the host."""
+    known = sign_in_for(url)
+    return HTTPBasicAuth(*(part.encode() for part in known)) if known else None
 
 
 def _content_range(url: str, asked: str, answer: requests.Response) -> tuple[int, int, int]:

@@ -16,6 +16,7 @@ from pypi_simple import ACCEPT_ANY, DistributionPackage, ProjectPage
 from pypi_simple.errors import UnsupportedContentTypeError, UnsupportedRepoVersionError
 
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound
+from pipeline.credentials import remember, without_userinfo
 from pipeline.terms import ArtifactKind
 
 _KINDS = {
@@ -53,6 +54,9 @@ def project(fetcher: Fetcher, index_url: str, name: str) -> Project:
     Errors: NotFound where the index does not know it, Unreachable, BadAnswer.
     """
     library = canonicalize_name(name)
+    # What is kept of a file has no credentials in its address: they go to each request of the index's own origin.
+    remember(index_url)
+    index_url = without_userinfo(index_url)
     try:
         return _from_document(fetcher, f"{index_url.removesuffix('/simple')}/pypi/{library}/json", library)
     except (NotFound, BadAnswer):

@@ -33,6 +33,7 @@ _UNREACHABLE = re.compile(
 )
 _NO_SPACE = re.compile(r"No space left on device|os error 28|Disk quota exceeded")
 _DETAIL = 800
+_WHEELS = ("--only-binary", ":all:")
 LACKED = re.compile(r"([a-z0-9](?:[a-z0-9._-]*[a-z0-9])?)(?:\[[^\]]*\])? was not found in the package registry")
 """How uv names a project that the index does not have."""
 
@@ -100,12 +101,12 @@ class Resolver:
         with tempfile.TemporaryDirectory(prefix="driftline-") as folder:
             wanted = Path(folder, "wanted.txt")
             wanted.write_text("".join(f"{line}\n" for line in requirements))
-            arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *_index(address)]
+            arguments = ["pip", "compile", str(wanted), "--python", str(interpreter.path), *_WHEELS]
             arguments += ["--exclude-newer", _stamp(cutoff), "--generate-hashes"]
             for name, time in sorted(later.items()):
                 arguments += ["--exclude-newer-package", f"{name}={_stamp(time)}"]
             arguments += ["--no-header", "--no-annotate", "--no-emit-index-url"]
-            return self._run(arguments, EnvironmentOutcome.UNRESOLVABLE, requirements[0])
+            return self._run(arguments, EnvironmentOutcome.UNRESOLVABLE, requirements[0], address)
 
     def make(self, folder: Path, lock: str, interpreter: Interpreter) -> None:
         """Make a relocatable virtual environment at `folder` and install a lock into it, from the cache if it can.
@@ -123,7 +124,7 @@ class Resolver:
             locked.write(lock)
             locked.flush()
             install = ["pip", "install", "--python", str(folder / "bin" / "python"), "--require-hashes", "--no-deps"]
-            install += ["-r", locked.name, "--link-mode", "hardlink", "--quiet", *_index(self.index_url)]
+            install += ["-r", locked.name, "--link-mode", "hardlink", "--quiet", *_WHEELS]
             try:
                 self._run([*install, "--offline"], failed, "install")
             except StepFailed as error:
@@ -131,9 +132,13 @@ class Resolver:
                     raise
                 self._run(install, failed, "install")
 
-    def _run(self, arguments: Sequence[str], failed: EnvironmentOutcome, subject: str) -> str:
+    def _run(
+        self, arguments: Sequence[str], failed: EnvironmentOutcome, subject: str, address: str | None = None
+    ) -> str:
         command = [uv.find_uv_bin(), *arguments, "--no-config", "--cache-dir", str(self.cache), "--color", "never"]
         variables = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+        # No argument names the index: whoever is on this machine can read those, and an address may hold a password.
+        variables |= {"UV_DEFAULT_INDEX": address or self.index_url}
         variables |= {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
         try:
             done = subprocess.run(
@@ -169,10 +174,6 @@ class Resolver:
 
 def _stamp(time: datetime) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _index(address: str) -> list[str]:
-    return ["--default-index", address, "--only-binary", ":all:"]
 
 
 def telling(log: str, hidden: Sequence[str] = ()) -> str:

@@ -18,6 +18,7 @@ from typing import Any
 
 from filelock import FileLock
 
+from pipeline.credentials import cut
 from pipeline.lake.ids import sha256_file, sha256_json
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
@@ -197,9 +198,9 @@ def read_counts(counts: Path) -> list[Count]:
 
 
 def write_json(path: Path, value: object) -> None:
-    """Write a value as JSON, whole or not at all."""
+    """Write a value as JSON, whole or not at all, without credentials that this process knows."""
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=1, sort_keys=True, default=str) + "\n")
+        temporary.write_text(cut(json.dumps(value, indent=1, sort_keys=True, default=str)) + "\n")
 
 
 def _peak_memory() -> int:

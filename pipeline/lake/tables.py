@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from packaging.version import Version
 
+from pipeline.credentials import cut_table
 from pipeline.lake.collector import without_collector
 from pipeline.lake.schema import Row, Table, table, values_of
 from pipeline.lake.stage import Update
@@ -87,7 +88,8 @@ def _roomy(kind: pa.DataType) -> pa.DataType:
 
 
 def _data(declared: Table, rows: Sequence[Row], *, volatile: bool) -> pa.Table:
-    return pa.Table.from_pydict(declared.checked(rows), schema=declared.arrow(volatile=volatile))
+    """Return rows as they are kept: whatever a server said in any of them, no credential of ours is in it."""
+    return cut_table(pa.Table.from_pydict(declared.checked(rows), schema=declared.arrow(volatile=volatile)))
 
 
 def _save(data: pa.Table, path: Path) -> None:

@@ -12,6 +12,7 @@ from urllib.parse import quote, unquote, urljoin, urlsplit
 import requests
 
 from pipeline.crawl.http import CHUNK, BadAnswer, Fetcher, NotFound, Unreachable
+from pipeline.credentials import cut_bytes, remember, without_userinfo
 
 _INDEX = "index.html"
 
@@ -65,7 +66,7 @@ def fetch_json(fetcher: Fetcher, url: str, max_bytes: int, headers: Mapping[str,
 def parse_json(content: bytes, place: str, content_type: str = "") -> Any:
     """Parse JSON. Errors: BadAnswer that names the place."""
     try:
-        return json.loads(content)
+        return json.loads(cut_bytes(content))
     except (ValueError, RecursionError):
         kind = f" but {content_type}" if content_type else ""
         raise BadAnswer(f"{place}: not JSON{kind}, {len(content)} bytes") from None
@@ -91,7 +92,8 @@ def open_site(address: str, fetcher: Fetcher, shown_at: str | None = None) -> Si
     parts = urlsplit(address)
     if parts.scheme == "file":
         return FolderSite(Path(unquote(parts.path)), shown_at)
-    return WebSite(fetcher, f"{address.rstrip('/')}/")
+    remember(address)
+    return WebSite(fetcher, f"{without_userinfo(address).rstrip('/')}/")
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from pipeline.crawl.github.body import chunks
 from pipeline.crawl.github.limits import REFUSALS, RateLimited, Turns
 from pipeline.crawl.github.rules import AskRules
 from pipeline.crawl.http import BadAnswer, Fetcher, Polite
+from pipeline.credentials import cut_bytes
 
 TRIES = 4
 """How often one request is sent again after it was refused because of a limit."""
@@ -122,11 +123,11 @@ class _InTurn(Polite):
 
 
 class _Whole(_InTurn):
-    """Reads all of an answer, within its bounds, before anybody sees it."""
+    """Reads all of an answer, within its bounds and without credentials, before anybody sees it."""
 
     def build_response(self, req: requests.PreparedRequest, resp: BaseHTTPResponse) -> requests.Response:
         url = req.url or ""
-        body = _read(url, resp, self._rules)
+        body = cut_bytes(_read(url, resp, self._rules))
         if resp.status == requests.codes.ok:
             _check_json(url, resp.headers, body)
         headers = {name: value for name, value in resp.headers.items() if name.lower() not in _DROPPED}

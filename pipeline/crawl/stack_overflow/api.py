@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ import requests
 
 from pipeline.crawl.http import BadAnswer, Fetcher, Unreachable
 from pipeline.crawl.stack_overflow.rules import AskingRules
+from pipeline.credentials import cut_bytes
 
 THROTTLED = 502
 """The error_id of throttle_violation; its message says for how many seconds."""
@@ -113,8 +115,8 @@ class StackExchange:
         except requests.RequestException as error:
             raise Unreachable(f"{place}: {type(error).__name__}") from None
         try:
-            body = answer.json()
-        except requests.JSONDecodeError:
+            body = json.loads(cut_bytes(answer.content))
+        except ValueError:
             body = None
         if not isinstance(body, dict):
             kind = answer.headers.get("Content-Type", "no content type")

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from pipeline.credentials import cut
 from pipeline.drafting.model.ask import AskFailure, Failure, Form
 from pipeline.drafting.model.client import FOREIGN, Foreign
 from pipeline.drafting.model.rules import ModelRules, Tokens
@@ -77,10 +78,10 @@ def answer_of(message: Any, asked: str, rules: ModelRules, *, batch: bool) -> An
     )
     text = "".join(block.text or "" for block in read.content if block.type == "text")
     return Answer(
-        # What is no Unicode in it could not be kept.
-        text=text.encode(errors="replace").decode(),
-        stop_reason=str(read.stop_reason),
-        model=read.model,
+        # What is no Unicode in it could not be kept; a server may repeat the key that it was sent.
+        text=cut(text.encode(errors="replace").decode()),
+        stop_reason=cut(str(read.stop_reason)),
+        model=cut(read.model),
         input_tokens=tokens.input,
         output_tokens=tokens.output,
         cache_write_tokens=tokens.cache_write,

@@ -13,6 +13,7 @@ from anthropic.types.message_create_params import MessageCreateParamsNonStreamin
 from anthropic.types.shared import ContractSpendLimitReachedError, EnforcedSpendLimitReachedError
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt, wait_exponential_jitter
 
+from pipeline.credentials import cut_message
 from pipeline.drafting.model.rules import ModelRules
 from pipeline.settings import SettingsError
 
@@ -124,7 +125,7 @@ def _sdk() -> anthropic.Anthropic:
         # The SDK would try again what a spending limit refused: both have status 429.
         return anthropic.Anthropic(max_retries=0)
     except httpx2.InvalidURL as error:
-        raise SettingsError(f"ANTHROPIC_BASE_URL is no address: {error}") from None
+        raise SettingsError(cut_message(f"ANTHROPIC_BASE_URL is no address: {error}")) from None
 
 
 def _whole(function: Callable[[], Result]) -> Result:
@@ -201,8 +202,8 @@ def _is_spend_limit(error: anthropic.APIStatusError) -> bool:
 
 
 def said(error: BaseException) -> str:
-    """Return what an error says, with what it was caused by where it does not say that."""
+    """Return what an error says, with what it was caused by where it does not say that, and without credentials."""
     if isinstance(error, anthropic.APIStatusError):
-        return str(error.api_message or error.message)
+        return cut_message(str(error.api_message or error.message))
     caused = f" ({error.__cause__})" if isinstance(error, anthropic.APIConnectionError) and error.__cause__ else ""
-    return f"{error}{caused}"
+    return cut_message(f"{error}{caused}")

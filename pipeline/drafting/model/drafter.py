@@ -17,6 +17,7 @@ from anthropic.types.messages import (
     MessageBatchSucceededResult,
 )
 
+from pipeline.credentials import cut_message
 from pipeline.drafting.model.answers import Answer, Answers, answer_of, form_of
 from pipeline.drafting.model.ask import Ask, AskFailure, Failure, Form
 from pipeline.drafting.model.batches import Batched, Batches
@@ -263,6 +264,7 @@ class ModelDrafter:
         self.batches.forget([row.reservation])
 
     def _errored(self, key: str, kind: str, message: str) -> None:
+        kind, message = cut_message(kind), cut_message(message)
         own = is_of_the_request(kind, message)
         self._failures[key] = Failure(AskFailure.BAD_REQUEST if own else AskFailure.UNREACHABLE, f"{kind}: {message}")
         if is_money(kind, message):

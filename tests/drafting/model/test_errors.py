@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
+from pipeline.credentials import CUT
 from pipeline.drafting.model.ask import AskFailure
 from pipeline.drafting.model.client import Client
 from pipeline.drafting.model.rules import NANO, ModelRules
 from pipeline.rules import RULES, load
 from pipeline.settings import SettingsError
 from tests.drafting.model.asks import ask, failure, texts, worst_of
-from tests.model_server import Fault
+from tests.model_server import KEY, Fault
 
 OF_THE_MOMENT = {
     "rate limit": Fault(429, retry_after="0"),
@@ -215,3 +216,20 @@ def test_it_waits_as_long_as_it_is_asked_to(drafter, server):
 def test_no_longer_than_the_rules_say(drafter, server):
     server.faults = [Fault(429, retry_after="3600")]
     assert texts(drafter(longest_pause_s=0.1), "a") == ["a"]
+
+
+@pytest.mark.parametrize("batch_from", [9, 1])
+def test_what_a_server_says_holds_no_key(drafter, server, batch_from, tmp_path, monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
+    server.reply = lambda _: {"text": f'{{"text": "{KEY}"}}', "stop_reason": "end_turn"}
+    assert texts(drafter(batch_from=batch_from), "a") == [CUT]
+    server.reply = lambda _: {"text": f'{{"{KEY}": 1}}', "stop_reason": f"stopped {KEY}"}
+    assert KEY not in failure(drafter(batch_from=batch_from), "b")[1]
+    server.faults = [Fault(400, f"no {KEY}")] if batch_from == 9 else []
+    server.errors = {ask("c").key: ("invalid_request_error", f"no {KEY}")}
+    server.outcomes = {ask("c").key: "errored"}
+    assert f"no {CUT}" in failure(drafter(batch_from=batch_from), "c")[1]
+    server.faults = [Fault(400, f"Your credit balance is too low, {KEY}")]
+    assert KEY not in failure(drafter(batch_from=batch_from), "d")[1]
+    for path in tmp_path.rglob("*"):
+        assert not path.is_file() or KEY.encode() not in path.read_bytes()
