@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,7 +26,7 @@ from pipeline.publish.snapshot import is_placed
 from pipeline.refresh import Refresh, gates
 from pipeline.rejudging import NotJudged, judge_again
 from pipeline.rules import plain
-from pipeline.runs import now, recorded_runs
+from pipeline.runs import now, read_record, recorded_runs
 from pipeline.settings import settings
 from pipeline.sharing import read_lake, read_records, read_run, working_on_profile, working_on_run
 from pipeline.terms import GateStanding, PublicationState, QueueStatus
@@ -226,7 +227,9 @@ def _drafted(refresh: Refresh, rules: GateRules) -> Publication:
     left_out = told_unjudged(refresh.profile, unjudged)
     hashes = {name: sha256_json(plain(rule)) for name, rule in vars(house.rules).items()}
     places = settings().drafts, settings().snapshots
-    draft = make_draft(lake, *places, refresh.profile, libraries, refresh.period, hashes)
+    record = read_record(refresh.folder)
+    made = datetime.fromisoformat(record.began) if record else None
+    draft = make_draft(lake, *places, refresh.profile, libraries, refresh.period, hashes, made)
     last = places[1] / refresh.profile / draft.last if draft.last else None
     comparison = compare_snapshots(last, draft.path) if last else None
     weighed = weigh(_known(house, lake, libraries, draft, last, comparison), rules)

@@ -31,6 +31,7 @@ from pipeline.runs import RunRecord, now, record_beginning
 from pipeline.settings import settings
 from pipeline.sharing import PLAN, working_on, working_on_run
 from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.empty_families import EmptyFamilies, empty_families
 from pipeline.stages.selecting import stages_for
 from pipeline.terms import DraftKind, DraftStanding, RejectReason
 
@@ -180,6 +181,13 @@ def sources_left_out(lake: Lake, libraries: Iterable[str]) -> dict[str, str]:
     where = (pc.field("stage") == "gather") & (pc.field("reason") == RejectReason.SOURCE_LEFT_OUT)
     notes = [row for library in libraries for row in lake.read("rejects", library, where)]
     return {row["key"]: row["detail"] for row in sorted(notes, key=lambda row: (row["key"], row["detail"]))}
+
+
+def empty_of(refresh: Refresh) -> list[EmptyFamilies]:
+    """Return why families have no row of libraries of a refresh, by the lake as it is now."""
+    house = refresh.house()
+    foreign = house.rules.stack_overflow.foreign
+    return empty_families(house.lake, plan(refresh), stages_of(house), refresh.profile, foreign, refresh.families)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pipeline.cli.output import out, print_table
 from pipeline.drafting.model.tally import added, usd
 from pipeline.lake import Count, Row, read_parquet
 from pipeline.publish import Published
-from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, left_out, totals
+from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, empty_of, left_out, totals
 from pipeline.report.source import PAGE
 from pipeline.terms import ChangeKind
 
@@ -27,6 +27,7 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
         "stages": [asdict(count) for count in totals(counts)],
         "libraries": [asdict(count) for count in counts],
         "left_out": left_out(done),
+        "empty": [asdict(empty) for empty in empty_of(done)],
         "drafts": _drafts(drafts_of(done)),
         "snapshot": _snapshot(published) if published else None,
         "report": str(page) if (page := done.folder / PAGE).is_file() else None,
@@ -61,6 +62,10 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         out.print()
     for source, why in sources.items():
         out.print(f"Left out: {source}: {why}", markup=False)
+    if empty := empty_of(done):
+        out.print()
+    for one in empty:
+        out.print(str(one), markup=False)
     for line in draft_lines(drafts_of(done)):
         out.print()
         out.print(line, markup=False)

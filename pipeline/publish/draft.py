@@ -55,12 +55,14 @@ def make_draft(
     libraries: Sequence[str],
     period: Period,
     rules: Mapping[str, str],
+    made: datetime | None = None,
 ) -> Draft:
     """Write the snapshot of a profile from the lake into the folder of drafts; `rules` are hashes by name.
 
     The same lake and the same last snapshot give the same draft, with the same bytes. It is named by its profile, the
-    end of its covered period (or the newest release in it), and the hash of its manifest. Two processes that draft for
-    one profile take turns.
+    end of its covered period, and the hash of its manifest. A period without an end reaches to the time at which the
+    refresh was `made`; where that is not known, to the newest release. Two processes that draft for one profile take
+    turns.
 
     Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate; OutdatedTables where
     rows of a library do not fit what is declared today.
@@ -71,7 +73,8 @@ def make_draft(
         raise NothingToPublish(nothing_to_publish(profile, libraries, told["rejects"]))
     folder = drafts / profile
     folder.mkdir(parents=True, exist_ok=True)
-    name = _name(profile, told["releases"], period)
+    end = period.until or made or _newest(told["releases"])
+    name = f"{profile}-{end.astimezone(UTC):%Y-%m-%d}"
     last = last_before(snapshots, profile, name)
     reviews = [row for library in libraries for row in lake.read("reviews", library)]
     errata = errata_of(last, tables, tables["rejects"], reviews, tables["survivals"])
@@ -102,13 +105,9 @@ def clean(folder: Path) -> None:
             left.unlink()
 
 
-def _name(profile: str, releases: Sequence[Row], period: Period) -> str:
-    return f"{profile}-{_end(releases, period).astimezone(UTC):%Y-%m-%d}"
-
-
-def _end(releases: Sequence[Row], period: Period) -> datetime:
-    end: datetime = period.until or max(row["release_time"] for row in releases)
-    return end
+def _newest(releases: Sequence[Row]) -> datetime:
+    newest: datetime = max(row["release_time"] for row in releases)
+    return newest
 
 
 def _write(
@@ -124,7 +123,9 @@ def _write(
     rows = {config: entry.rows or 0 for config, entry in zip(tables, files, strict=True)}
     files += [_table(folder, DEPRECATED, config, [gone]) for config, gone in deprecated.items()]
     told = Written(folder / "data", TOLD)
-    for name, text in texts_of(profile, _end(told["releases"], period), told, deprecated, files).items():
+    # never the time of making: the same rows give the same bytes on another day
+    end = period.until or _newest(told["releases"])
+    for name, text in texts_of(profile, end, told, deprecated, files).items():
         (folder / name).write_text(text, encoding="utf-8")
         files.append(_entry(folder, folder / name))
     manifest = Manifest(

@@ -89,7 +89,12 @@ class _Found:
 
 
 def _find(draft: Draft, folder: Path) -> _Found:
-    """Return where a draft is already, or else the next revision of its name, which is free."""
+    """Return where a draft is already, or else the next revision of its name, which is free.
+
+    The snapshot that it follows may have its content under an earlier day: nothing has changed since.
+    """
+    if draft.last and sha256_file(folder / draft.last / "manifest.json") == draft.manifest_sha256:
+        return _Found(folder / draft.last, True)
     for path in _revisions(folder, draft.name):
         if not path.exists():
             return _Found(path, False)

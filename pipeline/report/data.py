@@ -19,6 +19,7 @@ from pipeline.report.shares import ShareLine, share_lines
 from pipeline.report.troubles import Trouble, troubles_of
 from pipeline.report.work import StageLine, seconds_by_library, seconds_by_stage, stage_lines
 from pipeline.runs import RunRecord
+from pipeline.stages.empty_families import EmptyFamilies
 from pipeline.terms import DraftKind, DraftStanding, Evidence, ReviewStatus
 
 
@@ -78,6 +79,7 @@ class Report:
     figures: Sequence[Figure]
     drafts: DraftsTold | None
     left_out: Mapping[str, str]
+    empty: Sequence[EmptyFamilies]
 
     def as_json(self) -> dict[str, Any]:
         """Return it for a program."""
@@ -95,6 +97,7 @@ def report_of(
     drafts: DraftsTold | None,
     left_out: Mapping[str, str],
     review: ReviewTold | None = None,
+    empty: Sequence[EmptyFamilies] = (),
 ) -> Report:
     """Put a report together of a run, of a snapshot, or of both.
 
@@ -128,6 +131,7 @@ def report_of(
         figures=figures,
         drafts=drafts,
         left_out=left_out,
+        empty=empty,
     )
 
 

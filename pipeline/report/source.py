@@ -14,7 +14,7 @@ from pipeline.failures import failures_of
 from pipeline.lake import Lake, replacing
 from pipeline.publish import latest
 from pipeline.publishing import publication_of, published_of
-from pipeline.refresh import Refresh, counts_of, sources_left_out, totals
+from pipeline.refresh import Refresh, counts_of, empty_of, sources_left_out, totals
 from pipeline.report.data import DraftsTold, Ran, Report, report_of
 from pipeline.report.page import page_of
 from pipeline.report.reviewing import review_told
@@ -133,7 +133,8 @@ def report(meant: Meant) -> Report:
     drafts = _drafts(ran.record) if ran else None
     sources = sources_left_out(Lake(settings().lake), ran.record.libraries) if ran else {}
     review = review_told(settings(), CurationRules.read().annotation)
-    return report_of(ran, meant.snapshot, before, older, drafts, sources, review)
+    empty = empty_of(_refresh(ran.record)) if ran and ran.record.profile in profile_names() else []
+    return report_of(ran, meant.snapshot, before, older, drafts, sources, review, empty)
 
 
 def write_report(refresh: Refresh) -> Path | None:
@@ -156,7 +157,7 @@ def write_page(told: Report, path: Path) -> None:
 
 
 def _refresh(record: RunRecord) -> Refresh:
-    return Refresh(record.run, record.profile, record.libraries, record.since, record.until)
+    return Refresh(record.run, record.profile, record.libraries, record.since, record.until, record.families)
 
 
 def _ran(folder: Path) -> Ran:
