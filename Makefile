@@ -1,13 +1,16 @@
-# `make refresh` and `make test` are all that a fresh clone needs; each makes its own environment first.
+# `make refresh` and `make test` are all that a fresh clone needs; each makes its environment first, as `make install` does.
 PYTHON ?= $(or $(shell command -v python3.11),python3)
 BIN := .venv/bin
 # Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help refresh test check docs search up down lock clean
+.PHONY: help install refresh test check docs search up down lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+install: .venv/run ## make the environment, and nothing else
+	@echo 'Type $(BIN)/driftline, or . $(BIN)/activate once and then driftline. What works here: $(BIN)/driftline doctor'
 
 refresh: .venv/run ## collect, prove and publish the starter profile in Airflow
 	$(BIN)/driftline airflow refresh --profile starter

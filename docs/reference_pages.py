@@ -12,10 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import typer.main
-
 from pipeline import terms
-from pipeline.cli import app
+from pipeline.cli.commands import NAME, PANELS, load
 from pipeline.lake.schema import enum_of, table, table_names
 from pipeline.settings import Settings
 
@@ -34,7 +32,8 @@ def _table(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 def commands() -> str:
     """Return a section for every command, with its options as `--help` shows them."""
-    return "\n\n".join(_sections(typer.main.get_command(app), None, "driftline"))
+    names = [name for panel in PANELS.values() for name in panel]
+    return "\n\n".join(section for name in names for section in _sections(load(name), None, f"{NAME} {name}"))
 
 
 # Typer carries a copy of Click of its own, whose classes are private: hence Any.
@@ -43,7 +42,8 @@ def _sections(command: Any, parent: Any, name: str) -> Iterator[str]:
     if hasattr(command, "list_commands"):
         for child in command.list_commands(context):
             yield from _sections(command.get_command(context, child), context, child)
-        return
+        if not command.invoke_without_command:
+            return
     text = re.sub(r"\[/?[a-z]+\]|[\b\f]", "", command.help or "")
     text = re.sub(r"^Example: (.*)$", r"```sh\n\1\n```", text, flags=re.MULTILINE).strip()
     yield f"## {context.command_path}\n\n{text}"

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
+from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
-from pipeline.cli.refresh import Families, Json, Libraries, ProfileName, Since, Sources, Until, read_refresh
+from pipeline.cli.refresh import read_refresh
 from pipeline.cli.summary import as_json, print_summary
 from pipeline.local_airflow.client import AirflowError, Client
 from pipeline.local_airflow.server import Server, down, free_port, home, running, serving, up
@@ -25,7 +26,12 @@ TELLS = "refreshed"
 """The task of the refresh that tells of the asset on which `publish` waits."""
 PORT = 8974
 
-app = typer.Typer(help="A local Airflow on loopback, with sqlite.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
+
+
+@app.callback()
+def local_airflow() -> None:
+    """Start, follow and end a local Airflow on loopback."""
 
 
 @app.command("up")

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table
-from pipeline.cli.refresh import Json
 from pipeline.local_airflow.server import Server, home
 from pipeline.retention import NotCleaned, bytes_by_kind, clean
 

@@ -10,8 +10,8 @@ import duckdb
 import pyarrow as pa
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table
-from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.publish.column_comparison import ColumnDiff, Summary
 from pipeline.publish.comparison import Comparison, compare_snapshots

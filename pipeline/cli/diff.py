@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json
-from pipeline.cli.refresh import Json
 from pipeline.lake import Row
 from pipeline.lifecycle.todo import Block, grouped, only_breaking
 from pipeline.lifecycle.words import signature

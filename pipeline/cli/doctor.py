@@ -6,8 +6,8 @@ from dataclasses import asdict
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import PROBLEM, print_json, print_table
-from pipeline.cli.refresh import Json
 from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
 from pipeline.credentials import cut_message
 from pipeline.curation import CurationRules

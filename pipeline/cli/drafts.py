@@ -5,8 +5,9 @@ from __future__ import annotations
 import json as json_
 from dataclasses import asdict
 
+from pipeline.cli.options import Json, Libraries, ProfileName
 from pipeline.cli.output import err, out, print_table
-from pipeline.cli.refresh import Json, Libraries, ProfileName, read_refresh
+from pipeline.cli.refresh import read_refresh
 from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import OF_KIND, Draftable, counted, draftable
 from pipeline.lake import Lake

@@ -14,8 +14,8 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, say
-from pipeline.cli.refresh import Json
 from pipeline.environments import (
     Collection,
     EnvironmentStore,
@@ -32,11 +32,16 @@ from pipeline.terms import EnvironmentOutcome
 SHOWN = 12
 """Digits of an id that a table shows; that many always suffice to name it."""
 
-app = typer.Typer(help="Pinned environments of releases, as of their day.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 _MEANINGS = {str(outcome): outcome.meaning for outcome in EnvironmentOutcome}
 
 Id = Annotated[str, typer.Argument(help="Id of an environment, or how it begins; `driftline env list` shows them.")]
+
+
+@app.callback()
+def environments() -> None:
+    """Build, list and hand on pinned environments of releases, as of their day."""
 
 
 @app.command()

@@ -10,8 +10,8 @@ import typer
 from packaging.version import InvalidVersion
 from rich.text import Text
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say, teller
-from pipeline.cli.refresh import Json
 from pipeline.lifecycle.evolution import Step, as_rows, evolution_of, since
 from pipeline.ondemand import NoAnswerError, tables_from_index
 

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
-from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.crawl import Fetcher
 from pipeline.export import IN_PROJECTS, ExportError, NothingHeld, Unpack, Written, from_index

@@ -11,8 +11,8 @@ import typer
 from rich.markup import escape
 
 from pipeline.cli.life import Page, life_lines
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say, teller
-from pipeline.cli.refresh import Json
 from pipeline.lifecycle import History, history_of
 from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
 

@@ -11,8 +11,8 @@ from typing import Annotated
 import typer
 from packaging.utils import canonicalize_name
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
-from pipeline.cli.refresh import Json
 from pipeline.crawl import Fetcher, LicenceRules, NotFound
 from pipeline.libraries import (
     KEPT,
@@ -31,11 +31,16 @@ from pipeline.rules import load
 from pipeline.settings import index_url, settings
 from pipeline.terms import Unsuited
 
-app = typer.Typer(help="The profile of the most used libraries, chosen by rule.", no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True)
 
 Ranking = Annotated[
     Path, typer.Option(help="Ranking to go down; also the CSV of hugovk/top-pypi-packages.", dir_okay=False)
 ]
+
+
+@app.callback()
+def libraries() -> None:
+    """Choose the profile of the most used libraries by rule."""
 
 
 @app.command("choose")

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from pipeline.cli.commands import as_typed
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -22,13 +26,13 @@ BAD_USAGE = 2
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
     """Print an error as one paragraph and end with a status."""
-    err.print(f"[red]error:[/red] {escape(message)}")
+    err.print(f"[red]error:[/red] {escape(as_typed(message))}")
     raise typer.Exit(status)
 
 
 def say(message: str) -> None:
     """Tell what is being done, beside the output."""
-    err.print(escape(message))
+    err.print(escape(as_typed(message)))
 
 
 def print_json(value: Any) -> None:
@@ -59,6 +63,8 @@ def teller(bar: Progress) -> Callable[[str, int, int], None]:
 @contextmanager
 def progress(total: int, what: str) -> Iterator[Progress]:
     """Show a bar on a terminal, nothing elsewhere; task 0 is the bar."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
         bar.add_task(what, total=total)

@@ -10,8 +10,8 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
-from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.export import ExportError, Snapshot
 from pipeline.instances import MaskingRules

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.options import Json, ProfileName
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table
-from pipeline.cli.refresh import Json, ProfileName
 from pipeline.cli.summary import print_published
 from pipeline.publication import Publication
 from pipeline.publish import Published

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
 
-import typer
 from packaging.utils import InvalidName, canonicalize_name
 
+from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.cli.summary import as_json, print_summary
 from pipeline.failures import StageFailed
 from pipeline.finishing import NoQueue
-from pipeline.form import SOURCES, BadForm
+from pipeline.form import BadForm
 from pipeline.lake import TRANSIENT, Count
 from pipeline.names import check_names
 from pipeline.publish import Published
@@ -21,19 +20,7 @@ from pipeline.publishing import NO_SNAPSHOT, publish_refresh
 from pipeline.refresh import Refresh, begin, checked, counts_of, run_group
 from pipeline.report.source import write_report
 from pipeline.stages import GROUPS
-from pipeline.terms import RejectReason, RowFamily
-
-Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
-Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
-Until = Annotated[str | None, typer.Option(help="Only releases before this day (UTC).", metavar="DATE")]
-Families = Annotated[
-    str, typer.Option(help=f"Make only these; the others stay. Of: {', '.join(RowFamily)}.", metavar="A,B")
-]
-Sources = Annotated[
-    str, typer.Option(help=f"Ask only these for code of others. Of: {', '.join(SOURCES)}.", metavar="A,B")
-]
-ProfileName = Annotated[str, typer.Option(help="A file of curation_rules/profiles/, without `.yaml`.", metavar="NAME")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+from pipeline.terms import RejectReason
 
 
 def refresh(

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json
-from pipeline.cli.refresh import Json
 from pipeline.report.source import PAGE, NoReportError, find, report, write_page
 
 What = Annotated[

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, say
-from pipeline.cli.refresh import Json
 from pipeline.terms import Family, FlagKind, QueueStatus, ReviewFormat
 
 if TYPE_CHECKING:

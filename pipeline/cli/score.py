@@ -12,8 +12,8 @@ import typer
 from rich.table import Table
 
 from pipeline.caches import use_caches
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
-from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.lake import Row
 from pipeline.rules import load

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
-from pipeline.cli.refresh import Json
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.lake import Row
 from pipeline.scores import SnapshotError

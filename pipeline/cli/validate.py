@@ -17,8 +17,8 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
 from pipeline.cli.imports import Format, as_samples
 from pipeline.cli.matrix import matrix_lines
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
-from pipeline.cli.refresh import Json
 from pipeline.crawl import Fetcher
 from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
 from pipeline.export import IN_PROJECTS, ExportError, detect, validate_in_projects

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
+from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json
-from pipeline.cli.refresh import Json
 from pipeline.publish import TABLES, Manifest, latest, read_manifest
 from pipeline.publish import verify as verify_snapshot
 from pipeline.rebuild import Draw, Sample, reasons, rebuild_sample, tally

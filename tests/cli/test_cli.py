@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import shutil
@@ -13,12 +14,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import typer
 
 from pipeline import __version__
-from pipeline.cli import app
+from pipeline.cli.commands import PANELS, Commands, as_typed, load
 from pipeline.rules import RULES
 from pipeline.settings import PROJECT
+from pipeline.terms import Family, FlagKind, QueueStatus
 from tests.cli.command import Driftline
 from tests.index_server import Index
 
@@ -30,13 +31,14 @@ def commands() -> Iterator[tuple[str, ...]]:
 
     def below(command: object, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
         children = getattr(command, "commands", None)
-        if children is None:
+        if children is None or getattr(command, "invoke_without_command", False):
             yield words
-        else:
-            for name, child in children.items():
-                yield from below(child, (*words, name))
+        for name, child in (children or {}).items():
+            yield from below(child, (*words, name))
 
-    return below(typer.main.get_command(app), ())
+    for names in PANELS.values():
+        for name in names:
+            yield from below(load(name), (name,))
 
 
 COMMANDS = [pytest.param(words, id=" ".join(words)) for words in commands()]
@@ -211,10 +213,79 @@ def test_airflow_that_does_not_run(driftline: Driftline, tmp_path: Path, monkeyp
     assert not (tmp_path / "airflow").exists()
 
 
-@pytest.mark.parametrize("module", ["pipeline.cli", "pipeline.house"])
-def test_the_start_imports_nothing_that_only_some_work_needs(module: str) -> None:
+EVERY_COMMAND = (
+    "from pipeline.cli.commands import PANELS, load; [load(name) for names in PANELS.values() for name in names]"
+)
+
+
+@pytest.mark.parametrize("start", [EVERY_COMMAND, "import pipeline.house"])
+def test_the_start_imports_nothing_that_only_some_work_needs(start: str) -> None:
     """Every command and every task of Airflow starts: what is slow to import must not cost each of them its time."""
     slow = {"py7zr", "libcst", "pyarrow.dataset", "pandas", "anthropic", "fastapi", "matplotlib"}
-    script = f"import sys, {module}; print(*sys.modules)"
+    assert not slow & imported_by(start)
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_and_version_import_no_command(option: str) -> None:
+    """Who asks what there is must not wait for what a command needs: Typer and a page of text, nothing else."""
+    ended = (
+        f"import sys; sys.argv[1:] = ['{option}']\nfrom pipeline.cli import main\ntry: main()\nexcept SystemExit: pass"
+    )
+    ours = {name for name in imported_by(ended) if name.partition(".")[0] == "pipeline"}
+    assert ours == {"pipeline", "pipeline.cli", "pipeline.cli.commands", "pipeline.cli.output"}
+    assert not {"pydantic", "requests", "duckdb", "pyarrow", "griffe"} & imported_by(ended)
+
+
+def imported_by(code: str) -> set[str]:
+    """The modules that are imported when some code has run."""
+    script = f"{code}\nimport sys; print('modules:', *sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=PROJECT)
-    assert not slow & set(done.stdout.split())
+    return set(done.stdout.rpartition("modules:")[2].split())
+
+
+def test_the_list_of_commands_says_of_each_what_its_own_help_says(driftline: Driftline) -> None:
+    listed = Commands(name="driftline")
+    for name in listed.list_commands(None):
+        assert listed.get_command(None, name).help == inspect.getdoc(load(name).callback), name
+    text = driftline("--help").out
+    assert all(panel in text for panel in PANELS)
+
+
+def test_a_command_that_is_misspelt(driftline: Driftline) -> None:
+    result = driftline("hisotry")
+    assert result.status == 2
+    assert "Did you mean 'history'?" in result.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "on_path", "expected"),
+    [
+        (".venv/bin/driftline", False, ".venv/bin/driftline"),
+        ("{folder}/.venv/bin/driftline", False, ".venv/bin/driftline"),
+        ("{folder}/.venv/bin/driftline", True, "driftline"),
+        ("/elsewhere/bin/driftline", False, "/elsewhere/bin/driftline"),
+        ("airflow", False, "driftline"),
+    ],
+)
+def test_messages_name_the_program_as_its_user_types_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, typed: str, on_path: bool, expected: str
+) -> None:
+    script = tmp_path / ".venv" / "bin" / "driftline"
+    script.parent.mkdir(parents=True)
+    script.touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(script.parent) if on_path else "/nowhere")
+    monkeypatch.setattr("sys.argv", [typed.format(folder=tmp_path)])
+    told = as_typed(
+        "run `driftline env list`, or driftline refresh --profile a; another driftline made /a/driftline diff"
+    )
+    assert (
+        told
+        == f"run `{expected} env list`, or {expected} refresh --profile a; another driftline made /a/driftline diff"
+    )
+
+
+def test_choices_in_help_are_never_broken_in_the_middle(driftline: Driftline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    words = set(re.split(r"[^a-z_]+", driftline("review", "export", "--help").out))
+    assert {*FlagKind, *Family, *QueueStatus} <= words

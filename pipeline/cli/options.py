@@ -1,0 +1,22 @@
+"""Options that several commands have. Whatever shows help imports this, so that nothing here takes time to import."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from pipeline.form import SOURCES
+from pipeline.terms import RowFamily
+
+Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
+Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
+Until = Annotated[str | None, typer.Option(help="Only releases before this day (UTC).", metavar="DATE")]
+Families = Annotated[
+    str, typer.Option(help=f"Make only these; the others stay. Of: {', '.join(RowFamily)}.", metavar="A,B")
+]
+Sources = Annotated[
+    str, typer.Option(help=f"Ask only these for code of others. Of: {', '.join(SOURCES)}.", metavar="A,B")
+]
+ProfileName = Annotated[str, typer.Option(help="A file of curation_rules/profiles/, without `.yaml`.", metavar="NAME")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
