@@ -1,6 +1,5 @@
 """`driftline evolution` on a library whose history is known."""
 
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -30,9 +29,7 @@ def test_a_terminal_has_bars_where_there_is_room(
     driftline: Driftline, at_demo: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for width, bars in ((140, True), (90, False)):
-        monkeypatch.setattr(
-            sys.modules["pipeline.cli.evolution"], "out", Console(highlight=False, force_terminal=True, width=width)
-        )
+        monkeypatch.setattr("pipeline.cli.evolution.out", Console(highlight=False, force_terminal=True, width=width))
         assert ("█" in driftline("evolution", "demo").out) == bars
 
 

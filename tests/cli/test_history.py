@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pytest
 from rich.console import Console
@@ -39,9 +38,7 @@ def test_a_life_in_a_file_is_complete_without_colours_and_bars(driftline: Driftl
 def test_a_terminal_has_a_timeline_and_colours(
     driftline: Driftline, at_demo: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        sys.modules["pipeline.cli.history"], "out", Console(highlight=False, force_terminal=True, width=60)
-    )
+    monkeypatch.setattr("pipeline.cli.history.out", Console(highlight=False, force_terminal=True, width=60))
     shown = driftline("history", "demo", "demo.total").out
     plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
     assert shown != plain
