@@ -44,7 +44,7 @@ class Outcome(Term):
     FLAKY = "flaky", "did not come out the same on every repeat"
     HARNESS_ERROR = "harness_error", "could not be judged"
     NO_ENVIRONMENT = "no_environment", "not run: its release could not be installed"
-    BAD_SAMPLE = "bad_sample", "not run: the sample itself cannot be read, or asks for what does not exist"
+    BAD_SAMPLE = "bad_sample", "the sample itself cannot be read, asks for what does not exist, or tests nothing"
 
 
 class Process(Term):

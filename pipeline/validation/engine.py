@@ -13,6 +13,7 @@ from pipeline.lake import Row
 from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
 from pipeline.validation.cases import Case, Result
+from pipeline.validation.memory import of_judging
 from pipeline.validation.planning import Job, by_environment, digest_of
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.running import run_cases
@@ -49,7 +50,7 @@ class Engine:
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
         of_runs = {name: rule for name, rule in plain(self.rules).items() if name not in _NOT_OF_RUNS}
-        return (of_runs, plain(self.store.rules), self.cover)
+        return (of_runs, plain(self.store.rules), self.cover, *of_judging())
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,8 @@ def _without_environment(job: Job, built: Built) -> Verdict:
 
 
 def _verdict(job: Job, built: Built, result: Result) -> Verdict:
-    told = _head(job, result.outcome, built, result.detail)
+    is_bad = result.outcome is Outcome.BAD_SAMPLE
+    told = _head(job, result.outcome, built, f"line {job.line}: {result.detail}" if is_bad else result.detail)
     return replace(
         told,
         duration_s=round(result.duration_s, 4),

@@ -99,8 +99,9 @@ def _beforehand(todo: Sequence[Mapping[str, Any]]) -> list[str]:
     texts = [str(specification[part]) for specification in todo for part in ("code", "test", "test_file", "checks")]
     names = [name for name in sorted(named) if any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)]
     doctest = [harness.module("checks")] if any(specification["checks"] for specification in todo) else []
+    asserts = [harness.module("script_tests")] if any(specification["test"] for specification in todo) else []
     pytest = ["pytest", harness.module("pytest_run")] if tested else []
-    return [*names, *doctest, *pytest]
+    return [*names, *doctest, *asserts, *pytest]
 
 
 def _largest(limits: Sequence[Limits]) -> Limits:

@@ -12,11 +12,10 @@ from typing import Any
 
 from pipeline.environments import second_user
 from pipeline.terms import Outcome
+from pipeline.validation.inside.program import RUNNERS
 
 _INSIDE = Path(__file__).with_name("inside")
-_OUTCOMES = {
-    outcome.value: outcome for outcome in Outcome if outcome not in (Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE)
-}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.NO_ENVIRONMENT}
 _ALWAYS = ("outcomes", "seeds", "program", "case", "second_user", "kernel", "watch", "guard")
 # Reads the sources of the harness, as modules to be loaded when they are first imported, and starts it.
 _BOOT = """
@@ -187,9 +186,14 @@ def _loaded(frame: bytes) -> dict[str, Any]:
 
 
 def _needed(specification: Mapping[str, Any]) -> Iterable[str]:
+    has_tests, has_module = bool(specification["test"]), specification["test_file"] is not None
+    may_call_runners = has_tests or any(name in specification["code"] for name in RUNNERS)
     wanted = {
         "checks": specification["checks"],
-        "pytest_run": specification["test_file"] is not None,
+        "script_tests": has_tests,
+        "runners": may_call_runners,
+        "vacuous": may_call_runners or has_module,
+        "pytest_run": may_call_runners or has_module,
         "lines": specification["cover"],
         "clock": specification["clock_shift_s"],
     }

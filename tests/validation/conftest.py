@@ -130,9 +130,11 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Environment:
         path = site_packages / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(source)
-    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
-        shutil.copytree(Path(sysconfig.get_path("purelib"), name), site_packages / name)
-    shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), site_packages)
+    here = Path(sysconfig.get_path("purelib"))
+    metadata = [path.name for path in here.glob("pluggy-*.dist-info")]
+    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments", *metadata):
+        shutil.copytree(here / name, site_packages / name)
+    shutil.copy(here / "py.py", site_packages)
     return environment
 
 

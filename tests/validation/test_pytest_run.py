@@ -39,15 +39,15 @@ PASSES = {
     "mocks": "from unittest import mock\nimport json, os, solution\ndef test():\n    with mock.patch('solution.double', return_value=1), mock.patch('os.write'), mock.patch('json.dumps'): assert solution.double(9) == 1\n",
     "left mocked": "import json, os\ndef test():\n    json.dumps = os.getpid = os.write = os._exit = lambda *a: 1 / 0\n",
     "home": "import os\ndef test():\n    assert os.environ['HOME'] == os.getcwd() and 'DRIFTLINE_CASE_UID' not in os.environ\n",
-    "expected failure": "import pytest\n@pytest.mark.xfail\ndef test_no(): assert 0\ndef test_yes(): pass\n",
-    "partly skipped": "import pytest\n@pytest.mark.skip\ndef test_no(): assert 0\ndef test_yes(): pass\n",
+    "expected failure": "import pytest\n@pytest.mark.xfail\ndef test_no(): assert 0\ndef test_yes(): import solution\n",
+    "partly skipped": "import pytest\n@pytest.mark.skip\ndef test_no(): assert 0\ndef test_yes(): import solution\n",
     "background thread": "import threading, time\ndef test(): threading.Thread(target=time.sleep, args=(60,)).start()\n",
     "background process": "import subprocess\ndef test(): subprocess.Popen(['sleep', '60'])\n",
     "no output": "import os, sys\ndef test():\n    os.close(1); os.close(2); sys.stdout = None\n",
     "unicode": "from solution import double\nдва = 2\ndef test_дважды(): assert double(два) == 4, 'не то'\n",
     "crlf": "from solution import double\r\ndef test():\r\n\tassert double(2) == 4\r\n",
     "byte order mark": "\ufefffrom solution import double\ndef test(): assert double(2) == 4\n",
-    "latin-1": "# -*- coding: latin-1 -*-\ndef test(): assert 'é' == '\\xe9'\n",
+    "latin-1": "# -*- coding: latin-1 -*-\ndef test(): assert str('é') == '\\xe9'\n",
 }  # fmt: skip
 
 FAILS = {
@@ -68,11 +68,11 @@ FAILS = {
     "surrogate": ("def test(): '\ud800'\n", Outcome.SYNTAX_ERROR, "surrogates not allowed"),
     "no such encoding": ("# coding: klingon\ndef test(): pass\n", Outcome.SYNTAX_ERROR, "klingon"),
     "name": ("def test(): never_defined\n", Outcome.UNDEFINED_NAME, "never_defined"),
-    "no tests": ("x = 1\n", Outcome.HARNESS_ERROR, "no test was found"),
-    "empty": ("", Outcome.HARNESS_ERROR, "no test was found"),
-    "all skipped": ("import pytest\n@pytest.mark.skip(reason='tired')\ndef test(): pass\n", Outcome.HARNESS_ERROR, "skipped: Skipped: tired"),
-    "module skipped": ("import pytest\npytest.importorskip('nothing_of_that_name')\ndef test(): pass\n", Outcome.HARNESS_ERROR, "nothing was tested, skipped"),
-    "no such fixture": ("def test(mocker): pass\n", Outcome.HARNESS_ERROR, "fixture 'mocker' is not there"),
+    "no tests": ("x = 1\n", Outcome.BAD_SAMPLE, "no test was found"),
+    "empty": ("", Outcome.BAD_SAMPLE, "no test was found"),
+    "all skipped": ("import pytest\n@pytest.mark.skip(reason='tired')\ndef test(): pass\n", Outcome.BAD_SAMPLE, "skipped: Skipped: tired"),
+    "module skipped": ("import pytest\npytest.importorskip('nothing_of_that_name')\ndef test(): pass\n", Outcome.BAD_SAMPLE, "nothing was tested, skipped"),
+    "no such fixture": ("def test(mocker): pass\n", Outcome.BAD_SAMPLE, "fixture 'mocker' is not there"),
     "exits": ("import sys\nsys.exit(0)\n", Outcome.WRONG_EXCEPTION, "SystemExit: 0"),
     "exits hard": ("import os\nos._exit(0)\n", Outcome.WRONG_EXCEPTION, "status 0"),
     "test exits": ("import sys\ndef test(): sys.exit(0)\n", Outcome.WRONG_EXCEPTION, "SystemExit: 0"),
@@ -148,7 +148,7 @@ def test_without_pytest_it_is_the_environment_that_is_wrong(
 
 @pytest.mark.slow
 def test_a_module_of_50_megabytes(tested: Run) -> None:
-    result = tested("def test(): pass\n", "#" + "x" * (50 << 20), memory_mib=2048)
+    result = tested("def test(): import solution\n", "#" + "x" * (50 << 20), memory_mib=2048)
     assert result.outcome == Outcome.PASSED
 
 

@@ -2,7 +2,6 @@
 
 import __future__
 
-import linecache
 import os
 import sys
 import tokenize
@@ -13,6 +12,11 @@ from .outcomes import OWN_FILES, Failed, failure
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from .runners import Runners
+
+RUNNERS = ("unittest", "doctest", "pytest")
+"""Modules with runners of tests that a script may call itself."""
 
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 
@@ -29,22 +33,42 @@ def run_program(spec: "dict[str, Any]", traced: "Any" = None) -> None:
         from .checks import run_checks
 
         return run_checks(spec, main.__dict__)
+    test, runners = spec["test"] or "", None
+    if test or any(name in spec["code"] for name in RUNNERS):
+        from .runners import Runners
+
+        runners = Runners(main, names, spec["backwards"])
+        runners.watch(spec["code"] + test)
     if traced:
         traced.start(path)
-    futures = run(as_bytes(spec["code"]), path, main.__dict__, names)
-    if spec["test"] is not None:
-        linecache.cache["<test>"] = (len(spec["test"]), None, spec["test"].splitlines(True), "<test>")
-        run(as_bytes(spec["test"]), "<test>", main.__dict__, names, futures)
+    futures = run(as_bytes(spec["code"]), path, main.__dict__, names, runners=runners)
+    if test and runners:
+        from .script_tests import run_script_tests
+
+        run_script_tests(test, main, runners, futures)
+    if runners:
+        runners.judge()
     return None
 
 
-def run(source: bytes, name: str, namespace: "dict[str, Any]", import_names: "list[str]", flags: int = 0) -> int:
-    """Run source to its end; return the compiler flags of the features that it imported from `__future__`."""
+def run(
+    source: bytes,
+    name: str,
+    namespace: "dict[str, Any]",
+    import_names: "list[str]",
+    flags: int = 0,
+    runners: "Runners | None" = None,
+) -> int:
+    """Run source to its end, or until it leaves after its own test runners have run.
+
+    Return the compiler flags of the features that it imported from `__future__`.
+    """
     try:
         code: types.CodeType = compile(source, name, "exec", flags, True)
         exec(code, namespace)  # noqa: S102 - what the sandbox is for
-    except BaseException:  # noqa: BLE001 - whatever it is, it is the result
-        raise failure(import_names) from None
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is the result
+        if not (runners and runners.ended(error, name)):
+            raise failure(import_names) from None
     return int(code.co_flags & _FUTURES)
 
 

@@ -1,10 +1,12 @@
 """Runs a test module with the pytest of the environment, and says what became of each test."""
 
+import inspect
 import os
 import sys
 
-from .outcomes import Failed, failed, failure
+from .outcomes import Failed, failed, failure, is_own
 from .program import written
+from .vacuous import generator, is_empty, is_generator, nothing_tested, refuse_lost, watch_coroutines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +23,9 @@ class Seen:
         self.backwards = backwards
         self.collected: list[str] = []
         self.ended: set[str] = set()
-        self.ran = 0
-        self.skipped = ""
+        self.proven = 0
+        self.skipped, self.expected = "", False
+        self.empty: set[str] = set()
         self.raised: dict[str, Failed] = {}
         self.failing: dict[str, str] = {}
         self.broken_off: Failed | None = None
@@ -30,8 +33,30 @@ class Seen:
     def pytest_collection_modifyitems(self, items: "list[Any]") -> None:
         """Note the tests in the order of the module, and turn it round if asked to."""
         self.collected = [item.nodeid for item in items]
+        for item in items:
+            function, owner = getattr(item, "obj", None), getattr(item, "cls", None)
+            if is_generator(function):
+                self.failing[item.nodeid] = "a generator"
+                self.raised[item.nodeid] = generator(item.name)
+            if is_empty(function, owner, bool(getattr(item, "fixturenames", ()))):
+                self.empty.add(item.nodeid)
         if self.backwards:
             items.reverse()
+
+    def pytest_pyfunc_call(self, pyfuncitem: "Any") -> "Any":
+        """Run a coroutine function, which pytest would skip, unless a plugin has done so."""
+        if not inspect.iscoroutinefunction(pyfuncitem.obj):
+            return None
+        import asyncio
+
+        arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+        loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(loop)
+        try:
+            loop.run_until_complete(pyfuncitem.obj(**arguments))
+        finally:
+            loop.close()
+        return True
 
     def pytest_exception_interact(self, node: "Any", call: "Any") -> None:
         """Classify what a test, or the import of the module, raised; not called for skips and expected failures."""
@@ -53,7 +78,10 @@ class Seen:
         found = failed(error, error.__traceback__, self.import_names)
         name, (outcome, message) = type(error).__name__, found.args
         if name == "FixtureLookupError":
-            return Failed("harness_error", "fixture '{}' is not there".format(getattr(error, "argname", "?")))
+            missing = "fixture '{}' is not there: define it, or require the plugin that has it"
+            return Failed("bad_sample", missing.format(getattr(error, "argname", "?")))
+        if "'yield' keyword is allowed in fixtures" in message:  # from pytest 8.4 on
+            return generator("a test")
         own = name == "Failed" and type(error).__module__.split(".")[0] in ("_pytest", "builtins")
         return Failed("failed_assertion", message) if own else Failed(outcome, message)
 
@@ -68,10 +96,12 @@ class Seen:
         """Note how one phase of a test came out."""
         if report.failed:
             self.note(report)
-        elif report.skipped and not hasattr(report, "wasxfail"):
+        elif hasattr(report, "wasxfail"):
+            self.expected = True
+        elif report.skipped:
             self.skipped = self.skipped or reason(report)
-        elif report.when == "call":
-            self.ran += 1
+        elif report.when == "call" and report.nodeid not in self.empty:
+            self.proven += 1
         if report.when == "teardown":
             self.ended.add(report.nodeid)
 
@@ -91,12 +121,19 @@ class Seen:
             raise Failed(outcome, "{}: {}{}".format(name.split("::", 1)[-1], message[:3500], rest))
         if self.broken_off:
             raise self.broken_off
-        if not self.collected or not self.ran:
-            why = "skipped: " + self.skipped if self.skipped else "no test was found"
-            raise Failed("harness_error", f"nothing was tested, {why}")
+        if not self.proven:
+            raise nothing_tested(self.idle())
         if status != 0 or set(self.collected) - self.ended:
             ran = f"{len(self.ended)} of {len(self.collected)}"
             raise Failed("wrong_exception", f"pytest ended with status {int(status)} after {ran} tests")
+
+    def idle(self) -> str:
+        """Return why nothing was tested, where nothing was."""
+        if self.skipped:
+            return "skipped: " + self.skipped
+        if self.expected:
+            return "every test is expected to fail"
+        return "no test names anything" if self.collected else "no test was found: write functions test_…"
 
 
 def reason(report: "Any") -> str:
@@ -116,16 +153,51 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
         written("/".join(module[:depth]) + "/__init__.py", "")
     path = written("/".join(module) + ".py", spec["preamble"] + spec["code"])
     tests = written("test_" + module[-1] + ".py", spec["test_file"])
+    seen = Seen(spec["import_names"], spec["backwards"])
+    sys.argv = ["pytest"]
+    leave_out_runners(spec["test_file"])
+    watch_coroutines(tests)
+    if traced:
+        traced.start(path)
+    try:
+        status = run_pytest([tests], seen)
+    except Failed:
+        raise
+    except BaseException:  # noqa: BLE001 - SystemExit of the module, for example
+        raise failure(spec["import_names"]) from None
+    seen.judge(status)
+    refuse_lost()
+
+
+def run_pytest(places: "list[str]", seen: Seen) -> int:
+    """Run files with pytest and return its status.
+
+    Errors: Failed, as a harness error where the environment has no pytest.
+    """
     try:
         import pytest
     except ImportError as error:
         raise Failed("harness_error", f"no pytest in the environment: {error}") from None
-    seen = Seen(spec["import_names"], spec["backwards"])
-    sys.argv = ["pytest"]
-    if traced:
-        traced.start(path)
-    try:
-        status = pytest.main([tests, *_ARGUMENTS], plugins=[seen])
-    except BaseException:  # noqa: BLE001 - SystemExit of the module, for example
-        raise failure(spec["import_names"]) from None
-    seen.judge(status)
+    return int(pytest.main([*places, *_ARGUMENTS], plugins=[seen]))
+
+
+def leave_out_runners(source: str) -> None:
+    """Let `unittest.main()` and `pytest.main()` do nothing where a module calls them as pytest imports it."""
+    if "unittest" in source:
+        import unittest
+
+        run_tests = unittest.TestProgram.runTests
+        unittest.TestProgram.runTests = lambda self: None if is_import() else run_tests(self)  # type: ignore
+    if "pytest.main" in source:
+        import pytest
+
+        main = pytest.main
+        pytest.main = lambda *args, **named: 0 if is_import() else main(*args, **named)
+
+
+def is_import() -> bool:
+    """Say whether the nearest frame of the case's own is that of a module being imported."""
+    frame = sys._getframe(2)  # type: Any
+    while frame is not None and not is_own(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame is not None and frame.f_code.co_name == "<module>"
