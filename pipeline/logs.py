@@ -42,8 +42,8 @@ def log_to(stream: TextIO, form: Literal["off", "text", "json"]) -> None:
 
 
 def _not_told_anyway(record: logging.LogRecord) -> bool:
-    """Leave out what the command line says itself."""
-    return record.name != "pipeline.failures"
+    """Leave out what the command line says itself: failures, and the trouble that ended the last of several tries."""
+    return record.name != "pipeline.failures" and record.name.partition(".")[0] != "urllib3"
 
 
 class _Handler(logging.StreamHandler[TextIO]):

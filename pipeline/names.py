@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pipeline.crawl.http import BadAnswer, NotFound, Unreachable
 from pipeline.crawl.index import project
 from pipeline.form import BadForm
+from pipeline.libraries.suggestions import did_you_mean
 from pipeline.refresh import Refresh, plan
 from pipeline.settings import index_url
 
@@ -23,9 +24,9 @@ def check_names(refresh: Refresh) -> None:
     known = {*house.lake.libraries("releases"), *house.rules.stack_overflow.foreign}
     if unknown := _unknown(refresh, [library for library in plan(refresh) if library not in known]):
         field = "libraries" if refresh.libraries else f"profile {refresh.profile}"
+        named = ", ".join(f"{library}{did_you_mean(library)}" for library in unknown)
         raise BadForm(
-            f"nothing was run:\n{field}: the index does not know {', '.join(unknown)}; write the names as the index"
-            " spells them"
+            f"nothing was run:\n{field}: the index does not know {named}; write the names as the index spells them"
         )
 
 

@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 from pipeline.crawl import BadAnswer, Period, Unreachable, Wanted, finals_of, project, releases_stage
 from pipeline.house import House
 from pipeline.lake import Lake, Output, Reject, Row, Stage, run_stage
+from pipeline.libraries.suggestions import did_you_mean, nearest_versions
 from pipeline.lifecycle import Index, compare
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import index_url, settings
@@ -22,9 +23,6 @@ from pipeline.terms import RejectReason
 
 DOWNLOADS = 4
 """Releases fetched at once. Each has several requests of its own; more at once fetch the same file twice."""
-
-NEWEST = 6
-"""Versions that an error names when the one asked for does not exist."""
 
 _STAGES = frozenset({"surface", "lifecycle"})
 _LEAVE = frozenset({"crawl", "surface"})
@@ -98,14 +96,20 @@ class Diff:
         return (before, after) if before is not None and after is not None else None
 
 
-def diff_releases(library: str, old: str, new: str) -> Diff:
+def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, done, total: None) -> Diff:
     """Return the changes between two final releases of a library, which need not be neighbours.
 
     Errors: NoAnswerError where one of them cannot be had; those of the index.
     """
     house = House(settings(), _profile(library), Period())
-    releases = [_release(house, house.profile.libraries[0].library, version) for version in (old, new)]
-    surfaces = [house.surface_of(release) for release in releases]
+    releases, surfaces = [], []
+    for version in (old, new):
+        tell(f"fetching {library} {version}", 0, 0)
+        releases.append(_release(house, house.profile.libraries[0].library, version))
+    for release in releases:
+        tell(f"reading {library} {release['version']}", 0, 0)
+        surfaces.append(house.surface_of(release))
+    tell(f"comparing {library} {old} and {new}", 0, 0)
     before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
     changes = compare(
         before,
@@ -186,7 +190,7 @@ def _release(house: House, library: str, version: str) -> Row:
         return rows[0]
     about = [reject for reject in found.rejects if reject.key == library or _is_version(reject.key, wanted)]
     if [reject.reason for reject in about] == [RejectReason.NO_RELEASES]:
-        raise NoAnswerError(f"{library} {version}: the index has no such release; {_newest(house, library)}")
+        raise NoAnswerError(f"{library} {version}: the index has no such release; {_nearest(house, library, version)}")
     raise _no_answer(f"{library} {version}", about)
 
 
@@ -197,15 +201,18 @@ def _is_version(text: str, wanted: Version) -> bool:
         return False
 
 
-def _newest(house: House, library: str) -> str:
-    """Say which final releases are the newest, so that nobody has to look them up."""
+def _nearest(house: House, library: str, version: str) -> str:
+    """Say which final releases are the nearest, so that nobody has to look them up."""
     finals, _ = finals_of(project(house.artifacts.fetcher, index_url(), library), SpecifierSet(""))
-    newest = [final.version for final in finals[-NEWEST:]]
-    return f"the newest are {', '.join(newest)}" if newest else "it has no final release"
+    nearest = nearest_versions(version, [final.version for final in finals])
+    return f"the nearest are {', '.join(nearest)}" if nearest else "it has no final release"
 
 
 def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
     """Return the error that says why: an index that cannot be asked is no fault of the question."""
+    if [reject.reason for reject in rejects] == [RejectReason.NO_SUCH_LIBRARY]:
+        library = rejects[0].key
+        return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}")
     reasons = "; ".join(f"{reject.key}: {reject.reason.meaning} ({reject.detail})" for reject in rejects[:3])
     message = f"{what}: {reasons or 'the index has no such release'}"
     errors = {RejectReason.INDEX_UNREACHABLE: Unreachable, RejectReason.BAD_INDEX_ANSWER: BadAnswer}

@@ -29,7 +29,7 @@ def test_all_names_that_nobody_knows_are_told(at_index: Index) -> None:
         check_names(Refresh("one", libraries=("demo", "flasq", "guava", "clikc")))
     assert at_index.simple not in str(caught.value), "an address may have a password in it"
     assert str(caught.value).endswith(
-        "libraries: the index does not know flasq, clikc; write the names as the index spells them"
+        "libraries: the index does not know flasq (did you mean flask?), clikc (did you mean click?); write the names as the index spells them"
     )
 
 

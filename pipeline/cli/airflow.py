@@ -109,9 +109,10 @@ def alert() -> None:
     Example: driftline airflow alert
     """
     command = [sys.executable, "-m", "pipeline.alerts.trial"]
-    done = subprocess.run(
-        command, env=Server(home(), 0).environment(), cwd=PROJECT, capture_output=True, text=True, check=False
-    )
+    with progress("telling the receivers"):
+        done = subprocess.run(
+            command, env=Server(home(), 0).environment(), cwd=PROJECT, capture_output=True, text=True, check=False
+        )
     if done.returncode:
         fail(done.stderr.strip()[-2000:], done.returncode)
     number = done.stdout.split()[-1]
@@ -143,7 +144,8 @@ def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
     say(f"DAG run {run} at {server.url}/dags/{DAG}")
     states: list[str] = []
     told: set[str] = set()
-    with progress(len(planned) * len(GROUPS), "refresh") as bar:
+    total = len(planned) * len(GROUPS)
+    with progress("refresh", total) as tell:
         for state, tasks in client.follow(DAG, run):
             states = [state]
             for line in news(tasks, planned):
@@ -151,7 +153,7 @@ def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
                     told.add(line)
                     say(line)
             done = sum(task["state"] == "success" and _group(task) is not None for task in tasks)
-            bar.update(bar.task_ids[0], completed=done, description=", ".join(at_work(tasks, planned)) or "refresh")
+            tell(", ".join(at_work(tasks, planned)) or "refresh", done, total)
     return run, states[-1]
 
 

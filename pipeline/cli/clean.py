@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table
+from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.local_airflow.server import Server, home
 from pipeline.retention import NotCleaned, bytes_by_kind, clean
 
@@ -25,7 +25,8 @@ def clean_up(dry_run: DryRun = False, json: Json = False) -> None:
     Example: driftline clean --dry-run
     """
     try:
-        done = clean(Server(home(), 0).environment(), dry_run=dry_run)
+        with progress("looking for what may go"):
+            done = clean(Server(home(), 0).environment(), dry_run=dry_run)
     except NotCleaned as error:
         fail(str(error), PROBLEM)
     if json:

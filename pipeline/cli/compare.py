@@ -11,7 +11,7 @@ import pyarrow as pa
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.publish.column_comparison import ColumnDiff, Summary
 from pipeline.publish.comparison import Comparison, compare_snapshots
@@ -36,7 +36,8 @@ def compare(old: SnapshotName, new: SnapshotName, json: Json = False) -> None:
     """
     folders = find_snapshot(old), find_snapshot(new)
     try:
-        found = compare_snapshots(*folders)
+        with progress("comparing the snapshots"):
+            found = compare_snapshots(*folders)
     except (ValueError, OSError, pa.ArrowException, duckdb.Error) as error:
         fail(f"{error}. `driftline verify` says what is wrong with a snapshot", BAD_USAGE)
     if json:

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress
 from pipeline.lake import Row
 from pipeline.lifecycle.todo import Block, grouped, only_breaking
 from pipeline.lifecycle.words import signature
@@ -37,7 +37,8 @@ def diff(
     Example: driftline diff flask 2.2.5 2.3.0
     """
     try:
-        found = diff_releases(library, old, new)
+        with progress(f"comparing {library} {old} and {new}") as tell:
+            found = diff_releases(library, old, new, tell)
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
     changes = only_breaking(found.changes) if breaking else found.changes

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import PROBLEM, print_json, print_table
+from pipeline.cli.output import PROBLEM, print_json, print_table, progress
 from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
 from pipeline.credentials import cut_message
 from pipeline.curation import CurationRules
@@ -21,7 +21,12 @@ def doctor(json: Json = False) -> None:
 
     Example: driftline doctor
     """
-    findings = [*diagnose(), _index(), _rules()]
+    with progress("looking at interpreters and sandbox") as tell:
+        findings = [*diagnose()]
+        tell("asking the package index", 0, 0)
+        findings.append(_index())
+        tell("reading the rules", 0, 0)
+        findings.append(_rules())
     if json:
         print_json([asdict(finding) for finding in findings])
     else:

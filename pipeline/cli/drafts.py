@@ -6,7 +6,7 @@ import json as json_
 from dataclasses import asdict
 
 from pipeline.cli.options import Json, Libraries, ProfileName
-from pipeline.cli.output import err, out, print_table
+from pipeline.cli.output import err, out, print_table, progress
 from pipeline.cli.refresh import read_refresh
 from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import OF_KIND, Draftable, counted, draftable
@@ -24,7 +24,8 @@ def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Js
     Example: driftline drafts --libraries click
     """
     asked = read_refresh(libraries, None, None, profile)
-    rows = draftable(Lake(settings().lake), plan(asked), CurationRules.read())
+    with progress("looking for rows that a model would improve"):
+        rows = draftable(Lake(settings().lake), plan(asked), CurationRules.read())
     if json:
         for row in rows:
             print(json_.dumps(asdict(row), ensure_ascii=False))  # noqa: T201 - the output itself

@@ -15,7 +15,7 @@ from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.environments import (
     Collection,
     EnvironmentStore,
@@ -61,7 +61,8 @@ def build(
     """
     wanted = _wanted(library, version, python, tuple(beside or ()), tuple(tool or ()))
     try:
-        row = _store().build(wanted)
+        with progress(f"building the environment of {library} {version}") as tell:
+            row = _store().build(wanted, lambda step: tell(step, 0, 0))
     except IndexUnreachable as error:
         fail(
             f"the package index did not answer, so nothing is known: {error}. Check DRIFTLINE_INDEX_URL and try again."
@@ -124,7 +125,8 @@ def gc(
     Example: driftline env gc --gib 5
     """
     limit = settings().environments_bytes if gib is None else int(gib * (1 << 30))
-    done = _collection().shrink(limit)
+    with progress("measuring the environments"):
+        done = _collection().shrink(limit)
     if json:
         print_json(
             {

@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion
 from rich.text import Text
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say, teller
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say
 from pipeline.lifecycle.evolution import Step, as_rows, evolution_of, since
 from pipeline.ondemand import NoAnswerError, tables_from_index
 
@@ -56,8 +56,8 @@ def evolution(
 
 def _steps(library: str, first: str | None) -> list[Step]:
     try:
-        with progress(1, f"reading {library}") as bar:
-            tables = tables_from_index(library, teller(bar))
+        with progress(f"reading {library}") as tell:
+            tables = tables_from_index(library, tell)
         steps = evolution_of(tables.releases, tables.changes, tables.lifecycles)
         shown = since(steps, first) if first else steps
     except NoAnswerError as error:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.crawl import Fetcher
 from pipeline.export import IN_PROJECTS, ExportError, NothingHeld, Unpack, Written, from_index
@@ -40,7 +40,8 @@ def export(
     """
     folder = find_snapshot(snapshot)
     try:
-        written = export_snapshot(folder, wanted, out, _sources(wanted))
+        with progress(f"writing the files of {wanted}"):
+            written = export_snapshot(folder, wanted, out, _sources(wanted))
     except NothingHeld as error:
         fail(str(error), PROBLEM)
     except ExportError as error:

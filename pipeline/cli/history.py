@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from pipeline.cli.life import Page, life_lines
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say, teller
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say
 from pipeline.lifecycle import History, history_of
 from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
 
@@ -35,8 +35,8 @@ def history(
     Example: driftline history flask flask.Markup
     """
     try:
-        with progress(1, f"reading {library}") as bar:
-            tables = tables_from_index(library, teller(bar))
+        with progress(f"reading {library}") as tell:
+            tables = tables_from_index(library, tell)
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
     life = history_of(tables.symbols, tables.lifecycles, tables.changes, api, tables.importable)

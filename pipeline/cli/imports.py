@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.export import BadRecord, ExportError, detect, import_file, write_samples
 from pipeline.lake import Lake
 from pipeline.settings import settings
@@ -38,7 +38,8 @@ def import_records(
     """
     format_ = format_of(file, wanted)
     try:
-        imports = import_file(file, format_, Lake(settings().lake))
+        with progress(f"reading {file}"):
+            imports = import_file(file, format_, Lake(settings().lake))
     except ExportError as error:
         fail(str(error), BAD_USAGE)
     if json:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import threading
+import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -14,14 +17,22 @@ from rich.table import Table
 
 from pipeline.cli.commands import as_typed
 
-if TYPE_CHECKING:
-    from rich.progress import Progress
-
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 PROBLEM = 1
 BAD_USAGE = 2
+
+Tell = Callable[[str, int, int], None]
+"""Hears what is being done, how much of it is done, and how much there is."""
+
+QUIET_S = 2.0
+"""Seconds in which a command that writes to a pipe need not say what it is doing."""
+
+AGAIN_S = 20.0
+"""Seconds after which a step that lasts is told of again."""
+
+_POLL_S = 0.5
 
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
@@ -51,21 +62,71 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     out.print(table)
 
 
-def teller(bar: Progress) -> Callable[[str, int, int], None]:
-    """Return what a long piece of work tells how far it is: what it does, how much is done, how much there is."""
-
-    def tell(what: str, done: int, total: int) -> None:
-        bar.update(bar.task_ids[0], description=what, completed=done, total=total)
-
-    return tell
-
-
 @contextmanager
-def progress(total: int, what: str) -> Iterator[Progress]:
-    """Show a bar on a terminal, nothing elsewhere; task 0 is the bar."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+def progress(what: str, total: int = 0) -> Iterator[Tell]:
+    """Show on the standard error what a command does that may take long: as a bar on a terminal, else in lines.
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as bar:
-        bar.add_task(what, total=total)
-        yield bar
+    The block hears of each step by calling what it is given: what is done, how much of it, and of how much. Lines begin
+    after two seconds: what is quick needs none. A total of 0 is one that is not known.
+    """
+    if not err.is_terminal:
+        lines = _Lines(what)
+        lines.start()
+        try:
+            yield lines.tell
+        finally:
+            lines.end()
+        return
+    # Only here: no pipe needs it.
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True) as bar:
+        task = bar.add_task(what, total=total or None)
+
+        def tell(what: str, done: int, total: int) -> None:
+            counts = f", {done:,} of {total:,}" if total else ""
+            bar.update(task, description=what + counts, completed=done, total=total or None)
+
+        yield tell
+
+
+class _Lines(threading.Thread):
+    """Tells of each step in a line, and again of one that lasts."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(daemon=True)
+        self._began = time.monotonic()
+        self._ended = threading.Event()
+        self._step, self._done, self._total = what, 0, 0
+        self._untold = deque([what])
+
+    def tell(self, what: str, done: int, total: int) -> None:
+        if what != self._step:
+            self._untold.append(what)
+        self._step, self._done, self._total = what, done, total
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+        if time.monotonic() - self._began >= QUIET_S:
+            self._say_untold()
+
+    def run(self) -> None:
+        if self._ended.wait(QUIET_S):
+            return
+        said = time.monotonic()
+        while True:
+            if self._untold:
+                self._say_untold()
+                said = time.monotonic()
+            elif time.monotonic() - said >= AGAIN_S:
+                counts = f"{self._done:,} of {self._total:,}, " if self._total else ""
+                say(f"{self._step}: {counts}{time.monotonic() - self._began:.0f} s so far")
+                said = time.monotonic()
+            if self._ended.wait(_POLL_S):
+                return
+
+    def _say_untold(self) -> None:
+        while self._untold:
+            say(self._untold.popleft())

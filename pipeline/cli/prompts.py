@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.export import ExportError, Snapshot
 from pipeline.instances import MaskingRules
@@ -60,7 +60,8 @@ def write_prompts(
     try:
         tried: Attempts = read_attempts(attempts) if attempts else {}
         made = prompts(Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried)
-        counts, strangers = _write(out, made, tried)
+        with progress(f"writing prompts of {setting}"):
+            counts, strangers = _write(out, made, tried)
     except (ExportError, ValueError) as error:
         fail(str(error), BAD_USAGE)
     written = counts.pop("prompts", 0)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json, ProfileName
-from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table
+from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.cli.summary import print_published
 from pipeline.publication import Publication
 from pipeline.publish import Published
@@ -33,7 +33,8 @@ def publish(profile: ProfileName = "starter", run: Run = None, signed_by: Signed
     except NoRefresh as error:
         fail(str(error))
     try:
-        published = publish_last(refresh, signed_by)
+        with progress(f"weighing and publishing {refresh.run}"):
+            published = publish_last(refresh, signed_by)
     except NO_SNAPSHOT as error:
         problem = str(error)
     write_report(refresh)

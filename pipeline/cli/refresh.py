@@ -40,7 +40,8 @@ def refresh(
     problems = [*_collect(asked)]
     published: Published | None = None
     try:
-        published = publish_refresh(asked)
+        with progress("publishing"):
+            published = publish_refresh(asked)
     except (*NO_SNAPSHOT, NoQueue) as error:
         problems.append(str(error))
     counts = counts_of(asked)
@@ -58,15 +59,14 @@ def _collect(asked: Refresh) -> list[str]:
     """Run every group of stages for every library, and return what to say of those that failed."""
     planned = begin(asked)
     failed: list[str] = []
-    with progress(len(planned) * len(GROUPS), "refresh") as bar:
-        for library in planned:
-            for done, group in enumerate(GROUPS):
-                bar.update(bar.task_ids[0], description=f"{library}: {group}")
+    total = len(planned) * len(GROUPS)
+    with progress("refresh", total) as tell:
+        for place, library in enumerate(planned):
+            for number, group in enumerate(GROUPS):
+                tell(f"{library}: {group}", place * len(GROUPS) + number, total)
                 if not _run(asked, group, library):
                     failed.append(library)
-                    bar.advance(bar.task_ids[0], len(GROUPS) - done)
                     break
-                bar.advance(bar.task_ids[0])
     return [f"these libraries failed and are as they were before: {', '.join(failed)}"] if failed else []
 
 

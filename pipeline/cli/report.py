@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress
 from pipeline.report.source import PAGE, NoReportError, find, report, write_page
 
 What = Annotated[
@@ -33,7 +33,8 @@ def write_report(what: What = None, page: Out = None, json: Json = False) -> Non
         fail(f"--out {page} is a folder: name a file in it, such as {page / PAGE}", BAD_USAGE)
     try:
         meant = find(what)
-        told = report(meant)
+        with progress("counting"):
+            told = report(meant)
     except (NoReportError, ValueError) as error:
         fail(str(error), BAD_USAGE)
     if json:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.cli.output import BAD_USAGE, fail, out, say
+from pipeline.cli.output import BAD_USAGE, fail, out, progress, say
 from pipeline.cli.review_files import export_reviews, import_reviews
 
 PORT = 8300
@@ -40,7 +40,8 @@ def review(
     door = TokenInAddress(_annotator(name))
     try:
         store, validator = open_reviews()
-        filled = take_from_lake(store)
+        with progress("taking what is flagged from the lake"):
+            filled = take_from_lake(store)
     except StoreError as error:
         fail(str(error))
     say(f"{filled.added} samples came into the queue, {filled.again} ask again, {filled.gone} went")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, say
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.terms import Family, FlagKind, QueueStatus, ReviewFormat
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def export_reviews(
     except StoreError as error:
         fail(str(error))
     wanted = Filter(flag=flag, library=library, family=family, status=status)
-    say(f"{write_file(file, export_lines(store, wanted), form)} samples in {file}")
+    with progress(f"writing {file}"):
+        written = write_file(file, export_lines(store, wanted), form)
+    say(f"{written} samples in {file}")
 
 
 def import_reviews(
@@ -74,12 +76,17 @@ def import_reviews(
     bad: list[str] = []
     try:
         store, validator = open_reviews()
-        imported = import_lines(store, read_file(file, form, bad), file.name)
+        with progress(f"reading {file}"):
+            imported = import_lines(store, read_file(file, form, bad), file.name)
     except StoreError as error:
         fail(str(error))
     except BadFile as error:
         fail(str(error), BAD_USAGE)
-    ran = [(edit, revalidate(store, edit, validator)[0]) for edit in imported.edits]
+    ran = []
+    with progress("running edits") as tell:
+        for done, edit in enumerate(imported.edits):
+            tell("running edits", done, len(imported.edits))
+            ran.append((edit, revalidate(store, edit, validator)[0]))
     failed = [f"edit {edit}: {validation.problem}" for edit, validation in ran if not validation.passed]
     if json:
         print_json(_as_json(imported, bad, failed))

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from pipeline.caches import use_caches
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.lake import Row
 from pipeline.rules import load
@@ -54,12 +54,12 @@ def score(
     if folder and folder.exists() and not folder.is_dir():
         fail(f"--out {folder} is a file; name a folder", BAD_USAGE)
     try:
-        with _file(predictions) as file, progress(0, "scoring") as bar:
+        with _file(predictions) as file, progress("scoring") as tell:
             runs = folder / "runs.jsonl" if folder else None
             runners = runners_at(settings().cache) if run else None
             if runners:
                 use_caches(settings().cache, runners)
-            scored = score_predictions(found, file, rules, runners, runs, teller(bar))
+            scored = score_predictions(found, file, rules, runners, runs, tell)
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     if folder:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.lake import Row
 from pipeline.scores import SnapshotError
@@ -52,8 +52,8 @@ def survive_snapshots(
     survey = _survey(snapshot, share)
     try:
         asked = _asked(libraries, libraries_of(survey.snapshots))
-        with progress(0, "survival") as bar:
-            looked = [survive(survey, library, teller(bar)) for library in asked]
+        with progress("survival") as tell:
+            looked = [survive(survey, library, tell) for library in asked]
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     rows = rows_of_survey(survey, asked)

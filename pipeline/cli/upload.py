@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 
 _HUB = "hf://datasets/"
@@ -41,11 +41,13 @@ def upload(
         fail(f"{to}: a snapshot is a data set on the Hub: name hf://datasets/OWNER/NAME", BAD_USAGE)
     folder = find_snapshot(snapshot)
     try:
-        sending = outgoing(folder)
-        if to.startswith(_HUB):
-            done = upload_to_hub(sending, to.removeprefix(_HUB).strip("/"), private=private)
-        else:
-            done = upload_to_store(sending, to)
+        with progress(f"checking {folder.name}") as tell:
+            sending = outgoing(folder)
+            tell(f"sending {sending.name} to {to}", 0, 0)
+            if to.startswith(_HUB):
+                done = upload_to_hub(sending, to.removeprefix(_HUB).strip("/"), private=private)
+            else:
+                done = upload_to_store(sending, to)
     except NotUploaded as error:
         fail(str(error), PROBLEM)
     if json:

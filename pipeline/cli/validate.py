@@ -18,7 +18,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from pipeline.cli.imports import Format, as_samples
 from pipeline.cli.matrix import matrix_lines
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say, teller
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.crawl import Fetcher
 from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
 from pipeline.export import IN_PROJECTS, ExportError, detect, validate_in_projects
@@ -102,19 +102,19 @@ def validate(
     engine = _engine(repeats, process, timeout, workers, coverage)
     catalogue = Catalogue(engine.store.facts.project)
     try:
-        with _file(samples, verdicts) as given, progress(0, "samples") as bar:
+        with _file(samples, verdicts) as given, progress("samples") as tell:
             found = wanted or detect(given)
             if found in IN_PROJECTS:
                 if span or only or coverage or repeats or process or timeout:
                     fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
                 tools = _workshop(engine)
                 summary = validate_in_projects(
-                    given, found, verdicts, tools, teller(bar), answers, again=again, restart=restart
+                    given, found, verdicts, tools, tell, answers, again=again, restart=restart
                 )
             else:
                 with as_samples(given, found, answers) as path:
                     asked = Asked(path, verdicts, frozenset(only or ()), again, restart, span)
-                    summary = validate_file(asked, engine, catalogue, teller(bar))
+                    summary = validate_file(asked, engine, catalogue, tell)
     except (NothingToValidate, NoVerdicts, ExportError) as error:
         fail(str(error), BAD_USAGE)
     if json:

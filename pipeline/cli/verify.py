@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress
 from pipeline.publish import TABLES, Manifest, latest, read_manifest
 from pipeline.publish import verify as verify_snapshot
 from pipeline.rebuild import Draw, Sample, reasons, rebuild_sample, tally
@@ -42,12 +42,14 @@ def verify(
     """
     folder = _folder(snapshot)
     try:
-        problems = verify_snapshot(folder)
+        with progress(f"checking {folder.name}"):
+            problems = verify_snapshot(folder)
         manifest = read_manifest(folder)
     except ValueError as error:
         fail(str(error), BAD_USAGE)
     drawn = Draw(sample, artifacts, seed)
-    made = rebuild_sample(folder, drawn) if sample and not problems else Sample()
+    with progress(f"making a sample of {folder.name} again") as tell:
+        made = rebuild_sample(folder, drawn, tell) if sample and not problems else Sample()
     problems += made.problems
     counts = _rows_of_tables(manifest)
     rows = sum(counts.values())

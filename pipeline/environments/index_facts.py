@@ -15,10 +15,9 @@ from pipeline.crawl import BadAnswer, Fetcher, IndexFile, NotFound, Project, Unr
 from pipeline.environments.failures import IndexUnreachable, StepFailed
 from pipeline.environments.wanted import Wanted
 from pipeline.environments.wheel_metadata import WheelMetadata
+from pipeline.libraries.suggestions import did_you_mean, nearest_versions
 from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
-
-_NEWEST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +87,15 @@ class IndexFacts:
         try:
             known = self.project(library)
         except NotFound:
-            raise StepFailed(EnvironmentOutcome.NO_FILES, f"{library}: the index has no project of that name") from None
+            raise StepFailed(
+                EnvironmentOutcome.NO_FILES, f"the index does not know {library}{did_you_mean(library)}"
+            ) from None
         except (Unreachable, BadAnswer) as error:
             raise IndexUnreachable(str(error)) from None
         files = _of_version(known, version)
         if not files:
-            newest = ", ".join(_newest(known)) or "none"
-            problem = "has no file that can be installed" if files == () else f"is not there; the newest are {newest}"
+            near = ", ".join(nearest_versions(version, known.releases)) or "none"
+            problem = "has no file that can be installed" if files == () else f"is not there; the nearest are {near}"
             raise StepFailed(EnvironmentOutcome.NO_FILES, f"{library} {version} {problem}")
         return files
 
@@ -125,8 +126,3 @@ def _parsed(version: str) -> Version | None:
         return Version(version)
     except InvalidVersion:
         return None
-
-
-def _newest(known: Project) -> list[str]:
-    versions = sorted((parsed, spelled) for spelled in known.releases if (parsed := _parsed(spelled)))
-    return [spelled for _, spelled in reversed(versions[-_NEWEST:])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -66,13 +67,13 @@ class EnvironmentStore:
         self._builder = Builder(self.root / "wheels", facts=self.facts, sandbox=self.sandbox, rules=rules)
         self._shelf = Shelf(self.root, self._resolver, self._builder.installable, workers)
 
-    def build(self, wanted: Wanted) -> Row:
+    def build(self, wanted: Wanted, tell: Callable[[str], None] = lambda step: None) -> Row:
         """Build the environment that is wanted and return its `environments` row, built or why not.
 
         It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
         the attempt that worked, or of the one that came farthest, and lists them all. What was built before for the
         same wish, under the same rules, is not looked for again; neither is what could not be built and still could
-        not (`settled`).
+        not (`settled`). `tell` hears of each attempt.
 
         Errors: IndexUnreachable, because what the index would have said is not known then.
         """
@@ -82,7 +83,7 @@ class EnvironmentStore:
         started = time.monotonic()
         row: Row = {"library": wanted.library, "version": wanted.version, "import_names": list(wanted.import_names)}
         row |= dict.fromkeys(("python", "python_full", "cutoff", "rung", "lock_id", "lock", "detail", "missing"))
-        row |= self._climb(wanted)
+        row |= self._climb(wanted, tell)
         row["build_s"] = round(time.monotonic() - started, 3)
         if row["outcome"] == EnvironmentOutcome.BUILT or is_settled(row, self.rules, datetime.now(UTC)):
             self.records.keep(wanted, row)
@@ -105,13 +106,15 @@ class EnvironmentStore:
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
         return self._take(row["lock_id"], row["lock"], interpreter, tuple(row["import_names"]))
 
-    def _climb(self, wanted: Wanted) -> Row:
+    def _climb(self, wanted: Wanted, tell: Callable[[str], None]) -> Row:
         """Try until one attempt works; return what the one that came farthest adds to the row, and the list of all."""
         tried: list[Row] = []
         try:
             facts = self.facts.release(wanted)
             self._install_python(wanted.python)
             for attempt in attempts(wanted, facts, self.interpreters, self.rules):
+                how = f"Python {attempt.interpreter.python}, {attempt.rung}, as of {attempt.cutoff:%Y-%m-%d}"
+                tell(f"{wanted.library} {wanted.version}: trying {how}")
                 tried.append(self._try(wanted, facts, attempt))
                 if tried[-1]["outcome"] in _FINAL:
                     break

@@ -78,7 +78,9 @@ class Sample:
         return [] if self.otherwise_made else [one.line for one in self.differing]
 
 
-def rebuild_sample(snapshot: Path, draw: Draw) -> Sample:
+def rebuild_sample(
+    snapshot: Path, draw: Draw, tell: Callable[[str, int, int], None] = lambda what, done, total: None
+) -> Sample:
     """Draw rows of a snapshot and make them again; with them the snippets, uses and documents they come from.
 
     A row is compared column by column, by bytes. It is drawn by the hash of its id, from at most two libraries of each
@@ -93,7 +95,8 @@ def rebuild_sample(snapshot: Path, draw: Draw) -> Sample:
         for row in _drawn(snapshot, config, draw.rows, seed):
             drawn.setdefault(row["library"], []).append((config, row))
     results: list[Rebuilt] = []
-    for library, rows in sorted(drawn.items()):
+    for done, (library, rows) in enumerate(sorted(drawn.items())):
+        tell(f"making rows of {library} again", done, len(drawn))
         world = World(snapshot, library, house, artifacts=draw.artifacts)
         results += [
             _rebuilt(world, config, row) for config, row in (*_prepared(world, rows), *_behind(world, rows, draw.rows))

@@ -76,8 +76,8 @@ def test_what_cannot_be_built_says_what_was_tried(at_index: Index, driftline: Dr
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (("build", "lib", "9.9"), 1, "lib 9.9 is not there; the newest are 1.0"),
-        (("build", "nowhere", "1.0"), 1, "nowhere: the index has no project of that name"),
+        (("build", "lib", "9.9"), 1, "lib 9.9 is not there; the nearest are 1.0"),
+        (("build", "nowhere", "1.0"), 1, "the index does not know nowhere"),
         (("build", "lib", "one"), 2, "'one' is not a version by PEP 440"),
         (("build", "l i b", "1.0"), 2, "'l i b' is not a name that a package index can have"),
         (("build", "lib", "1.0", "--with", "dep 2.0"), 2, "not a requirement by PEP 508"),

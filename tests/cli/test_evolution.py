@@ -66,7 +66,7 @@ def test_the_picture_is_written_and_is_the_same_again(driftline: Driftline, at_d
 @pytest.mark.parametrize(
     ("arguments", "status", "complaint"),
     [
-        (["nonesuch"], 2, "nonesuch: the index does not know the name"),
+        (["nonesuch"], 2, "error: the index does not know nonesuch"),
         (["demo", "--since", "newest"], 2, "--since 'newest' is not a version by PEP 440; write for example 2.0"),
         (["demo", "--since", "9"], 2, "--since 9: demo has no final release from there on; the newest is 2.0"),
         (["demo", "--svg", "/nonesuch/a.svg"], 1, "No such file or directory"),

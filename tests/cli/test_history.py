@@ -131,7 +131,7 @@ def test_an_unknown_path_as_json(driftline: Driftline, at_demo: Index) -> None:
 @pytest.mark.parametrize(
     ("library", "complaint"),
     [
-        ("nonesuch", "nonesuch: nonesuch: the index does not know the name"),
+        ("nonesuch", "the index does not know nonesuch"),
         ("a b", "'a b' is not a name that a package index can have"),
         ("young", "young: 0.1rc1: a pre-release or development release"),
     ],

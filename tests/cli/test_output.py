@@ -1,0 +1,71 @@
+"""What a command does that takes long is told on the standard error, and never among its results."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+
+import pytest
+from rich.console import Console
+
+from pipeline.cli import output
+from tests.cli.command import Driftline
+from tests.index_server import Index
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command counts as one that takes long."""
+    monkeypatch.setattr(output, "QUIET_S", 0.0)
+
+
+def test_a_pipe_has_a_line_for_each_step_and_json_stays_clean(
+    driftline: Driftline, at_demo: Index, at_once: None
+) -> None:
+    result = driftline("diff", "demo", "1.0", "2.0", "--json")
+    assert result.json["changes"]
+    steps = [
+        "fetching demo 1.0",
+        "fetching demo 2.0",
+        "reading demo 1.0",
+        "reading demo 2.0",
+        "comparing demo 1.0 and 2.0",
+    ]
+    assert result.err.splitlines()[1:] == steps
+
+
+def test_a_history_tells_what_it_reads(driftline: Driftline, at_demo: Index, at_once: None) -> None:
+    result = driftline("history", "demo", "demo.total", "--json")
+    assert result.json["lives"]
+    assert {"asking for demo", "reading demo"} <= set(result.err.splitlines())
+
+
+def test_a_step_that_lasts_is_told_of_again(monkeypatch: pytest.MonkeyPatch, at_once: None) -> None:
+    monkeypatch.setattr(output, "AGAIN_S", 0.0)
+    monkeypatch.setattr(output, "_POLL_S", 0.001)
+    text = io.StringIO()
+    monkeypatch.setattr(output, "err", Console(file=text, soft_wrap=True, highlight=False))
+    with output.progress("reading") as tell:
+        tell("parsing", 3, 1200)
+        deadline = time.monotonic() + 60
+        while "so far" not in text.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert re.match(r"reading\nparsing\nparsing: 3 of 1,200, \d+ s so far\n", text.getvalue())
+
+
+def test_what_is_quick_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "QUIET_S", 3600.0)
+    text = io.StringIO()
+    monkeypatch.setattr(output, "err", Console(file=text))
+    with output.progress("reading") as tell:
+        tell("parsing", 1, 2)
+    assert text.getvalue() == ""
+
+
+def test_a_terminal_has_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = io.StringIO()
+    monkeypatch.setattr(output, "err", Console(file=text, force_terminal=True, width=100))
+    with output.progress("reading [demo]") as tell:
+        tell("parsing [demo]", 3, 1200)
+    assert "parsing [demo], 3 of 1,200" in text.getvalue()
