@@ -9,17 +9,20 @@ import logging
 import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from pipeline.lake import Count, SchemaError, at, read_counts, release_of, write_json
+import pyarrow.compute as pc
+
+from pipeline.lake import Count, Lake, SchemaError, at, read_counts, release_of, write_json
 from pipeline.rules import RuleError
 from pipeline.runs import now, read_record
 from pipeline.settings import SettingsError
 from pipeline.sharing import read_run
+from pipeline.terms import RejectReason
 
 log = logging.getLogger(__name__)
 # Who runs a stage is told by the exception: without logs it is not to be told twice.
@@ -138,6 +141,37 @@ def _failing(folder: Path, library: str, stage: str) -> Iterator[None]:
         if not isinstance(error, Exception):
             raise
         raise StageFailed(str(failure)) from error
+
+
+@dataclass(frozen=True, slots=True)
+class InternalError:
+    """An exception that units of a stage raised: the key of the first, its trace, and how many had the same."""
+
+    library: str
+    stage: str
+    key: str
+    trace: str
+    number: int
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        more = f" and {self.number - 1} more" if self.number > 1 else ""
+        return f"{self.library}, stage {self.stage}, {self.key}{more}: {self.trace.partition(chr(10))[0]}"
+
+
+REPORT_IT = "a mistake in Driftline: report it with its trace; whatever else the stage looked at is there"
+
+
+def internal_errors(lake: Lake, libraries: Iterable[str]) -> list[InternalError]:
+    """Return the exceptions that units of libraries raised when stages last looked at them, equal ones once."""
+    where = pc.field("reason") == RejectReason.INTERNAL_ERROR
+    found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for library in libraries:
+        for row in lake.read("rejects", library, where):
+            found[library, row["stage"], row["detail"]].append(row["key"])
+    return [
+        InternalError(library, stage, min(keys), trace, len(keys)) for (library, stage, trace), keys in found.items()
+    ]
 
 
 def forget_failure(folder: Path, library: str) -> None:

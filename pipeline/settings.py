@@ -13,11 +13,12 @@ from pydantic import Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipeline import credentials
+from pipeline.errors import FatalError
 
 PROJECT = Path(__file__).resolve().parent.parent
 
 
-class SettingsError(RuntimeError):
+class SettingsError(FatalError):
     """The environment says something that cannot be used, or does not say what is needed."""
 
 

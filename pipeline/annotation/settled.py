@@ -10,13 +10,13 @@ from pipeline.annotation.database import samples
 from pipeline.annotation.history import judged_now, rows_of, step_of, validations_of
 from pipeline.annotation.standing import counting, stands
 from pipeline.annotation.store import Store
-from pipeline.lake import Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.terms import QueueStatus
 
 _RUN: dict[str, Any] = {"detail": None, "code": None, "statements": None, "executed": None}
 
 
-def settled(store: Store, library: str) -> list[Row]:
+def settled(store: Store, library: str) -> list[Row | Reject]:
     """Return what was settled of a library's samples, in the order of their ids.
 
     Those that left the queue count too: that nothing is flagged any more makes no decision void.
@@ -24,7 +24,8 @@ def settled(store: Store, library: str) -> list[Row]:
     done = (QueueStatus.SUBMITTED, QueueStatus.DISCARDED)
     query = select(samples).where(samples.c.library == library, samples.c.status.in_(done)).order_by(samples.c.id)
     with store.reading() as connection:
-        return [_row(connection, sample) for sample in connection.execute(query).mappings().all()]
+        found = connection.execute(query).mappings().all()
+        return list(guarded(found, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
 
 
 def _row(connection: Connection, sample: RowMapping) -> Row:

@@ -17,13 +17,14 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
 from sqlalchemy.sql.schema import Table
 
 from pipeline.annotation.rules import AnnotationRules
+from pipeline.errors import FatalError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 _BUSY_S = 30  # how long a writer waits for another one
 _TURN = 7_112_003  # of the advisory lock that writers take in PostgreSQL; any number that is always the same
 
 
-class StoreError(RuntimeError):
+class StoreError(FatalError):
     """The review database cannot be used: the message says why, and what to do."""
 
 

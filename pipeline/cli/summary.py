@@ -12,11 +12,16 @@ from rich.markup import escape
 
 from pipeline.cli.output import out, print_table
 from pipeline.drafting.model.tally import added, usd
-from pipeline.lake import Count, Row, read_parquet
+from pipeline.failures import REPORT_IT, InternalError, internal_errors
+from pipeline.lake import Count, Lake, Row, read_parquet
 from pipeline.publish import Published
-from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, empty_of, left_out, totals
+from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, empty_of, left_out, plan, totals
 from pipeline.report.source import PAGE
+from pipeline.settings import settings
 from pipeline.terms import ChangeKind
+
+_SHOWN = 5
+"""Internal errors that the summary names; all of them are in its JSON and in the report."""
 
 
 def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
@@ -28,6 +33,7 @@ def as_json(done: Refresh, published: Published | None) -> dict[str, Any]:
         "libraries": [asdict(count) for count in counts],
         "left_out": left_out(done),
         "empty": [asdict(empty) for empty in empty_of(done)],
+        "internal_errors": [asdict(error) for error in _errors(done)],
         "drafts": _drafts(drafts_of(done)),
         "snapshot": _snapshot(published) if published else None,
         "report": str(page) if (page := done.folder / PAGE).is_file() else None,
@@ -66,6 +72,12 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         out.print()
     for one in empty:
         out.print(str(one), markup=False)
+    if errors := _errors(done):
+        out.print()
+        for error in errors[:_SHOWN]:
+            out.print(f"Internal error: {error}", markup=False)
+        more = f" ({len(errors) - _SHOWN} more)" if len(errors) > _SHOWN else ""
+        out.print(f"{REPORT_IT[0].upper()}{REPORT_IT[1:]}. Traces: `--json`, the report{more}", markup=False)
     for line in draft_lines(drafts_of(done)):
         out.print()
         out.print(line, markup=False)
@@ -73,6 +85,10 @@ def print_summary(done: Refresh, published: Published | None) -> None:
         print_published(published)
     if (page := done.folder / PAGE).is_file():
         out.print(f"Report of this run: {page}", markup=False)
+
+
+def _errors(done: Refresh) -> list[InternalError]:
+    return internal_errors(Lake(settings().lake), plan(done))
 
 
 def draft_lines(drafts: Drafts) -> Iterator[str]:

@@ -11,7 +11,7 @@ from pipeline.contexts.documents import Documentation
 from pipeline.contexts.rules import ControlledRules
 from pipeline.drafting import Improver, Request, Text, Written, notes_of, untold
 from pipeline.instances import PLAIN, History, Tagging, readable, tags_of
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded
 from pipeline.lifecycle import LifecycleRules, Tags
 from pipeline.terms import Access, DraftField, LibEvolutionEvalTag, RejectReason, SymbolKind
 
@@ -42,17 +42,23 @@ def controlled_stage(
     documentation = Documentation(releases, api_documents)
     classes = frozenset(row["path"] for row in (*symbols, *api_documents) if row["kind"] == SymbolKind.CLASS)
     maker = _Maker(history, classes, rules, ignore_case)
-    found = [maker.candidate(*candidate) for candidate in _candidates(documentation, history)]
+    found = list(
+        guarded(
+            _candidates(documentation, history),
+            lambda candidate: f"{candidate[0]['path']} {candidate[1]}",
+            lambda candidate: [maker.candidate(*candidate)],
+        )
+    )
     candidates = [one for one in found if isinstance(one, _Candidate)]
     written = dict(zip(candidates, writer.write_offline([one.request for one in candidates]), strict=True))
-    made = {one: maker.completion(one, told) for one, told in written.items()}
+    made = {one: attempt(one.key, maker.completion, one, told) for one, told in written.items()}
     kept, surplus = _within_quota(made, rules)
     # A model is asked for what is drawn already, and for what has no text where places are left.
     asked = [*kept, *maker.places_left(kept, [one for one in candidates if written[one].text is None])]
     improved = writer.improve([one.request for one in asked], [written[one] for one in asked])
     for one, told in zip(asked, improved, strict=True):
         if told != written[one]:
-            better = maker.completion(one, told)
+            better = attempt(one.key, maker.completion, one, told)
             made[one] = made[one] if written[one].text and isinstance(better, Reject) else better
     rows = [row for one in asked if not isinstance(row := made[one], Reject)]
     rejects = [one for one in (*found, *made.values()) if isinstance(one, Reject)] + surplus

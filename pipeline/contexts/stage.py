@@ -14,7 +14,7 @@ from pipeline.contexts.retrieval import Retriever
 from pipeline.contexts.rules import ContextRules
 from pipeline.drafting import Request, Writer, Written, notes_of, untold
 from pipeline.instances import Source, parse_source, readable
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, attempt
 from pipeline.terms import Granularity, RejectReason
 
 
@@ -47,10 +47,10 @@ def contexts_stage(
     rejects += moved
     # A program is parsed once for its completions.
     by_code = sorted(chosen, key=lambda row: str(row["code"]))
-    places = [library.place(completion, uses[completion["usage_id"]]) for completion in by_code]
+    places = [attempt(row["id"], library.place, row, uses[row["usage_id"]]) for row in by_code]
     found = [place for place in places if isinstance(place, _Place)]
     written = {place.key: told for place, told in zip(found, writer.write([p.request for p in found]), strict=True)}
-    results = [library.context(place, written[place.key]) for place in found]
+    results = [attempt(place.key, library.context, place, written[place.key]) for place in found]
     rejects += [one for one in (*places, *results) if isinstance(one, Reject)]
     contexts = sorted(
         (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])

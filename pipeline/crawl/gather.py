@@ -11,7 +11,7 @@ from pipeline.crawl.candidates import Period
 from pipeline.crawl.found import CodeSource, Found
 from pipeline.crawl.http import Unreachable
 from pipeline.crawl.refusals import Refusals, stopped
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.lake import Output, Reject, Row, attempt, content_id
 from pipeline.terms import RejectReason
 
 
@@ -40,18 +40,24 @@ def gather_stage(
             continue
         rejects: list[Reject] = []
         try:
-            for piece in source.find(library, releases, period):
-                if isinstance(piece, Reject):
-                    rejects.append(piece)
-                else:
-                    row = _row(piece)
-                    found[row["id"]] = row
+            # a source guards its own units; one that fails as a whole leaves the others alone
+            failed = attempt(source.name, _take, source.find(library, releases, period), found, rejects)
+            notes += [failed] if failed else []
         except Unreachable as error:
             notes.append(stopped(source.name, error))
         refusals.put(source.name, rejects)
     rows = [found[key] for key in sorted(found)]
     refused = refusals.rejects(end)
     return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
+
+
+def _take(pieces: Iterable[Found | Reject], found: dict[str, Row], rejects: list[Reject]) -> None:
+    for piece in pieces:
+        if isinstance(piece, Reject):
+            rejects.append(piece)
+        else:
+            row = _row(piece)
+            found[row["id"]] = row
 
 
 def _row(piece: Found) -> Row:

@@ -19,6 +19,7 @@ from urllib3.util import Retry
 from pipeline import __version__
 from pipeline.crawl.rates import wait_for_turn
 from pipeline.credentials import cut_bytes, cut_message, sign_in_for, without_userinfo
+from pipeline.errors import FatalError
 
 RETRY_STATUSES = (429, 500, 502, 503, 504)
 CHUNK = 1 << 16
@@ -42,7 +43,7 @@ class FetchError(Exception):
         super().__init__(cut_message(message))
 
 
-class Unreachable(FetchError):
+class Unreachable(FetchError, FatalError):
     """The host did not answer, or only with errors that may pass; trying again later can help."""
 
 
@@ -54,7 +55,7 @@ class NotFound(FetchError):
     """The host says that there is no such thing."""
 
 
-class BadAnswer(FetchError):
+class BadAnswer(FetchError, FatalError):
     """The host answered with something else than its format promises."""
 
 

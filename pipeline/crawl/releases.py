@@ -20,7 +20,7 @@ from pipeline.crawl.layout import Choose
 from pipeline.crawl.licences import LicenceRules, spdx
 from pipeline.crawl.manifest import Artifact, parse_metadata
 from pipeline.crawl.rules import CrawlRules
-from pipeline.lake import TRANSIENT, Output, Reject, Row, at_release, sha256_json
+from pipeline.lake import TRANSIENT, Output, Reject, Row, at_release, attempt, sha256_json
 from pipeline.rules import plain
 from pipeline.terms import RejectReason
 
@@ -69,8 +69,13 @@ def releases_stage(
     refusals = Refused(progress, store.rules)
     new = [want for version, want in covered.wants.items() if version not in made]
     with ThreadPoolExecutor(workers) as pool:
-        read = partial(_release, library=wanted.library, store=store, licences=licences, wanted=wanted_sources)
-        for want, result in zip(new, pool.map(lambda want: refusals.of(want) or read(want), new), strict=True):
+        of_want = partial(_release, library=wanted.library, store=store, licences=licences, wanted=wanted_sources)
+
+        def read(want: Want) -> Row | Reject:
+            known = refusals.of(want)
+            return known if known is not None else attempt(want.candidate.version, of_want, want)
+
+        for want, result in zip(new, pool.map(read, new), strict=True):
             if isinstance(result, Reject):
                 refused.append(result)
                 refusals.keep(want, result)
@@ -103,8 +108,8 @@ class Refused:
         return Reject(want.candidate.version, RejectReason[said[0].upper()], said[1]) if said else None
 
     def keep(self, want: Want, reject: Reject) -> None:
-        """Keep a reject, unless its reason may pass by itself."""
-        if reject.reason not in TRANSIENT:
+        """Keep a reject, unless its reason may pass by itself, or with the next Driftline."""
+        if reject.reason not in TRANSIENT | {RejectReason.INTERNAL_ERROR}:
             self.kept[self._key(want)] = [str(reject.reason), reject.detail]
 
     def _key(self, want: Want) -> str:

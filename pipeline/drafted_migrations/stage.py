@@ -18,7 +18,7 @@ from pipeline.drafting.model.drafter import ModelDrafter
 from pipeline.instances import History
 from pipeline.instances.migrations import both_directions
 from pipeline.instances.pairs import Pair, Side, similarity
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, attempt, guarded, parted
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems.library import Library
 from pipeline.terms import Direction, MigrationBasis, Outcome, RejectReason, SnippetSource
@@ -78,12 +78,19 @@ def drafted_migrations_stage(
     rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
     made = _Made({row["id"] for row in migrations}, rejects)
     teller = Teller(documents, usages, history, rules)
-    told = [teller.of(one, bench.run([(one.snippet, one.target)])[0]) for one in asked]
+    shown, failed = parted(
+        guarded(
+            asked, lambda one: one.key, lambda one: [(one, teller.of(one, bench.run([(one.snippet, one.target)])[0]))]
+        )
+    )
+    rejects += failed
+    asked, told = [one for one, _ in shown], [unwritten for _, unwritten in shown]
     by_key = {one.key: one for one in asked}
     writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
     written = writer.write(told, lambda attempts: _judge(attempts, by_key, bench))
-    for one, (attempt, drafted) in zip(asked, written, strict=True):
-        made.add(one, attempt, drafted, history)
+    for one, (result, drafted) in zip(asked, written, strict=True):
+        if broken := attempt(one.key, made.add, one, result, drafted, history):
+            rejects.append(broken)
     subjects = {one.snippet["id"] for one in asked} | made.rewrites.keys()
     return made.output(len(found), [row for row in bench.fresh.values() if row["subject_id"] in subjects])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from pipeline.drafting.writers import Written
 from pipeline.lake import Reject
@@ -10,7 +11,12 @@ from pipeline.terms import RejectReason
 
 
 def untold(key: str, written: Written, detail: str) -> Reject:
-    """Refuse a unit that has no text: a model may still write it (DRAFT_WAITING), or nobody can (NO_TEXT)."""
+    """Refuse a unit that has no text: a model may still write it (DRAFT_WAITING), or nobody can (NO_TEXT).
+
+    An exception that was raised at the request is its INTERNAL_ERROR.
+    """
+    if written.failure is not None:
+        return replace(written.failure, key=key)
     if written.refusal is not None and written.refusal.waiting:
         return Reject(key, RejectReason.DRAFT_WAITING, written.refusal.problem)
     return Reject(key, RejectReason.NO_TEXT, detail)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pipeline.drafting.refusals import notes_of, untold
 from pipeline.drafting.rules import DraftingRules
 from pipeline.drafting.writers import OfflineWriter, Refusal, Request, Text, Writer
-from pipeline.lake import Output, Reject, Row, content_id, holding_at
+from pipeline.lake import Output, Row, content_id, guarded, holding_at, parted
 from pipeline.terms import Direction, DraftField
 
 
@@ -27,11 +27,16 @@ def drafting_stage(
     """
     writer = writer or OfflineWriter(rules)
     library = _Documentation(snippets, documents)
-    requests = [*map(library.for_completion, completions), *map(library.for_migration, migrations)]
+    asked, rejects = parted(
+        (
+            *guarded(completions, _id, lambda row: [(row, library.for_completion(row))]),
+            *guarded(migrations, _id, lambda row: [(row, library.for_migration(row))]),
+        )
+    )
+    seen, requests = len(asked) + len(rejects), [request for _, request in asked]
     drafts: list[Row] = []
     refused: list[Row] = []
-    rejects: list[Reject] = []
-    results = list(zip(requests, [*completions, *migrations], writer.write(requests), strict=True))
+    results = [(request, row, written) for (row, request), written in zip(asked, writer.write(requests), strict=True)]
     for request, instance, written in results:
         if written.text is None:
             detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
@@ -42,7 +47,7 @@ def drafting_stage(
             refused.append(_refused(instance["library"], request, written.refusal))
     return Output(
         {"drafts": sorted(drafts, key=_id), "refused_drafts": sorted(refused, key=_id)},
-        seen=len(requests),
+        seen=seen,
         made=len(drafts),
         rejects=sorted(rejects, key=lambda reject: reject.key),
         notes=list(notes_of((request.subject_id, written) for request, _, written in results)),

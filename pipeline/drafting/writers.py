@@ -10,7 +10,7 @@ from typing import Protocol
 from pipeline.drafting.names import find_names, redact
 from pipeline.drafting.prose import sentences
 from pipeline.drafting.rules import DraftingRules
-from pipeline.lake import Row, sha256_json
+from pipeline.lake import Reject, Row, attempt, sha256_json
 from pipeline.terms import Drafter, DraftField
 
 
@@ -66,10 +66,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What came of a request: the text, None where nobody can write one; and what became of a model that was asked."""
+    """What came of a request: the text, None where nobody can write one; and what became of a model that was asked.
+
+    `failure` is the reject of a request at which an exception was raised.
+    """
 
     text: Text | None
     refusal: Refusal | None = None
+    failure: Reject | None = None
 
 
 class Writer(Protocol):
@@ -97,7 +101,8 @@ class OfflineWriter:
 
     def write(self, requests: Sequence[Request]) -> list[Written]:
         """Write descriptions from docstrings by rules; none where they hold no sentence that describes anything."""
-        return [Written(self.text(request)) for request in requests]
+        made = [attempt(request.subject_id, self.text, request) for request in requests]
+        return [Written(None, failure=one) if isinstance(one, Reject) else Written(one) for one in made]
 
     def write_offline(self, requests: Sequence[Request]) -> list[Written]:
         """Write, which costs nothing here."""

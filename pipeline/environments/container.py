@@ -24,13 +24,14 @@ from pipeline.environments.seccomp import seccomp_profile
 from pipeline.environments.slots import FIRST_UID, own_uid
 from pipeline.environments.supervise import Limits
 from pipeline.environments.view import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
+from pipeline.errors import FatalError
 
 _FIRST_REMAPPED = 1000
 _OF_USER = ("passwd", "group")
 _ASK_S = 60
 
 
-class EngineFailed(RuntimeError):
+class EngineFailed(FatalError):
     """The engine could not be asked; the message is what it said."""
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, PlainSerializer, model_validator
 
+from pipeline.errors import FatalError
 from pipeline.rules import Rule, load
 from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
@@ -15,7 +16,7 @@ from pipeline.terms import EnvironmentOutcome
 Step = Literal["build", "import"]
 
 
-class IndexUnreachable(Exception):
+class IndexUnreachable(FatalError):
     """The package index did not answer; the same call may succeed later."""
 
 

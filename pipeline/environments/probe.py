@@ -20,6 +20,7 @@ from pipeline.environments.grants import GrantRefused
 from pipeline.environments.sandbox import NoSandbox, Sandbox, tool, variables_for
 from pipeline.environments.sandlock import Sandlock
 from pipeline.environments.supervise import Limits
+from pipeline.errors import FatalError
 from pipeline.settings import settings
 
 _LIMITS = Limits(time_s=30, memory_bytes=1 << 30, processes=32, scratch_bytes=1 << 20)
@@ -62,7 +63,7 @@ _NOT_ALLOWED = (
 )
 
 
-class SandboxUnavailable(RuntimeError):
+class SandboxUnavailable(FatalError):
     """No sandbox works here; the message says what was tried and what to do."""
 
 

@@ -12,7 +12,7 @@ from pipeline.environments.failures import IndexUnreachable
 from pipeline.environments.settled import may_pass
 from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.wanted import wanted_of
-from pipeline.lake import Output, Reject, Row, at_release, content_id
+from pipeline.lake import Output, Reject, Row, at_release, attempt, content_id, parted
 from pipeline.terms import EnvironmentOutcome, RejectReason
 
 _ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
@@ -44,10 +44,13 @@ def environments_stage(
         for row in known
         if _stands(row) and (progress or {}).get(row["version"]) == wishes.get(row["version"])
     }
+
+    def build(release: Row) -> Row | Reject:
+        row = stand.get(release["version"])
+        return row if row is not None else attempt(release["version"], _build, store, release)
+
     with ThreadPoolExecutor(store.workers) as pool:
-        results = list(pool.map(lambda release: stand.get(release["version"]) or _build(store, release), chosen))
-    rows = [result for result in results if not isinstance(result, Reject)]
-    rejects = [result for result in results if isinstance(result, Reject)]
+        rows, rejects = parted(pool.map(build, chosen))
     rejects += [_refusal(row) for row in rows if row["outcome"] != EnvironmentOutcome.BUILT]
     return Output(
         {"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, progress=wishes

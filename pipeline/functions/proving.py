@@ -11,9 +11,9 @@ from pipeline.drafting.judging import emptied
 from pipeline.functions.choosing import Choice
 from pipeline.functions.function import Function, Tests
 from pipeline.functions.rules import FunctionRules
-from pipeline.functions.testing import Evidence, evidence_of, inputs_of, write_tests
+from pipeline.functions.testing import Evidence, Inputs, evidence_of, inputs_of, write_tests
 from pipeline.instances.history import Tagging
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row, content_id, guarded, parted
 from pipeline.problems.recording import Tried, read_told, record
 from pipeline.problems.running import Place
 from pipeline.terms import Drafter, FunctionRun, Outcome, RejectReason
@@ -125,26 +125,30 @@ def ask_references(
         if version not in places:
             yield from (Reject(each.key, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for each in group)
             continue
-        inputs = [inputs_of(each.shown.task, rules) for each in group]
-        tried = [
-            Tried(each.function.id, each.shown.task, each.written, made.all)
-            for each, made in zip(group, inputs, strict=True)
-        ]
-        for choice, made, result in zip(group, inputs, record(tried, places[version], runner), strict=True):
-            told = read_told(result.output, made.all, rules.max_recorded_characters)
-            evidence = evidence_of(choice.shown.task, made, told, rules)
-            if evidence.values:
-                yield Known(choice, evidence)
-            else:
-                said = result.detail or "the reference gives none of the stated values where it is called alone"
-                yield Reject(choice.key, RejectReason.NOT_PROVEN, f"{version}: {result.outcome}: {said}")
+        asked, failed = parted(
+            guarded(group, lambda each: each.key, lambda each: [(each, inputs_of(each.shown.task, rules))])
+        )
+        yield from failed
+        tried = [Tried(each.function.id, each.shown.task, each.written, made.all) for each, made in asked]
+        results = record(tried, places[version], runner)
+        answered = [(each, made, result) for (each, made), result in zip(asked, results, strict=True)]
+        yield from guarded(answered, lambda one: one[0].key, lambda one: [_known(*one, rules)])
+
+
+def _known(choice: Choice, made: Inputs, result: Result, rules: FunctionRules) -> Known | Reject:
+    told = read_told(result.output, made.all, rules.max_recorded_characters)
+    evidence = evidence_of(choice.shown.task, made, told, rules)
+    if evidence.values:
+        return Known(choice, evidence)
+    said = result.detail or "the reference gives none of the stated values where it is called alone"
+    return Reject(choice.key, RejectReason.NOT_PROVEN, f"{choice.function.version}: {result.outcome}: {said}")
 
 
 def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
     """Run functions, once through each environment; their runs are added to them."""
     groups: dict[tuple[str, bool], list[_Asked]] = defaultdict(list)
     for trial in trials:
-        for version, asked in _asked(trial):
+        for version, asked in runs_of(trial):
             # An empty body is to fail: run like all others, it would take most of the stage's time.
             groups[version, asked.role is FunctionRun.EMPTIED].append(asked)
     for (version, is_to_fail), group in sorted(groups.items()):
@@ -178,7 +182,7 @@ class _Asked:
         )
 
 
-def _asked(trial: Trial) -> Iterable[tuple[str, _Asked]]:
+def runs_of(trial: Trial) -> Iterable[tuple[str, _Asked]]:
     """Yield the runs of a function with their versions."""
     version, elsewhere, other = trial.function.version, trial.other_version, trial.other
     yield version, _Asked(trial, FunctionRun.TESTS)

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Sequence
 
 from pipeline.drafting import Request, Text, Writer, Written, notes_of, untold
 from pipeline.functions.choosing import Choice, Choices, within_quota
-from pipeline.functions.proving import Trial, ask_references, prove
+from pipeline.functions.proving import Known, Trial, ask_references, prove, runs_of
 from pipeline.functions.rules import FunctionRules
 from pipeline.functions.untaken import untaken_examples, versions_of
 from pipeline.functions.writing import Improved, Writers, improve
 from pipeline.instances.head import head
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems import ProblemRules
 from pipeline.problems.candidates import Candidates, show
 from pipeline.problems.library import Library
-from pipeline.problems.places import environments_with_tests, parted, places_of
+from pipeline.problems.places import environments_with_tests, places_of
 from pipeline.terms import DraftField, TestKind
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner
@@ -49,13 +49,11 @@ def functions_stage(
 
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
     tests of what has too few; what came of that is noted as in `notes_of`.
-
-    Errors: those of `EnvironmentStore.open`.
     """
     library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
     shown, untaken = parted(show(snippets, library, of_problems))
     finder = Choices(Candidates(shown, rewrites, library, of_problems), min_name_length)
-    choices, unfit = parted(choice for each in shown for choice in finder.of(each))
+    choices, unfit = parted(guarded(shown, lambda each: each.key, finder.of))
     chosen, surplus = within_quota(choices, rules)
     tasks = [each.snippet for each in shown]
     examples = (
@@ -63,13 +61,11 @@ def functions_stage(
     )
     versions = _versions(chosen) | versions_of(examples, library)
     rows, unreachable = environments_with_tests(releases, versions, runner)
-    places = places_of(rows, runner)
+    places, closed = places_of(rows, runner)
     known, unproven = parted(ask_references(chosen, places, runner, rules))
-    trials = [one.trial(rules) for one in known]
-    prove(trials, places, runner)
-    trials = [
-        trial if trial.passed else one.trial(rules, stated_only=True) for one, trial in zip(known, trials, strict=True)
-    ]
+    tried, untried = parted(guarded(known, lambda one: one.choice.key, lambda one: [_tried(one, rules)]))
+    prove([trial for trial, _ in tried], places, runner)
+    trials = [trial if trial.passed else stated for trial, stated in tried]
     prove([trial for trial in trials if not trial.runs], places, runner)
     described = _describe(trials, writer)
     improved = Improved(trials)
@@ -77,20 +73,37 @@ def functions_stage(
         improved = improve(trials, examples, described, library, places, writers, runner)
     described |= {trial.function.id: Written(trial.description) for trial in improved.trials if trial.description}
     kept, undescribed = parted(_described(trial, described) for trial in improved.trials)
-    functions = [_row(trial, described[trial.function.id].text if trial.passed else None, library) for trial in kept]
-    refused = [*improved.left(untaken), *unfit, *surplus, *unproven, *undescribed]
+    made, failed = parted(
+        guarded(
+            kept,
+            lambda trial: trial.function.id,
+            lambda trial: [
+                (_row(trial, described[trial.function.id].text if trial.passed else None, library), trial.runs)
+            ],
+        )
+    )
+    functions = [row for row, _ in made]
+    refused = [*improved.left(untaken), *unfit, *surplus, *unproven, *untried, *undescribed, *failed]
     return Output(
         {
             "functions": sorted(functions, key=lambda row: str(row["id"])),
-            "function_runs": sorted((run for trial in kept for run in trial.runs), key=lambda row: str(row["id"])),
+            "function_runs": sorted((run for _, runs in made for run in runs), key=lambda row: str(row["id"])),
             "function_environments": rows,
             "refused_functions": sorted(improved.refused, key=lambda row: str(row["id"])),
         },
         seen=len(functions) + len(refused),
         made=len(functions),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
-        notes=[*unreachable, *notes_of(sorted(described.items())), *improved.notes],
+        notes=[*unreachable, *closed, *notes_of(sorted(described.items())), *improved.notes],
     )
+
+
+def _tried(known: Known, rules: FunctionRules) -> tuple[Trial, Trial]:
+    """Return a function with all its tests, and with those alone that the example states; both can be run."""
+    both = known.trial(rules), known.trial(rules, stated_only=True)
+    for trial in both:
+        list(runs_of(trial))
+    return both
 
 
 def _versions(choices: Iterable[Choice]) -> set[str]:

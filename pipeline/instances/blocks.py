@@ -9,7 +9,7 @@ from pipeline.instances.foreign import LibraryNames, read_code
 from pipeline.instances.head import Made
 from pipeline.instances.masks import MASKS
 from pipeline.instances.rules import BlockRules
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row, content_id, guarded
 from pipeline.terms import Granularity, Language, RejectReason
 
 _UNKNOWN = LibraryNames()
@@ -22,9 +22,13 @@ def make_blocks(snippets: Iterable[Row], libraries: Mapping[str, LibraryNames], 
     nobody could say whether a completion uses it.
     """
     made = Made()
-    for snippet in snippets:
-        if snippet["language"] != Language.PYTHON:
-            made.add(_block(snippet, libraries.get(snippet["library"], _UNKNOWN), rules))
+    foreign = (snippet for snippet in snippets if snippet["language"] != Language.PYTHON)
+    for result in guarded(
+        foreign,
+        lambda snippet: str(snippet["id"]),
+        lambda snippet: [_block(snippet, libraries.get(snippet["library"], _UNKNOWN), rules)],
+    ):
+        made.add(result)
     return made
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from pipeline.instances.head import Made, head, tags_of, within_quota
 from pipeline.instances.history import PLAIN, History
 from pipeline.instances.masks import Masked, mask
 from pipeline.instances.rules import MaskingRules
 from pipeline.instances.source import Source, Span
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row, content_id, guarded
 from pipeline.terms import Granularity, RejectReason
 
 
@@ -30,11 +31,11 @@ def make_completions(
     documented: dict[str, str] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
-        uses = usages.get(snippet["id"], ())
-        examples, unfit = core_usages(uses, rules)
-        suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
+        examples, unfit = core_usages(usages.get(snippet["id"], ()), rules)
         made.notes += unfit
-        for result in _of_snippet(snippet, source, suitable, uses, history, rules):
+        suitable = [usage for usage in examples if _is_example(snippet, usage["path"])]
+        work = partial(_of_usage, snippet, source, uses=usages.get(snippet["id"], ()), history=history, rules=rules)
+        for result in guarded(suitable, _candidate, work):
             made.add(result)
     made.rows, surplus = within_quota(
         made.rows,
@@ -67,21 +68,19 @@ def core_usages(usages: Iterable[Row], rules: MaskingRules) -> tuple[list[Row], 
     return [first[path] for path in sorted(first)], notes
 
 
-def _of_snippet(
-    snippet: Row,
-    source: Source,
-    suitable: Sequence[Row],
-    usages: Sequence[Row],
-    history: History,
-    rules: MaskingRules,
+def _candidate(usage: Row) -> str:
+    return f"{usage['snippet_id']} {usage['path']}"
+
+
+def _of_usage(
+    snippet: Row, source: Source, usage: Row, *, uses: Sequence[Row], history: History, rules: MaskingRules
 ) -> Iterator[Row | Reject]:
-    uses = [_name_span(usage) for usage in usages]
-    for usage in suitable:
-        versions = _versions(snippet, usage["path"], history)
-        for level in rules.granularities:
-            masked = _mask(source, usage, uses, level, rules)
-            for version in versions:
-                yield _instance(snippet, usage, version, level, source.text, masked, history)
+    spans = [_name_span(use) for use in uses]
+    versions = _versions(snippet, usage["path"], history)
+    for level in rules.granularities:
+        masked = _mask(source, usage, spans, level, rules)
+        for version in versions:
+            yield _instance(snippet, usage, version, level, source.text, masked, history)
 
 
 def _versions(snippet: Row, path: str, history: History) -> list[str]:

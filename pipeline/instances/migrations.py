@@ -8,7 +8,7 @@ from pipeline.instances.head import Made, head, tags_of, within_quota
 from pipeline.instances.history import History, is_major
 from pipeline.instances.pairs import Corpus, Pair, Side, changed_examples, connected_examples
 from pipeline.instances.rules import MigrationRules
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row, content_id, guarded
 from pipeline.terms import Direction, MigrationBasis, VersionPattern
 
 _BASES = list(MigrationBasis)
@@ -36,9 +36,12 @@ def make_migrations(
     pairs = [*examples, *rewritten]
     ranks: dict[str, tuple[int, bool, float]] = {}
     for pair in pairs:
-        for result in [pair] if isinstance(pair, Reject) else both_directions(pair, history):
+        if isinstance(pair, Reject):
+            made.add(pair)
+            continue
+        for result in guarded([pair], _candidate, lambda pair: both_directions(pair, history)):
             made.add(result)
-            if isinstance(pair, Pair) and not isinstance(result, Reject):
+            if not isinstance(result, Reject):
                 ranks[result["id"]] = min(_rank(pair), ranks.get(result["id"], _rank(pair)))
     made.rows, surplus = within_quota(
         made.rows,
@@ -51,6 +54,10 @@ def make_migrations(
     )
     made.rejects += surplus
     return made, _rewrites(pairs, made.rows)
+
+
+def _candidate(pair: Pair) -> str:
+    return f"{pair.old.snippet['id']} {pair.new.snippet['id']} {pair.old.path} {pair.basis}"
 
 
 def _rank(pair: Pair) -> tuple[int, bool, float]:

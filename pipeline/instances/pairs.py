@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pipeline.instances.history import History
 from pipeline.instances.replacements import resolve
 from pipeline.instances.rules import MigrationRules
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.snippets import source_of
 from pipeline.terms import ChangeKind, MigrationBasis, RejectReason
 
@@ -87,14 +87,17 @@ def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | R
         following = corpus.history.next(row["last_version"])
         if following is not None:
             ending[row["path"], following].append(row)
-    for (path, version), olds in sorted(ending.items()):
+
+    def of_path(path: str, version: str) -> Iterator[Pair | Reject]:
         documented = path if (path, version) in beginning else corpus.history.preferred_path(path, version)
-        matches = _match(olds, beginning.get((documented, version), []), rules.min_similarity)
+        matches = _match(ending[path, version], beginning.get((documented, version), []), rules.min_similarity)
         for old, new, score in matches.matched:
             yield _pair_examples(corpus, path, version, old, new, score)
         for old in matches.left:
             detail = f"{path} has no example like it in {version}"
             yield Reject(f"{old['id']} {version}", RejectReason.NO_PARTNER, detail)
+
+    yield from guarded(sorted(ending), " ".join, lambda place: of_path(*place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,8 @@ def connected_examples(
 ) -> Iterator[Pair | Reject]:
     """Yield the pairs, or a reject, for each rename, move, and removal or deprecation with a stated replacement."""
     stated = {row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}
-    for change in sorted(changes, key=lambda row: row["id"]):
+
+    def of_change(change: Row) -> Iterator[Pair | Reject]:
         kind = change["kind"]
         if kind in _RENAMED:
             yield from _connect(corpus, change, change["new"], MigrationBasis.RENAMED, rules)
@@ -178,6 +182,9 @@ def connected_examples(
                 yield Reject(change["id"], RejectReason.NO_PARTNER, detail)
             else:
                 yield from _connect(corpus, change, new_path, MigrationBasis.REPLACEMENT, rules)
+
+    ordered = sorted(changes, key=lambda row: str(row["id"]))
+    yield from guarded(ordered, lambda change: str(change["id"]), of_change)
 
 
 def _connect(

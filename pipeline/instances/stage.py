@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from pipeline.instances.blocks import make_blocks
 from pipeline.instances.codemods import CodemodRules
@@ -13,7 +13,7 @@ from pipeline.instances.history import History
 from pipeline.instances.migrations import make_migrations
 from pipeline.instances.rules import MaskingRules
 from pipeline.instances.source import BrokenSource, Source, parse_source
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules, Tags
 from pipeline.snippets import source_of
 from pipeline.terms import Language, RejectReason, SnippetSource
@@ -68,14 +68,14 @@ def instances_stage(
 
 
 def _parse(snippets: Iterable[Row]) -> tuple[list[tuple[Row, Source]], list[Reject]]:
-    programs: list[tuple[Row, Source]] = []
-    broken: list[Reject] = []
-    for snippet in _by_id(snippets):
-        try:
-            programs.append((snippet, parse_source(source_of(snippet))))
-        except BrokenSource as error:
-            broken.append(Reject(snippet["id"], RejectReason.BROKEN_EXAMPLE, str(error)))
-    return programs, broken
+    return parted(guarded(_by_id(snippets), lambda snippet: str(snippet["id"]), _program))
+
+
+def _program(snippet: Row) -> Iterator[tuple[Row, Source] | Reject]:
+    try:
+        yield snippet, parse_source(source_of(snippet))
+    except BrokenSource as error:
+        yield Reject(snippet["id"], RejectReason.BROKEN_EXAMPLE, str(error))
 
 
 def _by_snippet(usages: Iterable[Row]) -> dict[str, list[Row]]:

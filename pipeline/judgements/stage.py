@@ -13,7 +13,7 @@ from pipeline.drafting.kinds.rounds import Drafted, Subject
 from pipeline.drafting.kinds.rules import RenameJudgementRules
 from pipeline.judgements.bodies import Contents, Sources, body_head
 from pipeline.judgements.pairs import Pair, pairs
-from pipeline.lake import Output, Reject, Row, content_id, holding_at
+from pipeline.lake import Output, Reject, Row, content_id, guarded, holding_at, parted
 from pipeline.lifecycle import LifecycleRules, describe_state
 from pipeline.terms import Drafter, RejectReason, SymbolKind
 
@@ -49,13 +49,14 @@ def judgements_stage(
     found = pairs(changes, symbols, importable, rested_on, judging.tagging, rules)
     asked, surplus = found[: rules.max_asked], found[rules.max_asked :]
     teller = _Teller(library, symbols, documents, judging)
-    judged = judging.judge.judge([teller.of(pair) for pair in asked])
-    rejects = [
+    shown, rejects = parted(guarded(asked, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))
+    judged = judging.judge.judge([subject for _, subject in shown])
+    rejects += [
         Reject(pair.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
         for pair in surplus
     ]
     tables: dict[str, list[Row]] = {"judgements": [], "refused_judgements": []}
-    for pair, one in zip(asked, judged, strict=True):
+    for (pair, _), one in zip(shown, judged, strict=True):
         if one.form is not None:
             tables["judgements"].append(_row(library, pair, one.form, one))
             continue

@@ -1,6 +1,7 @@
 """Tables on disk: declared schemas, content ids, atomic partitions, and the runner that skips what is done."""
 
 from pipeline.lake.collector import without_collector
+from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id, sha256_file, sha256_json, sha256_text
 from pipeline.lake.intervals import Intervals, chains, encode, holding_at, holds_at
 from pipeline.lake.place import at, at_release, release_of
@@ -23,13 +24,16 @@ __all__ = [
     "Update",
     "at",
     "at_release",
+    "attempt",
     "chains",
     "content_id",
     "encode",
+    "guarded",
     "holding_at",
     "holds_at",
     "is_done",
     "last_counts",
+    "parted",
     "read_counts",
     "read_parquet",
     "release_of",

@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from pipeline.errors import FatalError
 from pipeline.lake.objects import ObjectStore
 
 log = logging.getLogger(__name__)
@@ -26,7 +27,7 @@ log = logging.getLogger(__name__)
 _LEASE = ".lease"
 
 
-class LeaseLost(RuntimeError):
+class LeaseLost(FatalError):
     """Another worker took over, since this one gave no sign of life for too long; nothing of it is kept."""
 
 

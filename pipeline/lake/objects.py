@@ -15,6 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import fsspec
 
+from pipeline.errors import FatalError
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.tables import replacing
 
@@ -25,7 +26,7 @@ SWEPT_AFTER = timedelta(days=7)
 """Objects that nothing has named for so long are swept; whoever wants one that is half as old sends it again before."""
 
 
-class StoreError(RuntimeError):
+class StoreError(FatalError):
     """The object store does not hold what it should, or cannot be used; the message says what to do."""
 
 

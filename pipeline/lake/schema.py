@@ -14,6 +14,7 @@ import pyarrow as pa
 import yaml
 
 from pipeline import terms
+from pipeline.errors import FatalError
 from pipeline.settings import PROJECT
 
 SCHEMAS = PROJECT / "schemas"
@@ -30,7 +31,7 @@ _SCALARS: dict[str, pa.DataType] = {
 }
 
 
-class SchemaError(ValueError):
+class SchemaError(FatalError, ValueError):
     """A schema file, or a row that is to be written, does not fit the declaration."""
 
 

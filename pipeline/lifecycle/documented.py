@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from packaging.version import Version
 
-from pipeline.lake import Output, Row, content_id
+from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded, parted
 from pipeline.lifecycle.agreement import Statement, Verdict, judge
 from pipeline.lifecycle.occurrences import Occurrences, Timeline
 from pipeline.surface.directive_rules import DirectiveRules
@@ -40,23 +40,36 @@ def directives_stage(
     """
     timeline = Timeline(releases)
     occurrences = Occurrences(timeline, symbols, lifecycles, changes)
-    stated = _stated(documents, occurrences, rules)
-    rows = [_row(statement, judge(statement, occurrences, rules)) for statement in stated]
-    return Output({"directives": rows}, seen=len(documents), made=len(documents))
+    stated, failed = _stated(documents, occurrences, rules)
+    rows, notes = parted(
+        guarded(
+            stated,
+            lambda statement: f"{statement.path} {statement.first_version} {statement.directive.kind}",
+            lambda statement: [_row(statement, judge(statement, occurrences, rules))],
+        )
+    )
+    return Output({"directives": rows}, len(documents), len(documents) - len(failed), failed, notes)
 
 
-def _stated(documents: Iterable[Row], occurrences: Occurrences, rules: DirectiveRules) -> list[Statement]:
+def _stated(
+    documents: Iterable[Row], occurrences: Occurrences, rules: DirectiveRules
+) -> tuple[list[Statement], list[Reject]]:
     """Read the directives; one that the next docstring of the path has unchanged goes on."""
+    failed: list[Reject] = []
     found: dict[tuple[str, Directive], list[Statement]] = {}
     timeline = occurrences.timeline
     for row in sorted(documents, key=lambda row: (row["path"], Version(row["first_version"]))):
-        for directive in dict.fromkeys(_directives(row, occurrences, rules)):
+        directives = attempt(f"{row['path']} {row['first_version']}", _directives, row, occurrences, rules)
+        if isinstance(directives, Reject):
+            failed.append(directives)
+            continue
+        for directive in dict.fromkeys(directives):
             known = found.setdefault((row["path"], directive), [])
             if known and timeline.follows(row["first_version"], known[-1].last_version):
                 known[-1].last_version = row["last_version"]
             else:
                 known.append(_statement(row, directive))
-    return [statement for statements in found.values() for statement in statements]
+    return [statement for statements in found.values() for statement in statements], failed
 
 
 def _directives(document: Row, occurrences: Occurrences, rules: DirectiveRules) -> list[Directive]:

@@ -74,6 +74,17 @@ class Lives:
         self.living = {}
         self._offstage = set()
 
+    def abandon(self, last: str, version: str) -> None:
+        """End the run after a step to a version that broke off: nothing of it counts."""
+        self.living = {path: life for path, life in self.living.items() if life["first_version"] != version}
+        for life in (*self.done, *self.living.values()):
+            if life["removed_in"] == version:
+                life["removed_in"] = None
+            if life["deprecated_in"] == version:
+                life["deprecated_in"] = None
+            life["modified_in"] = [each for each in life["modified_in"] if each != version]
+        self.gap(last)
+
     def _unseen(
         self, path: str, step: Comparison, before: str, version: str, replacement: str | None, *, gone: bool
     ) -> None:

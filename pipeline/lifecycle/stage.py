@@ -8,7 +8,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from pipeline.lake import Output, Reject, Row, Update, at_release, holds_at, without_collector
+from pipeline.lake import Output, Reject, Row, Update, at_release, attempt, holds_at, without_collector
 from pipeline.lifecycle.compare import Comparison, changes_of
 from pipeline.lifecycle.index import Index
 from pipeline.lifecycle.lives import Lives
@@ -29,7 +29,8 @@ def lifecycle_stage(
     """Make the `changes` and `lifecycles` rows of a library out of its interval-coded symbols.
 
     The unit counted is a release. One whose predecessor is not in the lake cannot be compared and is rejected; the
-    first release of all has none to be compared with, and everything is just there. With the `progress` of an earlier
+    first release of all has none to be compared with, and everything is just there; so it is in a release whose
+    comparison raised an exception, or that comes after one of which nothing was read. With the `progress` of an earlier
     output whose releases are the first of these, and the `lives` it left in the lake, only the later ones are
     compared; then only rows of symbols that hold in the last of those or later need be given.
     """
@@ -43,18 +44,35 @@ def lifecycle_stage(
     known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
         followed.resume(known, _index_at(ordered[done - 1]["version"], symbols, importable))
+    rejects = _without_predecessor(releases)
+
+    def compare(step: _Step, old: Index, new: Index) -> list[Row]:
+        comparison = Comparison(old, new, rules, step.changed)
+        made = changes_of(comparison, library, step.before, step.version)
+        stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
+        followed.step(comparison, step.before, step.version, stated)
+        return made
+
     for step in _steps(ordered, done, symbols, importable):
         with at_release(step.version):
-            if step.old is None:
+            if step.new is None:
+                followed.gap(step.before)
+                detail = "nothing of it was read (see the rejects of the stage surface)"
+                rejects.append(Reject(step.version, RejectReason.UNPARSED_SOURCE, detail))
+            elif step.old is None:
                 followed.gap(step.before)
                 followed.begin(step.new, step.version)
-                continue
-            comparison = Comparison(step.old, step.new, rules, step.changed)
-            made = changes_of(comparison, library, step.before, step.version)
-            stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
-            followed.step(comparison, step.before, step.version, stated)
-            changes += made
-    rejects = _without_predecessor(releases)
+                if step.after_unread:
+                    detail = "nothing was read of the release just before"
+                    rejects.append(Reject(step.version, RejectReason.NO_PREDECESSOR, detail))
+            else:
+                made = attempt(step.version, compare, step, step.old, step.new)
+                if isinstance(made, Reject):
+                    followed.abandon(step.before, step.version)
+                    followed.begin(step.new, step.version)
+                    rejects.append(made)
+                else:
+                    changes += made
     made_lives = [*followed.done, *followed.living.values()]
     return Output(
         {} if done else {"changes": changes, "lifecycles": made_lives},
@@ -68,13 +86,14 @@ def lifecycle_stage(
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """From a release to the next; `old` is None where the one before is not in the lake."""
+    """From a release to the next; `old` is None where it is not in the lake or was not read, `new` where not read."""
 
     before: str
     version: str
     old: Index | None
-    new: Index
+    new: Index | None
     changed: frozenset[str]
+    after_unread: bool = False
 
 
 def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable: Sequence[Row]) -> Iterator[_Step]:
@@ -82,12 +101,17 @@ def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable
     begun, ended = _events(symbols)
     begun_importable, ended_importable = _events(importable)
     before = ordered[done - 1]["version"] if done else ""
-    index = _index_at(before, symbols, importable) if done else None
+    unread = _unread(ordered, (*symbols, *importable))
+    index = _index_at(before, symbols, importable) if done and before not in unread else None
     for release in ordered[done:]:
         version = release["version"]
+        if version in unread:
+            yield _Step(before, version, None, None, frozenset())
+            index = None
+            continue
         if index is None or release["predecessor"] != before:
             index = Index(begun.get(version, ()), begun_importable.get(version, ()))
-            yield _Step(before, version, None, index, frozenset())
+            yield _Step(before, version, None, index, frozenset(), release["predecessor"] in unread)
         else:
             gone = {row["path"] for row in ended.get(before, ())}
             come = begun.get(version, [])
@@ -100,6 +124,16 @@ def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable
             yield _Step(before, version, index, following, changed)
             index = following
         before = version
+
+
+def _unread(ordered: Sequence[Row], rows: Iterable[Row]) -> set[str]:
+    """Return the releases of which no row holds: those that could not be put together."""
+    versions = [release["version"] for release in ordered]
+    places = {version: place for place, version in enumerate(versions)}
+    read: set[int] = set()
+    for first, last in {(row["first_version"], row["last_version"]) for row in rows}:
+        read.update(range(places[first], places[last] + 1 if last is not None else len(versions)))
+    return {version for place, version in enumerate(versions) if place not in read}
 
 
 def _events(rows: Iterable[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:

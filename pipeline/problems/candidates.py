@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.instances.history import PLAIN, Tagging
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.problems.library import Library
 from pipeline.problems.program import write
 from pipeline.problems.rules import ProblemRules
@@ -100,9 +100,9 @@ class Candidate:
 
 def show(snippets: Iterable[Row], library: Library, rules: ProblemRules) -> Iterator[Shown | Reject]:
     """Yield the tasks of the examples that the rules take, and what makes none."""
-    for snippet in sorted(snippets, key=lambda row: str(row["id"])):
-        if snippet["source"] not in rules.sources or snippet["language"] != Language.PYTHON:
-            continue
+    taken = [row for row in snippets if row["source"] in rules.sources and row["language"] == Language.PYTHON]
+
+    def tasks(snippet: Row) -> Iterator[Shown | Reject]:
         told = tasks_of(snippet, library.roots(snippet["version"]))
         if not told.tasks:
             detail = told.unfit[0] if told.unfit else "no use of the library has a stated output to compare"
@@ -110,6 +110,12 @@ def show(snippets: Iterable[Row], library: Library, rules: ProblemRules) -> Iter
         for number, task in enumerate(told.tasks, 1):
             shown = Shown(snippet, number, task)
             yield _unfit(shown, rules) or shown
+
+    yield from guarded(sorted(taken, key=_id), _id, tasks)
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
 
 
 def _unfit(shown: Shown, rules: ProblemRules) -> Reject | None:

@@ -144,7 +144,7 @@ class _Lifter(ast.NodeTransformer):
         return self.visit(node)
 
     def _is_value(self, node: ast.expr) -> bool:
-        if isinstance(node, ast.Starred | ast.Slice) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        if not _stands_alone(node) or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
             return False
         names = names_in(node)
         return not names & (self.not_values | self.inner) and not _binds(node)
@@ -156,6 +156,12 @@ class _Lifter(ast.NodeTransformer):
         self.arguments.append(plain_source(_Inlined(self.data).visit(copy.deepcopy(node))))
         self.variables.append(variable)
         return ast.Name(parameter(len(self.arguments) - 1), ast.Load())
+
+
+def _stands_alone(node: ast.expr) -> bool:
+    """Say whether an expression may stand outside of where it is found: `1:3`, also in `[1:3, 0]`, is an index only."""
+    parts = node.elts if isinstance(node, ast.Tuple) else [node]
+    return not isinstance(node, ast.Starred) and not any(isinstance(part, ast.Slice) for part in parts)
 
 
 def _binds(node: ast.expr) -> bool:

@@ -5,32 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TypeVar
 
 from packaging.version import Version
 
 from pipeline.environments import IndexUnreachable, wanted_of
-from pipeline.lake import Reject, Row, at_release
+from pipeline.lake import Reject, Row, at_release, attempt, guarded, parted
 from pipeline.problems.running import Place
 from pipeline.terms import EnvironmentOutcome, RejectReason
 from pipeline.validation import Runner
 
-_Made = TypeVar("_Made")
-
 TOOLS = ("pytest",)
 """What the tests need beside the library."""
-
-
-def parted(results: Iterable[_Made | Reject]) -> tuple[list[_Made], list[Reject]]:
-    """Part what was made from what was refused."""
-    made: list[_Made] = []
-    refused: list[Reject] = []
-    for result in results:
-        if isinstance(result, Reject):
-            refused.append(result)
-        else:
-            made.append(result)
-    return made, refused
 
 
 def environments_with_tests(
@@ -39,15 +24,14 @@ def environments_with_tests(
     """Build the environments of versions, some at a time, and say where the index did not answer."""
     chosen = sorted((row for row in releases if row["version"] in versions), key=lambda row: Version(row["version"]))
     with ThreadPoolExecutor(runner.store.workers) as pool:
-        return parted(list(pool.map(lambda release: _built(release, runner), chosen)))
+        return parted(list(pool.map(lambda row: attempt(row["version"], _built, row, runner), chosen)))
 
 
-def places_of(rows: Iterable[Row], runner: Runner) -> dict[str, Place]:
-    """Return the environments that were built, by version.
-
-    Errors: those of `EnvironmentStore.open`.
-    """
-    return {row["version"]: _opened(row, runner) for row in rows if row["outcome"] == EnvironmentOutcome.BUILT}
+def places_of(rows: Iterable[Row], runner: Runner) -> tuple[dict[str, Place], list[Reject]]:
+    """Return the environments that were built, by version, and those that cannot be opened again."""
+    built = [row for row in rows if row["outcome"] == EnvironmentOutcome.BUILT]
+    opened, failed = parted(guarded(built, lambda row: str(row["version"]), lambda row: [_opened(row, runner)]))
+    return {place.row["version"]: place for place in opened}, failed
 
 
 def _opened(row: Row, runner: Runner) -> Place:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded, parted
 from pipeline.problems.drafts import Draft
 from pipeline.problems.inputs import other_inputs
 from pipeline.problems.program import hidden_tests, visible_test
@@ -15,7 +15,7 @@ from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import OtherCode, Place, Tested, run_tested
 from pipeline.problems.tasks import CaseOf
 from pipeline.terms import Outcome, ProblemRun, RejectReason
-from pipeline.validation import Runner
+from pipeline.validation import Result, Runner
 
 
 @dataclass(slots=True)
@@ -95,22 +95,23 @@ def prove(
                 trials.append(result)
             else:
                 yield result
-    _run(trials, places, runner)
+    failed = _run(trials, places, runner)
     unsure = [trial for trial in trials if trial.recorded and not trial.passed]
     for trial in unsure:
         trial.recorded = ()
-    _run(unsure, places, runner)
-    yield from trials
+    failed |= _run(unsure, places, runner)
+    yield from (failed.get(trial.draft.id, trial) for trial in trials)
 
 
 def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: ProblemRules) -> Iterator[Trial | Reject]:
     """Let the reference say what it makes of the stated inputs, and of others."""
-    inputs = [_inputs(draft, rules) for draft in drafts]
-    wanted = [
-        Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in zip(drafts, inputs, strict=True)
-    ]
+    asked, failed = parted(guarded(drafts, lambda draft: draft.id, lambda draft: [(draft, _inputs(draft, rules))]))
+    yield from failed
+    wanted = [Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in asked]
     results = record(wanted, place, runner)
-    for draft, tried, result in zip(drafts, inputs, results, strict=True):
+
+    def judged(one: tuple[Draft, list[tuple[str, ...]], Result]) -> Iterator[Trial | Reject]:
+        draft, tried, result = one
         recorded = read_recorded(result.output, tried, rules)
         made = {case.arguments: case.outcome for case in recorded}
         stated = tuple(case for case in draft.stated if case.outcome.raises or gives(made.get(case.arguments), case))
@@ -120,6 +121,9 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
             said = result.detail or "the reference gives none of the stated values where it is called alone"
             yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {said}")
 
+    answered = [(draft, tried, result) for (draft, tried), result in zip(asked, results, strict=True)]
+    yield from guarded(answered, lambda one: one[0].id, judged)
+
 
 def _inputs(draft: Draft, rules: ProblemRules) -> list[tuple[str, ...]]:
     stated = [case.arguments for case in draft.stated]
@@ -127,10 +131,13 @@ def _inputs(draft: Draft, rules: ProblemRules) -> list[tuple[str, ...]]:
     return [*stated, *list(dict.fromkeys(made))[: rules.max_tried]]
 
 
-def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
-    runs = run_tested([trial.tested for trial in trials], places, runner)
+def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> dict[str, Reject]:
+    """Run trials; return those that cannot be written as tests, by their ids."""
+    tested, failed = parted(guarded(trials, lambda trial: trial.draft.id, lambda trial: [trial.tested]))
+    runs = run_tested(tested, places, runner)
     for trial in trials:
         trial.runs = runs[trial.draft.id]
+    return {reject.key: reject for reject in failed}
 
 
 def _by_version(drafts: Iterable[Draft]) -> list[tuple[str, list[Draft]]]:

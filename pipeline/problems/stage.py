@@ -8,13 +8,13 @@ from collections.abc import Hashable, Iterable, Sequence
 from packaging.version import Version
 
 from pipeline.drafting import DraftingRules
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
 from pipeline.problems.drafted import ProblemWriter
 from pipeline.problems.drafts import Draft, additional_dependencies, draft
 from pipeline.problems.library import Library
-from pipeline.problems.places import environments_with_tests, parted, places_of
+from pipeline.problems.places import environments_with_tests, places_of
 from pipeline.problems.proving import Trial, prove
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import Place
@@ -46,22 +46,34 @@ def problems_stage(
 
     The unit is a task of an example in a version that sets it apart; a task of no such version, and an example without
     a task, is one unit each. Where there is a `writer`, so is each change that no example decides.
-
-    Errors: those of `EnvironmentStore.open`.
     """
     library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
     shown, rejects = parted(show(snippets, library, rules))
     found, unchanged = _candidates(Candidates(shown, rewrites, library, rules), shown)
     chosen, surplus = _within_quota(found, rules)
-    drafts, undrafted = parted(draft(candidate, library, rules, drafting) for candidate in chosen)
+    drafts, undrafted = parted(
+        guarded(
+            chosen,
+            lambda candidate: f"{candidate.shown.key} {candidate.version}",
+            lambda candidate: [draft(candidate, library, rules, drafting)],
+        )
+    )
     drafts, twice = _distinct(drafts)
     wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
     rows, unreachable = environments_with_tests(releases, wanted, runner)
-    places = places_of(rows, runner)
+    places, closed = places_of(rows, runner)
     trials, unproven = parted(prove(drafts, places, runner, rules))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
-    problems = [_problem(trial, places[trial.version], library, rules, drafting) for trial in trials]
-    proven = [row for row, trial in zip(problems, trials, strict=True) if trial.passed]
+    made, failed = parted(
+        guarded(
+            trials,
+            lambda trial: trial.draft.id,
+            lambda trial: [(_problem(trial, places[trial.version], library, rules, drafting), trial)],
+        )
+    )
+    refused += failed
+    problems = [row for row, _ in made]
+    proven = [row for row, trial in made if trial.passed]
     written = WrittenRows()
     if writer is not None:
         written = write_problems(library, snippets, proven, places, rules, writer, runner)
@@ -69,7 +81,7 @@ def problems_stage(
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.
     environments = {row["version"]: row for row in [*rows, *written.environments]}
-    runs = [*(run for trial in trials for run in trial.runs), *written.runs]
+    runs = [*(run for _, trial in made for run in trial.runs), *written.runs]
     return Output(
         {
             "problems": sorted(problems, key=_id),
@@ -80,7 +92,7 @@ def problems_stage(
         seen=len(problems) + len(refused),
         made=len(problems),
         rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
-        notes=[*unreachable, *written.notes],
+        notes=[*unreachable, *closed, *written.notes],
     )
 
 
@@ -115,15 +127,11 @@ def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, 
 
 
 def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
-    found: list[Candidate] = []
-    unchanged: list[Reject] = []
-    for each in shown:
-        of_task = list(finder.of(each))
-        found += of_task
-        if not of_task:
-            run = f"{each.snippet['version']} to {each.snippet['last_version']}"
-            unchanged.append(Reject(each.key, RejectReason.UNCHANGED, f"{run}: {each.task.returned}"))
-    return found, unchanged
+    def of_task(each: Shown) -> Iterable[Candidate | Reject]:
+        run = f"{each.snippet['version']} to {each.snippet['last_version']}"
+        return list(finder.of(each)) or [Reject(each.key, RejectReason.UNCHANGED, f"{run}: {each.task.returned}")]
+
+    return parted(guarded(shown, lambda each: each.key, of_task))
 
 
 def _within_quota(candidates: Iterable[Candidate], rules: ProblemRules) -> tuple[list[Candidate], list[Reject]]:

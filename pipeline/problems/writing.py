@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, attempt, guarded, parted
 from pipeline.problems.changed import Changed, changed_apis, undecided
 from pipeline.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
 from pipeline.problems.library import Library
@@ -48,13 +48,23 @@ def write_problems(
     chosen, rejects = changed_apis(left, library, writer.rules)
     versions = {version for one in chosen for version in (one.version, one.other_version)} - set(places)
     environments, unreachable = environments_with_tests(library.history.releases.values(), versions, runner)
-    everywhere = {**places, **places_of(environments, runner)}
+    opened, closed = places_of(environments, runner)
+    everywhere = {**places, **opened}
     runnable = [one for one in chosen if {one.version, one.other_version} <= everywhere.keys()]
-    wanted = [Unwritten(one, told(one, library, snippets, rules.function, writer.rules), library) for one in runnable]
-    found = WrittenRows(environments=environments, rejects=[*rejects, *_homeless(chosen, runnable)], notes=unreachable)
+    wanted, failed = parted(
+        guarded(
+            runnable,
+            lambda one: one.id,
+            lambda one: [Unwritten(one, told(one, library, snippets, rules.function, writer.rules), library)],
+        )
+    )
+    refused = [*rejects, *_homeless(chosen, runnable), *failed]
+    found = WrittenRows(environments=environments, rejects=refused, notes=[*unreachable, *closed])
     known = {row["id"] for row in have}
     for asked, written in zip(wanted, writer.write(wanted, everywhere), strict=True):
-        _enter(found, asked, written, everywhere[asked.changed.version], rules, known)
+        place = everywhere[asked.changed.version]
+        if broken := attempt(asked.id, _enter, found, asked, written, place, rules, known):
+            found.rejects.append(broken)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.publish.predicates import PREDICATES, Finding, judge
 from pipeline.review import Runs
 from pipeline.terms import ChangeKind, Evidence, Outcome, RejectReason
@@ -23,7 +23,7 @@ def prove_changes(changes: Iterable[Row], runs: Runs) -> list[Row | Reject]:
     and what they do not tell keeps the evidence that the comparison gave it. Where they show that the change breaks
     calls, or that it does not, `breaking` says so, whatever the comparison took it for.
     """
-    return [_prove(change, runs) for change in changes]
+    return list(guarded(changes, lambda change: str(change["id"]), lambda change: [_prove(change, runs)]))
 
 
 def _prove(change: Row, runs: Runs) -> Row | Reject:

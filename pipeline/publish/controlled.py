@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.review import Reviews, Runs, followers, kinds_by_instance, prove
@@ -41,10 +41,11 @@ def controlled_gate_stage(
         Desk(Reviews(reviews), kinds_by_instance(flags), by_version, rules),
         rules,
     )
-    results = [_published(row, facts) for row in controlled_completions]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
-    return Output({"published_controlled_completions": rows}, seen=len(results), made=len(rows), rejects=rejects)
+    rows, rejects = parted(
+        guarded(controlled_completions, lambda row: str(row["id"]), lambda row: [_published(row, facts)])
+    )
+    ordered = sorted(rejects, key=lambda reject: reject.key)
+    return Output({"published_controlled_completions": rows}, len(rows) + len(rejects), len(rows), ordered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pipeline.crawl import is_allowed
 from pipeline.functions import FunctionRules, mask_function, read_tests
 from pipeline.instances import MaskingRules, parse_source
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.lake import Output, Reject, Row, content_id, guarded, parted
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.publish.sourced import source_columns
@@ -50,10 +50,9 @@ def functions_gate_stage(
         masking,
         Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
     )
-    results = [result for row in functions for result in _published(row, facts)]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
-    return Output({"published_functions": rows}, seen=len(results), made=len(rows), rejects=rejects)
+    rows, rejects = parted(guarded(functions, lambda row: str(row["id"]), lambda row: _published(row, facts)))
+    ordered = sorted(rejects, key=lambda reject: reject.key)
+    return Output({"published_functions": rows}, len(rows) + len(rejects), len(rows), ordered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pipeline.crawl import is_allowed
 from pipeline.drafting import DraftingRules
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded
 from pipeline.publish.changes import prove_changes
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk, Reviewed
@@ -70,9 +70,11 @@ def gate_stage(
     )
     published: dict[str, list[Row | Reject]] = {
         "published_changes": proven,
-        "published_completions": [_completion(row, facts) for row in completions],
-        "published_migrations": [_migration(row, facts) for row in migrations],
-        "published_block_completions": [_block_completion(row, facts) for row in block_completions],
+        "published_completions": list(guarded(completions, _id, lambda row: [_completion(row, facts)])),
+        "published_migrations": list(guarded(migrations, _id, lambda row: [_migration(row, facts)])),
+        "published_block_completions": list(
+            guarded(block_completions, _id, lambda row: [_block_completion(row, facts)])
+        ),
     }
     results = [result for family in published.values() for result in family]
     rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
@@ -80,8 +82,12 @@ def gate_stage(
     return Output(tables, seen=len(results), made=len(results) - len(rejects), rejects=rejects)
 
 
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
 def _rows(results: Iterable[Row | Reject]) -> list[Row]:
-    return sorted((row for row in results if not isinstance(row, Reject)), key=lambda row: row["id"])
+    return sorted((row for row in results if not isinstance(row, Reject)), key=_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -117,6 +117,7 @@ class GateRules(Rule):
 
     least: int = Field(ge=1, description="shares of fewer units are not measured")
     rejected: tuple[RejectedRule, ...]
+    internal_errors: Most
     unproven: tuple[UnprovenRule, ...]
     duplicates: Most
     agreement: AgreementRule

@@ -12,10 +12,12 @@ from pipeline.publish.card import FAMILIES
 from pipeline.publish.comparison import Comparison
 from pipeline.publish.gate_rules import GateRules, Least, Most, shown
 from pipeline.publish.measures import Family, added, families_of, shift
-from pipeline.terms import GateKind, GateStanding
+from pipeline.terms import GateKind, GateStanding, RejectReason
 
 _ADVICE: Mapping[GateKind, str] = {
     GateKind.REJECTED: "look at the rejects of this stage, and refresh the libraries that they name",
+    GateKind.INTERNAL_ERRORS: "report the traces that summary and report of the refresh show; their rows come with"
+    " a Driftline that mends them",
     GateKind.UNPROVEN: "see the outcomes of environments and verdicts; `driftline doctor` tells what is missing here",
     GateKind.DUPLICATES: "see which sources repeat each other; snippets.yaml says what is taken for alike",
     GateKind.AGREEMENT: "settle what is in conflict on the page Agreement (`driftline review`), then publish again;"
@@ -81,6 +83,7 @@ def weigh(known: Known, rules: GateRules) -> list[Gate]:
     families = families_of(known.draft)
     return [
         *_rejected(known.counts, rules),
+        *_internal_errors(known.counts, rules),
         *_unproven(families, rules),
         *_duplicates(families, rules),
         _gate(GateKind.AGREEMENT, "two annotators", known.kappa, known.pairs, rules.agreement, rules.agreement.least),
@@ -118,6 +121,22 @@ def _rejected(counts: Sequence[Count], rules: GateRules) -> Iterator[Gate]:
         of = seen[rule.stage]
         what = f"{rule.stage}: {rule.reason or 'any reason'}"
         yield _gate(GateKind.REJECTED, what, _share(refused[rule.stage, rule.reason], of), of, rule, rules.least)
+
+
+def _internal_errors(counts: Sequence[Count], rules: GateRules) -> Iterator[Gate]:
+    """Weigh the internal errors of each stage that had any, of units and of their parts, however few it looked at."""
+    seen: Counter[str] = Counter()
+    failed: Counter[str] = Counter()
+    for count in counts:
+        seen[count.stage] += count.seen
+        for reasons in (count.rejected, count.rejected_before, count.noted, count.noted_before):
+            failed[count.stage] += reasons.get(RejectReason.INTERNAL_ERROR, 0)
+    for stage, number in sorted((+failed).items()):
+        share = min(1.0, number / max(1, seen[stage]))
+        yield _gate(GateKind.INTERNAL_ERRORS, stage, share, seen[stage], rules.internal_errors, 0)
+    if not +failed:
+        total = sum(seen.values())
+        yield _gate(GateKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, rules.internal_errors, 0)
 
 
 def _unproven(families: Mapping[str, Family], rules: GateRules) -> Iterator[Gate]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.problems import ProblemRules
 from pipeline.problems.trivial import passed_by
 from pipeline.publish.quality import QualityRules
@@ -57,10 +57,9 @@ def problems_gate_stage(
         rules,
         least,
     )
-    results = [_published(row, facts) for row in problems]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
-    return Output({"published_problems": rows}, seen=len(results), made=len(rows), rejects=rejects)
+    rows, rejects = parted(guarded(problems, lambda row: str(row["id"]), lambda row: [_published(row, facts)]))
+    ordered = sorted(rejects, key=lambda reject: reject.key)
+    return Output({"published_problems": rows}, len(rows) + len(rejects), len(rows), ordered)
 
 
 @dataclass(frozen=True, slots=True)

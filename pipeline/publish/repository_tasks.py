@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.crawl import is_allowed
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.review import Reviews, kinds_by_instance
@@ -29,10 +29,14 @@ def repository_gate_stage(
     """
     of_project = {row["id"]: row for row in projects}
     desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
-    results = [_published(task, of_project[task["project_id"]], desk) for task in repository_tasks]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    rejects = [result for result in results if isinstance(result, Reject)]
-    return Output({"published_repository_tasks": rows}, len(results), len(rows), rejects)
+    rows, rejects = parted(
+        guarded(
+            repository_tasks,
+            lambda task: str(task["id"]),
+            lambda task: [_published(task, of_project[task["project_id"]], desk)],
+        )
+    )
+    return Output({"published_repository_tasks": rows}, len(rows) + len(rejects), len(rows), rejects)
 
 
 def _published(task: Row, project: Row, desk: Desk) -> Row | Reject:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.crawl import is_allowed
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.review import Reviews, kinds_by_instance
@@ -32,12 +32,15 @@ def scenes_gate_stage(
     of_project = {row["id"]: row for row in projects}
     texts = {(row["project_id"], row["path"]): row["text"] for row in project_files}
     desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
-    results = [
-        _published(scene, of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]], desk)
-        for scene in scenes
-    ]
-    rows = [result for result in results if not isinstance(result, Reject)]
-    rejects = [result for result in results if isinstance(result, Reject)]
+    rows, rejects = parted(
+        guarded(
+            scenes,
+            lambda scene: str(scene["id"]),
+            lambda scene: [
+                _published(scene, of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]], desk)
+            ],
+        )
+    )
     return Output({"published_scenes": rows}, len(scenes), len(rows), rejects)
 
 

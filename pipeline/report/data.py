@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.drafting.model.tally import Tally, usd
 from pipeline.drafting.summary import Spent
-from pipeline.failures import Failure
+from pipeline.failures import Failure, InternalError
 from pipeline.lake import Count
 from pipeline.publication import Publication
 from pipeline.publish import FAMILIES, Manifest, read_manifest
@@ -98,6 +98,7 @@ def report_of(
     left_out: Mapping[str, str],
     review: ReviewTold | None = None,
     empty: Sequence[EmptyFamilies] = (),
+    errors: Sequence[InternalError] = (),
 ) -> Report:
     """Put a report together of a run, of a snapshot, or of both.
 
@@ -120,7 +121,7 @@ def report_of(
         snapshot_before=snapshot_before.name if snapshot_before else None,
         period=(manifest.period.since, manifest.period.until) if manifest else _period(record),
         headlines=_headlines(ran, named, drafts, review),
-        troubles=troubles_of(ran.record, ran.counts, ran.failures) if ran else [],
+        troubles=troubles_of(ran.record, ran.counts, ran.failures, errors) if ran else [],
         stages=stage_lines(ran.totals, totals_before) if ran else [],
         seconds=_seconds(ran, before) if ran else [],
         publication=ran.publication if ran else None,

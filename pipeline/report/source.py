@@ -10,7 +10,7 @@ from pathlib import Path
 from pipeline.curation import CurationRules
 from pipeline.drafting.draftable import counted, draftable
 from pipeline.drafting.summary import spent_by, tallies_of
-from pipeline.failures import failures_of
+from pipeline.failures import failures_of, internal_errors
 from pipeline.lake import Lake, replacing
 from pipeline.publish import latest
 from pipeline.publishing import publication_of, published_of
@@ -132,9 +132,10 @@ def report(meant: Meant) -> Report:
     older = _older(meant.snapshot, before) if meant.snapshot else None
     drafts = _drafts(ran.record) if ran else None
     sources = sources_left_out(Lake(settings().lake), ran.record.libraries) if ran else {}
+    errors = internal_errors(Lake(settings().lake), ran.record.libraries) if ran else []
     review = review_told(settings(), CurationRules.read().annotation)
     empty = empty_of(_refresh(ran.record)) if ran and ran.record.profile in profile_names() else []
-    return report_of(ran, meant.snapshot, before, older, drafts, sources, review, empty)
+    return report_of(ran, meant.snapshot, before, older, drafts, sources, review, empty, errors)
 
 
 def write_report(refresh: Refresh) -> Path | None:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.failures import KILLED, Failure
+from pipeline.failures import KILLED, REPORT_IT, Failure, InternalError
 from pipeline.lake import TRANSIENT, Count
 from pipeline.runs import RunRecord
 from pipeline.terms import RejectReason
@@ -23,8 +23,10 @@ class Trouble:
     advice: str
 
 
-def troubles_of(record: RunRecord, counts: Sequence[Count], failures: Sequence[Failure]) -> list[Trouble]:
-    """Return what a run left undone: first what failed, then what broke off untold, then what may pass by itself."""
+def troubles_of(
+    record: RunRecord, counts: Sequence[Count], failures: Sequence[Failure], errors: Sequence[InternalError] = ()
+) -> list[Trouble]:
+    """Return what a run left undone: first what failed, then what broke off untold or may pass, then what raised."""
     failed = [Trouble([f.library], f.stage, f.release, f.error, f.advice) for f in failures]
     told = {failure.library for failure in failures}
     found: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -32,7 +34,14 @@ def troubles_of(record: RunRecord, counts: Sequence[Count], failures: Sequence[F
         own = [count for count in counts if count.library == library]
         for trouble in (*_broken_off(record, library, own, told), *_passing(own)):
             found[trouble].append(library)
-    return failed + [Trouble(who, stage, None, why, advice) for (stage, why, advice), who in sorted(found.items())]
+    left = [Trouble(who, stage, None, why, advice) for (stage, why, advice), who in sorted(found.items())]
+    return [*failed, *left, *map(_raised, errors)]
+
+
+def _raised(error: InternalError) -> Trouble:
+    more = f" and {error.number - 1} more" if error.number > 1 else ""
+    why = f"{RejectReason.INTERNAL_ERROR}: {error.key}{more}: {error.trace}"
+    return Trouble([error.library], error.stage, None, why, REPORT_IT)
 
 
 def _broken_off(

@@ -14,7 +14,7 @@ from pipeline.crawl.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.manifest import parse_metadata
 from pipeline.environments import IndexUnreachable, StepFailed
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.lake import Output, Reject, Row, attempt, content_id, parted
 from pipeline.repository.bindings import Bindings
 from pipeline.repository.choosing import Chosen, choose
 from pipeline.repository.dependencies import dependencies
@@ -63,15 +63,17 @@ def projects_stage(
 ) -> Output:
     """Trace the tests of a library's projects; the unit is a project.
 
-    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT, TOO_LARGE,
-    BAD_ARCHIVE or LICENCE (none of those `allowed`: nothing of its code could be published); one for which the index
-    did not answer is INDEX_UNREACHABLE and has none. Functions that are refused (their body has no lines of its own, or
-    they were not seen alike on every repeat) and files that do not parse are notes.
+    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT,
+    TOO_LARGE, BAD_ARCHIVE or LICENCE (none of those `allowed`: nothing of its code could be published); one for which
+    the index did not answer is INDEX_UNREACHABLE and has none, nor has an INTERNAL_ERROR. Functions that are refused
+    (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
+    notes.
     """
     chosen = choose(releases, found, workshop.rules)
     with ThreadPoolExecutor(workshop.workers) as pool:
-        results = list(pool.map(lambda one: trace_project(one, workshop, licences, allowed), chosen))
-    rejects = [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
+        tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
+    results, failed = parted(tried)
+    rejects = failed + [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
     tables: dict[str, list[Row]] = {"projects": [one.row for one in results if not one.passing]}
     for name in ("project_files", "traced_functions", "reaches"):
         tables[name] = [row for one in results for row in one.tables.get(name, ())]
@@ -174,7 +176,8 @@ def _reached(row: Row, project: Project, runs: Sequence[TestRun], tests: Sequenc
             what = [one.get(place, Seen()) for one in seen]
             if not any(one.tests for one in what):
                 continue
-            made = _function(row, file, function, what, bindings)
+            key = f"{purl}#{function.namespace}"
+            made = attempt(key, _function, row, file, function, what, bindings)
             if isinstance(made, Reject):
                 traced.notes.append(made)
             else:

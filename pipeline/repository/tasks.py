@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded
 from pipeline.repository.drafted import RequirementWriter, Undocumented
 from pipeline.repository.project import Variant
 from pipeline.repository.requirement import Requirement, input_code, parsed, requirement_of
@@ -81,7 +81,7 @@ def repository_tasks_stage(
     for reach in reaches:
         by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
     shown = [(row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in traced_functions]
-    made = [candidate(*one, workshop.rules) for one in shown]
+    made = list(guarded(shown, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, workshop.rules)]))
     silent = [one for one, said in zip(shown, made, strict=True) if _is_silent(said)] if writer else []
     drafted = _drafted(silent, sum(isinstance(one, Candidate) for one in made), workshop.rules, writer)
     told = [drafted.made.get(row["id"], one) for row, one in zip(traced_functions, made, strict=True)]
@@ -92,7 +92,11 @@ def repository_tasks_stage(
     rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
     for project in projects:
         own = [one for one in candidates[: workshop.rules.tasks] if one.function["project_id"] == project["id"]]
-        for result in prove(project, own, workshop) if own else ():
+        proven = attempt(project["purl"], prove, project, own, workshop) if own else []
+        if isinstance(proven, Reject):
+            rejects += [replace(proven, key=one.id) for one in own]
+            continue
+        for result in proven:
             rejects.append(result) if isinstance(result, Reject) else rows.append(result)
     rejects.sort(key=lambda reject: reject.key)
     return Output({"repository_tasks": rows}, len(traced_functions), len(rows), rejects, drafted.notes)
@@ -198,7 +202,11 @@ def prove(project: Row, candidates: Sequence[Candidate], workshop: Workshop) -> 
     able = [one for one in candidates if len(judging[one.id]) >= workshop.rules.min_tests]
     complete = [Variant(one.id, judging[one.id], {one.function["path"]: one.filled(one.reference)}) for one in able]
     filled = {run.id: run for run in run_variants(opened, complete, workshop.workers)} if complete else {}
-    return [_judged(project, one, emptied[one.id], filled.get(one.id)) for one in candidates]
+    return list(
+        guarded(
+            candidates, lambda one: one.id, lambda one: [_judged(project, one, emptied[one.id], filled.get(one.id))]
+        )
+    )
 
 
 def _failing(run: TestRun) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.drafting import DraftingRules, find_names
-from pipeline.lake import Output, Row, content_id, holding_at, sha256_text
+from pipeline.lake import Output, Row, content_id, guarded, holding_at, parted, sha256_text
 from pipeline.lifecycle.documented import contradiction_of
 from pipeline.review.alike import alike_elsewhere
 from pipeline.review.proof import Runs, followers, prove
@@ -20,11 +20,11 @@ _TAGGED = frozenset({Family.COMPLETION, Family.MIGRATION})
 
 
 def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], drafting: DraftingRules) -> Output:
-    """Make the table `flags` of a library from the tables READS; the unit is an instance, and every one comes through.
+    """Make the table `flags` of a library from the tables READS; the unit is an instance.
 
     `fails` are the outcomes that prove that code is not right for a version; `drafting` knows how names are spelled.
     """
-    subjects = list(Subjects(tables, fails))
+    subjects, unread = parted(Subjects(tables, fails))
     facts = _Facts(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         refused={row["subject_id"]: row for row in tables["refused_drafts"]}
@@ -38,8 +38,13 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
         guesses={(row["path"], row["new"]): row for row in tables["changes"] if _is_guess(row, rules)},
         judgements={row["change_id"]: row for row in tables["judgements"] if row["change_id"]},
     )
-    flags = [_flag(subject.row, kind, seen) for subject in subjects for kind, seen in _findings(subject, facts, rules)]
-    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen=len(subjects), made=len(subjects))
+
+    def flags_of(subject: Subject) -> Iterator[Row]:
+        return (_flag(subject.row, kind, seen) for kind, seen in _findings(subject, facts, rules))
+
+    flags, failed = parted(guarded(subjects, lambda subject: str(subject.row["id"]), flags_of))
+    rejects, seen = [*unread, *failed], len(subjects) + len(unread)
+    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen, seen - len(rejects), rejects)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from pipeline.lake import Row
+from pipeline.lake import Reject, Row, attempt
 from pipeline.review.deciding import deciding_run
 from pipeline.terms import BlockType, Family, Outcome
 from pipeline.validation.runs import subjects_of
@@ -80,17 +81,21 @@ class Subjects:
         for row in tables["problem_runs"]:
             self._problem_runs[row["problem_id"]][row["role"]] = row
 
-    def __iter__(self) -> Iterator[Subject]:
-        """Yield each instance."""
-        yield from map(self._completion, self._tables["completions"])
-        yield from map(self._migration, self._tables["migrations"])
-        yield from map(self._block, self._tables["block_completions"])
-        yield from map(self._controlled, self._tables["controlled_completions"])
-        yield from map(self._problem, self._tables["problems"])
-        yield from map(self._function, self._tables["functions"])
-        for table, family in (("repository_tasks", Family.REPOSITORY_TASK), ("scenes", Family.SCENE)):
+    def __iter__(self) -> Iterator[Subject | Reject]:
+        """Yield each instance, or the reject INTERNAL_ERROR of one at which an exception was raised."""
+        makers: dict[str, Callable[[Row], Subject]] = {
+            "completions": self._completion,
+            "migrations": self._migration,
+            "block_completions": self._block,
+            "controlled_completions": self._controlled,
+            "problems": self._problem,
+            "functions": self._function,
+            "repository_tasks": partial(self._of_project, family=Family.REPOSITORY_TASK),
+            "scenes": partial(self._of_project, family=Family.SCENE),
+        }
+        for table, maker in makers.items():
             for row in self._tables[table]:
-                yield self._of_project(row, family)
+                yield attempt(str(row["id"]), maker, row)
 
     def _completion(self, row: Row) -> Subject:
         return self._of_snippets(

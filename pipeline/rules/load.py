@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import ErrorDetails
 
+from pipeline.errors import FatalError
 from pipeline.settings import PROJECT
 
 RULES = PROJECT / "curation_rules"
@@ -24,7 +25,7 @@ class Rule(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False)
 
 
-class RuleError(ValueError):
+class RuleError(FatalError, ValueError):
     """A rule file cannot be used; the message lists file, line, what is wrong and what to do."""
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, attempt, parted
 from pipeline.scenes.blocks import Block, blocks_of
 from pipeline.scenes.rules import SceneRules
 from pipeline.scenes.source import SourceFile, Span
@@ -58,12 +58,14 @@ def candidates_of(
     for path, of_file in grouped.items():
         if refusal := _refuse(files[path], rules):
             rejects += [Reject(row["id"], *refusal) for row in of_file]
-        else:
-            for result in _of_file(files[path], of_file, rules):
-                if isinstance(result, Reject):
-                    rejects.append(result)
-                else:
-                    found.append(result)
+            continue
+        results = attempt(path, list, _of_file(files[path], of_file, rules))
+        if isinstance(results, Reject):
+            rejects += [replace(results, key=row["id"]) for row in of_file]
+            continue
+        made, refused = parted(results)
+        found += made
+        rejects += refused
     return found, rejects
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
 from pipeline.scenes.candidates import tests_of
 from pipeline.scenes.choosing import Planned
@@ -55,13 +55,17 @@ def prove(
     A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
     NOT_PROVEN where no test passes that did when it was traced.
     """
-    prepared = [_prepare(each, reaches, rules) for each in planned]
+    prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
     runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
     outcomes = {each.id: each.judged for each in runs}
     return [each if isinstance(each, Reject) else _judge(each, outcomes, rules) for each in prepared]
+
+
+def _function(planned: Planned) -> str:
+    return str(planned.candidate.function["id"])
 
 
 def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Sequence[Variant]) -> list[TestRun]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from pipeline.lake import Output, Reject, Row, content_id
+from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded, parted
 from pipeline.scenes.candidates import candidates_of, place
 from pipeline.scenes.choosing import choose
 from pipeline.scenes.proving import Proven, RunVariants, prove
@@ -32,17 +33,34 @@ def scenes_stage(
     rows: list[Row] = []
     rejects: dict[str, Reject] = {}
     for project in sorted(projects, key=lambda row: str(row["id"])):
-        if project["outcome"] == ProjectOutcome.TRACED:
-            of_project = functions[project["id"]]
-            by_path = {row["path"]: row for row in files[project["id"]]}
-            candidates, refused = candidates_of(of_project, by_path, rules)
-            results = prove(project, choose(candidates, by_path, of_project, rules), of_function, rules, run)
-            refused += [result for result in results if isinstance(result, Reject)]
-            rejects |= {reject.key: reject for reject in refused}
-            rows += [_row(project, result) for result in results if isinstance(result, Proven)]
+        if project["outcome"] != ProjectOutcome.TRACED:
+            continue
+        of_project = functions[project["id"]]
+        by_path = {row["path"]: row for row in files[project["id"]]}
+        results = attempt(project["purl"], _of_project, project, of_project, by_path, of_function, rules, run)
+        if isinstance(results, Reject):
+            rejects |= {row["id"]: replace(results, key=row["id"]) for row in of_project}
+            continue
+        made, refused = parted(results)
+        rejects |= {reject.key: reject for reject in refused}
+        rows += made
     used = {row["function_id"] for row in rows}
     left = [rejects.get(row["id"]) or _not_drawn(row) for row in traced_functions if row["id"] not in used]
     return Output({"scenes": rows}, len(traced_functions), len(used), sorted(left, key=lambda reject: reject.key))
+
+
+def _of_project(
+    project: Row,
+    functions: Sequence[Row],
+    files: Mapping[str, Row],
+    reaches: Mapping[str, Sequence[Row]],
+    rules: SceneRules,
+    run: RunVariants,
+) -> list[Row | Reject]:
+    """Return the scenes of a project, or why its functions have none; `files` are by path, `reaches` by function."""
+    candidates, refused = candidates_of(functions, files, rules)
+    proven, unproven = parted(prove(project, choose(candidates, files, functions, rules), reaches, rules, run))
+    return [*refused, *unproven, *guarded(proven, _function, lambda result: [_row(project, result)])]
 
 
 def _by_project(rows: Iterable[Row]) -> dict[str, list[Row]]:
@@ -54,6 +72,10 @@ def _grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
     for row in rows:
         grouped[row[column]].append(row)
     return grouped
+
+
+def _function(proven: Proven) -> str:
+    return str(proven.planned.candidate.function["id"])
 
 
 def _not_drawn(function: Row) -> Reject:

@@ -10,7 +10,7 @@ from typing import Any
 from packaging.version import InvalidVersion, Version
 
 from pipeline.crawl.python_files import PythonFileRules
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row, content_id, guarded
 from pipeline.snippets.blocks import Blocks, style_of, with_plain_line_ends
 from pipeline.snippets.comments import without_comments
 from pipeline.snippets.duplicates import Known, Library
@@ -62,12 +62,13 @@ class FoundCode:
         """
         rows = sorted(found, key=_preference)
         blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
-        for row in rows:
-            yield from self._of_row(row | {column: self._clean(row[column]) for column in ("stated", "title")}, blocks)
+        yield from guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks))
 
-    def _clean(self, text: str | None) -> str | None:
-        """Return words about a piece without secrets: a requirement may be an address with a password."""
-        return redact(text, self._rules.found.redactions, is_python=False).text if text else text
+    def _clean(self, row: Row) -> Row:
+        """Return a row with the words about it without secrets: a requirement may be an address with a password."""
+        said = {column: row[column] for column in ("stated", "title") if row[column]}
+        rules = self._rules.found.redactions
+        return row | {column: redact(text, rules, is_python=False).text for column, text in said.items()}
 
     def _of_row(self, row: Row, blocks: Blocks) -> Iterator[Row | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.found):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from packaging.version import Version
 
 from pipeline.crawl.python_files import PythonFileRules
-from pipeline.lake import Output, Reject, Row, chains, content_id, encode, holding_at, sha256_json
+from pipeline.lake import Output, Reject, Row, chains, content_id, encode, guarded, holding_at, parted, sha256_json
 from pipeline.snippets.duplicates import Known, Library
 from pipeline.snippets.extract import extract
 from pipeline.snippets.found import FoundCode
@@ -41,29 +41,26 @@ def snippets_stage(
     identifiers that code of others may have; `usage` finds the same uses here as in the stage that writes them down.
     """
     states: dict[str, dict[str, Row]] = {}
+    rejects: list[Reject] = []
     apis: dict[str, Api] = {}
     for release in releases:
         version = release["version"]
         at = {row["path"]: row for row in holding_at(symbols, version)}
         apis[version] = Api(at, release["import_names"], usage.returns_of(release["library"]))
-        states[version] = dict(_examples_at(release, documents, Importable(apis[version]), rules))
-    candidates = encode(chains(releases), states, _state)
-    rejects: list[Reject] = []
-    fitting: list[Row] = []
-    for candidate in candidates:
-        if refusal := _refused(candidate, apis[candidate["first_version"]], rules):
-            rejects.append(_reject(candidate, *refusal))
-        else:
-            fitting.append(candidate)
+        at_version = functools.partial(_examples_at, release, importable=Importable(apis[version]), rules=rules)
+        examples, failed = parted(guarded(holding_at(documents, version), _document, at_version))
+        states[version] = dict(examples)
+        rejects += failed
+    judge = functools.partial(_judged, apis=apis, rules=rules)
+    fitting, refused = parted(guarded(encode(chains(releases), states, _state), _key, judge))
+    rejects += refused
     kept, duplicates = _without_duplicates(fitting)
     by_version = {release["version"]: release for release in releases}
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
     rejects += duplicates
-    for result in FoundCode(apis, _library(kept, rules), rules, files, licences).snippets(found):
-        if isinstance(result, Reject):
-            rejects.append(result)
-        else:
-            snippets.append(result)
+    of_others, refused = parted(FoundCode(apis, _library(kept, rules), rules, files, licences).snippets(found))
+    snippets += of_others
+    rejects += refused
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
 
 
@@ -77,29 +74,28 @@ def _library(kept: Sequence[Row], rules: SnippetRules) -> Library:
 
 
 def _examples_at(
-    release: Row, documents: Sequence[Row], importable: Importable, rules: SnippetRules
+    release: Row, document: Row, *, importable: Importable, rules: SnippetRules
 ) -> Iterator[tuple[str, Row]]:
-    """Yield the candidates of one release, each with the key that it keeps from release to release."""
-    for document in holding_at(documents, release["version"]):
-        seen: Counter[str] = Counter()
-        path_of = functools.partial(importable.path_of, document=document)
-        for number, example in enumerate(_extracted(document["docstring"], rules.max_lines), 1):
-            seen[example.code] += 1
-            names = [] if "__future__" in example.code else _free_names(example.code)
-            yield (
-                sha256_json([document["path"], example.code, seen[example.code]]),
-                {
-                    "path": document["path"],
-                    "canonical_path": document["canonical_path"],
-                    "number": number,
-                    "style": example.style,
-                    "preamble": preamble_of(names, path_of, rules, release["library"]),
-                    "code": example.code,
-                    "checks": list(example.checks),
-                    "file": document["file"],
-                    "line": document["line"] + example.line,
-                },
-            )
+    """Yield the candidates of a document of one release, each with the key that it keeps from release to release."""
+    seen: Counter[str] = Counter()
+    path_of = functools.partial(importable.path_of, document=document)
+    for number, example in enumerate(_extracted(document["docstring"], rules.max_lines), 1):
+        seen[example.code] += 1
+        names = [] if "__future__" in example.code else _free_names(example.code)
+        yield (
+            sha256_json([document["path"], example.code, seen[example.code]]),
+            {
+                "path": document["path"],
+                "canonical_path": document["canonical_path"],
+                "number": number,
+                "style": example.style,
+                "preamble": preamble_of(names, path_of, rules, release["library"]),
+                "code": example.code,
+                "checks": list(example.checks),
+                "file": document["file"],
+                "line": document["line"] + example.line,
+            },
+        )
 
 
 @functools.lru_cache(8192)
@@ -114,6 +110,11 @@ def _free_names(code: str) -> tuple[str, ...]:
 
 def _state(candidate: Row) -> str:
     return sha256_json([candidate[column] for column in ("style", "preamble", "code", "checks")])
+
+
+def _judged(candidate: Row, apis: Mapping[str, Api], rules: SnippetRules) -> Iterator[Row | Reject]:
+    refusal = _refused(candidate, apis[candidate["first_version"]], rules)
+    yield _reject(candidate, *refusal) if refusal else candidate
 
 
 def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReason, str] | None:
@@ -164,9 +165,16 @@ def _overlap(one: Row, other: Row) -> bool:
     return first <= min(Version(one["last_version"]), Version(other["last_version"]))
 
 
+def _document(document: Row) -> str:
+    return f"{document['path']} {document['first_version']}"
+
+
+def _key(candidate: Row) -> str:
+    return f"{candidate['path']} {candidate['first_version']} #{candidate['number']}"
+
+
 def _reject(candidate: Row, reason: RejectReason, detail: str) -> Reject:
-    key = f"{candidate['path']} {candidate['first_version']} #{candidate['number']}"
-    return Reject(key, reason, f"{candidate['file']}:{candidate['line']}: {detail}")
+    return Reject(_key(candidate), reason, f"{candidate['file']}:{candidate['line']}: {detail}")
 
 
 def _row(candidate: Row, release: Row) -> Row:

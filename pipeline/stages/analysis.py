@@ -32,7 +32,7 @@ def analysis(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield Stage(
         "surface",
-        5,
+        6,
         ("releases",),
         ("symbols", "importable", "documents"),
         lambda: plain(rules.of_lives),

@@ -74,7 +74,7 @@ class SurfaceReader:
             files = self._load(files)
             modules = self._modules(files)
             seen = len(modules)
-            problems = [Reject(m.file, RejectReason.UNPARSED_SOURCE, m.problem) for m in modules.values() if m.problem]
+            problems = [_problem(module, module.problem) for module in modules.values() if module.problem]
             compiled = self._compiled(tree, modules)
             modules |= {name: _opaque(name, path) for name, path in compiled.items()}
             for name, record in inspect(compiled).items() if compiled else ():
@@ -126,6 +126,10 @@ class SurfaceReader:
         """Return the paths of the compiled modules in scope of which there is no source and no stub, by name."""
         named = ((module_name(path), path) for path in tree.compiled)
         return {name: path for name, path in named if name not in modules and self.rules.in_scope(name)}
+
+
+def _problem(module: ModuleRecord, why: str) -> Reject:
+    return Reject(module.file, RejectReason.INTERNAL_ERROR if module.failed else RejectReason.UNPARSED_SOURCE, why)
 
 
 def _has_tests(module: ModuleRecord) -> bool:

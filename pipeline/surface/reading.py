@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from pipeline.lake import without_collector
+from pipeline.lake import Reject, attempt, without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.modern import as_older
@@ -198,13 +198,18 @@ def _read_batch(batch: Sequence[SourceFile], contents: Contents, rules: ReadingR
 
 
 def read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known = parse_alone) -> ModuleRecord:
-    """Read one file; one that does not parse gives a record that says why.
+    """Read one file; one that does not parse, or at which an exception is raised, gives a record that says why.
 
     `known` may remember functions of other files that were read by the same rules.
     """
-    record = _read_file(file, content, rules, known)
-    record.skeleton = skeleton(record)
-    return record
+
+    def read() -> ModuleRecord:
+        record = _read_file(file, content, rules, known)
+        record.skeleton = skeleton(record)
+        return record
+
+    made = attempt(file.path, read)
+    return _opaque(file, made.detail, failed=True) if isinstance(made, Reject) else made
 
 
 def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Known) -> ModuleRecord:
@@ -217,7 +222,7 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
         text = importlib.util.decode_source(content)
         told = told_by(text)
     except (SyntaxError, ValueError):
-        return _unparsed(file, problem)
+        return _opaque(file, str(problem))
     rewritings: list[tuple[Callable[[str], str | None], SourceKind | None]]
     rewritings = [(as_older, None), (lambda old: modernise(old, known), SourceKind.PY2)]
     if PYTHON_2 in told:
@@ -230,7 +235,7 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
                 record = _read_rewritten(file, rewritten, rules, known)
                 record.source = source or record.source
                 return record
-    return _unparsed(file, problem)
+    return _opaque(file, str(problem))
 
 
 def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, known: Known) -> ModuleRecord:
@@ -240,6 +245,8 @@ def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, known: Kno
     return visit_file(file.module, file.path, content, *given, known, unsure=True, whole=file.whole)
 
 
-def _unparsed(file: SourceFile, problem: UnparsedError) -> ModuleRecord:
+def _opaque(file: SourceFile, problem: str, *, failed: bool = False) -> ModuleRecord:
     package = file.path.endswith("/__init__.py")
-    return ModuleRecord(file.module, file.path, package, SourceKind.PY, problem=str(problem))
+    return ModuleRecord(
+        file.module, file.path, package, SourceKind.PY, problem=problem, failed=failed, skeleton=file.sha256
+    )

@@ -11,7 +11,7 @@ from typing import Any
 
 from packaging.version import Version
 
-from pipeline.lake import Intervals, Output, Reject, Row, Update, without_collector
+from pipeline.lake import Intervals, Output, Reject, Row, Update, attempt, without_collector
 from pipeline.surface.model import Surface
 from pipeline.terms import RejectReason
 
@@ -25,11 +25,12 @@ Since = Callable[[str], Mapping[str, str]]
 """Gives, for a table, the first version of each row that still holds in the lake, by path."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Done:
     """How far a library's surfaces were read: a line for each release, in order."""
 
     lines: list[list[Any]]
+    failed: bool = False
 
     @classmethod
     def of(cls, progress: list[list[Any]] | None, releases: Sequence[Row]) -> Done:
@@ -40,8 +41,13 @@ class Done:
 
     def add(self, release: Row, surface: Surface) -> None:
         """Note a release."""
-        problems = [[problem.key, problem.detail] for problem in surface.problems]
+        problems = [[problem.key, str(problem.reason), problem.detail] for problem in surface.problems]
         self.lines.append([*identity(release), surface.modules, problems])
+
+    def fail(self, release: Row, failure: Reject) -> None:
+        """Note a release that could not be put together, as one module."""
+        self.lines.append([*identity(release), 1, [["", str(failure.reason), failure.detail]]])
+        self.failed = True
 
 
 def identity(release: Row) -> list[Any]:
@@ -64,7 +70,8 @@ def surface_stage(
 ) -> Output:
     """Make the `symbols`, `importable` and `documents` rows of a library out of the surfaces of its releases.
 
-    The unit counted is a module of a release; a module whose file does not parse is rejected under "version file".
+    The unit counted is a module of a release; a module whose file does not parse is rejected under "version file". A
+    release at which an exception is raised is one reject INTERNAL_ERROR, and has no rows: the next one begins anew.
     With the `progress` of an earlier output whose releases are the first of these, only the later ones are read.
     `at_gap` is called before a release whose predecessor is not the one before: all its rows begin in it.
     """
@@ -81,7 +88,13 @@ def surface_stage(
         follows = last is None or release["predecessor"] == last["version"]
         if not follows:
             at_gap()
-        surface = surface_of(release)
+        surface = attempt(release["version"], surface_of, release)
+        if isinstance(surface, Reject):
+            at_gap()
+            for table in tables.values():
+                table.gap()
+            done.fail(release, surface)
+            continue
         for name, states in _states(surface).items():
             if not follows:
                 tables[name].gap()
@@ -109,9 +122,9 @@ def _state_of(columns: tuple[str, ...]) -> Callable[[Row], Any]:
 
 def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resumed: bool) -> Output:
     rejects = [
-        Reject(f"{line[0]} {file}", RejectReason.UNPARSED_SOURCE, detail)
+        Reject(f"{line[0]} {file}".strip(), RejectReason(reason), detail)
         for line in done.lines
-        for file, detail in line[4]
+        for file, reason, detail in line[4]
     ]
     seen = sum(line[3] for line in done.lines)
     rows = {name: table.rows for name, table in tables.items()}
@@ -126,5 +139,5 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
         made=seen - len(rejects),
         rejects=rejects,
         updates={name: Update(rows[name], changed[name]) for name in rows} if resumed else {},
-        progress=done.lines,
+        progress=None if done.failed else done.lines,
     )

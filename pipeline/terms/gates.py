@@ -5,6 +5,7 @@ from pipeline.terms.term import Term
 
 class GateKind(Term):
     REJECTED = "rejected", "share of what a stage looked at that it refused"
+    INTERNAL_ERRORS = "internal_errors", "share of what a stage looked at that ended in an exception of Driftline"
     UNPROVEN = "unproven", "share of rows whose label no run proves"
     DUPLICATES = "duplicates", "share of rows that ask what another row asks, with the same answer"
     AGREEMENT = "agreement", "Cohen's kappa of what two annotators judged without knowing of each other"

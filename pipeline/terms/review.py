@@ -28,6 +28,7 @@ class ReviewStatus(Term):
 
 
 class RejectReason(Term):
+    INTERNAL_ERROR = "internal_error", "a mistake in Driftline: an exception was raised at it"
     NO_SUCH_LIBRARY = "no_such_library", "the index does not know the name"
     INDEX_UNREACHABLE = "index_unreachable", "the index did not answer, or only with errors"
     BAD_INDEX_ANSWER = "bad_index_answer", "the index answered with something else than its format"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from pipeline.lake import Output, Reject, Row, content_id, holding_at, without_collector
+from pipeline.lake import Output, Reject, Row, attempt, content_id, holding_at, without_collector
 from pipeline.terms import Language, RejectReason
 from pipeline.usage.api import Api
 from pipeline.usage.find import scan
@@ -33,13 +34,32 @@ def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Seque
     with without_collector():
         for release in releases:
             for snippet, api in _with_api(of_version[release["version"]], release, symbols, rules):
-                found, start = scan(source_of(snippet), api), preamble_length(snippet)
-                usages += [_row(snippet, use) for use in found.uses if use.name_start_byte >= start]
-                lost = [chain for chain in found.unresolved if chain.start_byte >= start]
-                rejects += [_reject(snippet, chain, api, rules) for chain in lost]
-                if found.too_deep:
-                    notes.append(Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels"))
+                uses = attempt(snippet["id"], _uses, snippet, api, rules)
+                if isinstance(uses, Reject):
+                    rejects.append(uses)
+                    continue
+                usages += uses.rows
+                rejects += uses.rejects
+                notes += uses.notes
     return Output({"usages": usages}, len(usages) + len(rejects), len(usages), rejects, notes)
+
+
+class _Uses(NamedTuple):
+    """What a snippet uses, the chains that lead nowhere, and notes."""
+
+    rows: list[Row]
+    rejects: list[Reject]
+    notes: list[Reject]
+
+
+def _uses(snippet: Row, api: Api, rules: UsageRules) -> _Uses:
+    found, start = scan(source_of(snippet), api), preamble_length(snippet)
+    deep = [Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels")]
+    return _Uses(
+        [_row(snippet, use) for use in found.uses if use.name_start_byte >= start],
+        [_reject(snippet, chain, api, rules) for chain in found.unresolved if chain.start_byte >= start],
+        deep if found.too_deep else [],
+    )
 
 
 def _with_api(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pipeline.environments import Environment, EnvironmentStore, Sandbox
-from pipeline.lake import Output, Reject, Row, at_release, content_id
+from pipeline.lake import Output, Reject, Row, at_release, attempt, content_id, guarded, parted
 from pipeline.terms import ChangeKind, EnvironmentOutcome, RejectReason, VerdictRole
 from pipeline.validation.cases import Case, Result
 from pipeline.validation.memory import Memory, case_key, probe_key, remembered
@@ -73,14 +73,26 @@ def validation_stage(
     by_id |= {row["id"]: row for row in rewrites}
     ready = [run for run in runs if run.version in built and run.version in by_version]
     valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
-    verdicts = []
+    verdicts: list[Row] = []
+    rejects = [_reject(run) for run in runs if run not in set(ready)]
     for version, group in _by_version(ready).items():
         with at_release(version):
-            results = runner.run(built[version], group, by_version[version], by_id)
-        verdicts += [verdict_row(run, result, built[version]) for run, result in zip(group, results, strict=True)]
+            results = attempt(version, runner.run, built[version], group, by_version[version], by_id)
+        if isinstance(results, Reject):
+            # what they share broke: none of them has a verdict
+            rejects += [replace(results, key=f"{run.subject_id} {version}") for run in group]
+            continue
+        made, failed = parted(
+            guarded(
+                zip(group, results, strict=True),
+                lambda pair: f"{pair[0].subject_id} {pair[0].version}",
+                lambda pair: [verdict_row(*pair, built[pair[0].version])],
+            )
+        )
+        verdicts += made
+        rejects += failed
     for row in verdicts:
         row["seen"] = row["seen"] if row["subject_id"] in valued else without_value(row["seen"])
-    rejects = [_reject(run) for run in runs if run not in set(ready)]
     return Output({"verdicts": verdicts}, seen=len(runs), made=len(verdicts), rejects=rejects)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from pipeline.annotation.database import queue, samples, tallies
@@ -12,9 +14,10 @@ from pipeline.annotation.decisions import Said, decide
 from pipeline.annotation.filling import Filled, drawn, fill
 from pipeline.annotation.queue import Filter, look, page, progress
 from pipeline.annotation.settled import settled
+from pipeline.annotation.standing import counting
 from pipeline.annotation.store import Store
-from pipeline.lake import table
-from pipeline.terms import DecisionKind, FlagKind, Objection, QueueStatus
+from pipeline.lake import parted, table
+from pipeline.terms import DecisionKind, FlagKind, Objection, QueueStatus, RejectReason
 from tests.annotation.rows import ANNOTATION, sample, store_in
 
 ACCEPT = Said(DecisionKind.ACCEPT)
@@ -98,3 +101,19 @@ def test_what_is_settled_is_a_row_of_reviews(tmp_path: Path) -> None:
     table("reviews").check(row)
     assert (row["kind"], row["objection"], row["flags"]) == (DecisionKind.REJECT, Objection.LICENCE, ["audit"])
     assert "ann" not in row.values()
+
+
+def test_a_sample_that_raises_is_a_reject(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, _ = store_in(tmp_path)
+    fill(store, "lib", FIRST)
+    for name in ("id0", "id1"):
+        decide(store, name, "ann", ACCEPT)
+
+    def planted(*args: Any) -> Any:
+        monkeypatch.setattr("pipeline.annotation.settled.counting", counting)
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr("pipeline.annotation.settled.counting", planted)
+    made, rejects = parted(settled(store, "lib"))
+    assert [row["instance_id"] for row in made] == ["id1"]
+    assert [(reject.key, reject.reason) for reject in rejects] == [("id0", RejectReason.INTERNAL_ERROR)]

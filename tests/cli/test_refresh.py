@@ -31,7 +31,8 @@ def test_a_refresh_another_one_and_one_without_the_index(
     assert all(driftline(*words).status == 0 for words in proposed)
     assert "Left out: github: no token: set GITHUB_TOKEN" in " ".join(first.out.split())
     again = driftline("refresh", "--libraries", "demo", "--json").json
-    assert set(again) == {"run", "stages", "libraries", "left_out", "empty", "drafts", "snapshot", "report"}
+    told = {"run", "stages", "libraries", "left_out", "empty", "internal_errors", "drafts", "snapshot", "report"}
+    assert set(again) == told
     assert again["drafts"]["model"] is None
     assert set(again["drafts"]["improvable"]) <= set(DraftKind)
     assert again["left_out"]["github"].startswith("no token")

@@ -214,3 +214,12 @@ def test_nobody_is_asked_about_what_runs_on_or_never_did(
     made = make(snippet)
     assert [reject.reason for reject in made.rejects] == [reason]
     assert server.asked == []
+
+
+def test_a_candidate_that_raises_is_a_reject(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def planted(*_: object) -> None:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr("pipeline.drafted_migrations.stage.Teller.of", planted)
+    made = make()
+    assert (made.seen, made.made, made.reasons) == (1, 0, {RejectReason.INTERNAL_ERROR: 1})

@@ -1,6 +1,7 @@
 """The lives of public paths over the releases of a library, and their tags."""
 
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import pyarrow.compute as pc
 import pytest
@@ -8,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.lake import Lake, Output, Row, table
-from pipeline.lifecycle import Tags, lifecycle_stage
+from pipeline.lifecycle import Tags, lifecycle_stage, stage
 from pipeline.surface import surface_stage
+from tests.lifecycle import releases as releases_module
 from tests.lifecycle.releases import TAGGING, Files, history
 from tests.surface.trees import surface
 
@@ -184,3 +186,52 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
         assert grown.read(name, "pkg") == fresh.read(name, "pkg")
         assert [p.read_bytes() for p in grown.parts(name, "pkg")] == [p.read_bytes() for p in fresh.parts(name, "pkg")]
     assert (then.progress, then.seen, then.rejects) == (whole.progress, whole.seen, whole.rejects)
+
+
+def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch):
+    real = releases_module.surface
+    raising = SimpleNamespace()
+    monkeypatch.setattr(releases_module, "surface", lambda files: raising if files == "raise" else real(files))
+    monkeypatch.setattr(
+        releases_module,
+        "surface_stage",
+        lambda rows, surface_of: surface_stage(rows, lambda row: read_or_raise(surface_of(row))),
+    )
+    read, output = history("def f(a): ...\n", "raise", "def g(a): ...\n", "def g(a, b): ...\n")
+    assert [(reject.key, reject.reason) for reject in read.rejects] == [("1.1", "internal_error")]
+    assert [(row["kind"], row["path"], row["new_version"]) for row in output.tables["changes"]] == [
+        ("parameter_added_required", "pkg.g", "1.3")
+    ]
+    # nobody knows when f went, nor when g came
+    assert [life[:4] for life in lives(output, "pkg.f")] == [("1.0", "1.0", None, None)]
+    assert [life[:4] for life in lives(output, "pkg.g")] == [("1.2", None, None, None)]
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [
+        ("1.1", "unparsed_source"),
+        ("1.2", "no_predecessor"),
+    ]
+
+
+def read_or_raise(read):
+    if isinstance(read, SimpleNamespace):
+        raise ZeroDivisionError("planted")
+    return read
+
+
+def test_a_comparison_that_raises_costs_its_release_and_the_next_one_begins_anew(monkeypatch):
+    kept = stage.changes_of
+
+    def planted(comparison, library, before, version):
+        if version == "1.2":
+            raise ZeroDivisionError("planted")
+        return kept(comparison, library, before, version)
+
+    monkeypatch.setattr(stage, "changes_of", planted)
+    _, output = history("def f(a): ...\n", "def f(a, b=1): ...\n", "def g(a): ...\n", "def g(a, b): ...\n")
+    assert [(row["kind"], row["path"], row["new_version"]) for row in output.tables["changes"]] == [
+        ("parameter_added_optional", "pkg.f", "1.1"),
+        ("parameter_added_required", "pkg.g", "1.3"),
+    ]
+    assert [life[:4] for life in lives(output, "pkg.f")] == [("1.0", "1.1", None, None)]
+    assert [life[:4] for life in lives(output, "pkg.g")] == [("1.2", None, None, None)]
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("1.2", "internal_error")]
+    assert (output.seen, output.made) == (4, 3)

@@ -46,6 +46,13 @@ SHAPES = {
         ">>> from lib import f\n>>> [f(x, 2) for x in range(3)]\n[0]\n",
         [([], "[f(x, parameter_0) for x in parameter_1]", [("2", "range(3)")])],
     ),
+    "an index of slices is taken apart: `1:3` is no value outside of the brackets": (
+        ">>> from lib import c_\n>>> first = 2\n>>> c_[1:3, ::first, 0]\n7\n>>> c_[(1, 2), 5]\n7\n",
+        [
+            ([], "c_[parameter_0:parameter_1, ::parameter_2, parameter_3]", [("1", "3", "2", "0")]),
+            ([], "c_[parameter_0]", [("((1, 2), 5)",)]),
+        ],
+    ),
     "what stands beside the library's values is lifted alone": (
         ">>> from lib import Spec, Version\n>>> list(Spec('>=1').filter(['1.2', Version('1.4')]))\n['1.2']\n",
         [([], "list(Spec(parameter_0).filter([parameter_1, Version(parameter_2)]))", [("'>=1'", "'1.2'", "'1.4'")])],

@@ -134,6 +134,31 @@ def test_refusals_count_against_what_the_stage_looked_at(
 
 
 @pytest.mark.parametrize(
+    ("failed", "noted", "standing"),
+    [
+        (0, 0, GateStanding.PASSED),
+        (1, 0, GateStanding.PASSED),
+        (1, 1, GateStanding.SIGN_OFF),
+        (30, 1, GateStanding.HOLD),
+    ],
+)
+def test_internal_errors_of_units_and_parts_are_weighed_by_stage(
+    draft: Draft, failed: int, noted: int, standing: GateStanding
+) -> None:
+    one = Count("gate", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
+    other = Count("gate", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
+    gates = weigh(Known(draft.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
+    found = of(gates, GateKind.INTERNAL_ERRORS, "gate" if failed else "all stages")
+    assert (found.standing, found.of) == (standing, 300 if failed else 309)
+    assert found.measured == round((failed + noted) / found.of, 6)
+
+
+def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Draft) -> None:
+    gates = weigh(Known(draft.path, None, [Count("environments", "a", 3, 2, {"internal_error": 1}, 0)]), SHIPPED)
+    assert of(gates, GateKind.INTERNAL_ERRORS, "environments").standing == GateStanding.HOLD
+
+
+@pytest.mark.parametrize(
     ("known", "kind", "standing"),
     [
         ({"kappa": 0.7, "pairs": 40}, GateKind.AGREEMENT, GateStanding.PASSED),

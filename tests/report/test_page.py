@@ -11,7 +11,7 @@ from bs4 import BeautifulSoup, Tag
 
 from pipeline.drafting.model.tally import Tally
 from pipeline.drafting.summary import Spent
-from pipeline.failures import Failure
+from pipeline.failures import Failure, InternalError
 from pipeline.lake import Count
 from pipeline.publication import Publication, Signature
 from pipeline.publish.gates import Gate
@@ -88,6 +88,15 @@ def test_a_failure_names_its_release_and_takes_the_place_of_what_only_broke_off(
     ]
     cells = row(BeautifulSoup(page_of(report), "lxml"), "a")
     assert cells[:3] == ["a", "1.2", "gate"]
+
+
+def test_an_internal_error_stands_with_its_trace_and_what_to_do() -> None:
+    error = InternalError("a", "usage", "some key", f"KeyError: {HOSTILE}\n  pipeline/usage/find.py:7 scan", 3)
+    report = report_of(ran(replace(RECORD, libraries=("a",))), None, None, None, None, {}, errors=[error])
+    trouble = next(trouble for trouble in report.troubles if trouble.stage == "usage")
+    assert trouble.why.startswith("internal_error: some key and 2 more: KeyError: ")
+    assert "pipeline/usage/find.py:7 scan" in page_of(report)
+    assert str(error).splitlines() == [f"a, stage usage, some key and 2 more: KeyError: {HOSTILE}"]
 
 
 def test_gates_that_are_not_passed_stand_with_what_to_do() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.lake import Lake, Row, holding_at
-from pipeline.surface import Records, SurfaceReader, read_surface, surface_stage
+from pipeline.surface import Records, SurfaceReader, read_surface, reading, surface_stage
 from tests.surface.trees import READING_RULES, surface, tree
 
 SOURCES = (
@@ -222,3 +222,36 @@ def test_a_row_says_where_its_api_stands_in_its_first_version(files, gap):
     read = surface_stage(releases, lambda row: reader.read(trees[row["version"]]), at_gap=reader.forget)
     fresh = surface_stage(releases, lambda row: read_surface(trees[row["version"]], READING_RULES, contents))
     assert read.tables == fresh.tables
+
+
+def test_a_release_that_raises_is_a_reject_and_the_next_one_begins_anew():
+    releases = [release("1.0", None), release("1.1", "1.0"), release("1.2", "1.1"), release("1.3", "1.2")]
+    read = surface({"pkg/__init__.py": "def f(a): ...\n"}, root="pkg/")
+    gaps = []
+
+    def surface_of(row):
+        if row["version"] == "1.1":
+            raise ZeroDivisionError("planted")
+        return read
+
+    output = surface_stage(releases, surface_of, at_gap=lambda: gaps.append(True))
+    spans = [(r["first_version"], r["last_version"]) for r in output.tables["symbols"] if r["path"] == "pkg.f"]
+    assert spans == [("1.0", "1.0"), ("1.2", None)]
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("1.1", "internal_error")]
+    assert (output.seen, output.made, bool(gaps)) == (4, 3, True)
+    # what could be read by then is not gone on from: the next run reads all of it again
+    assert output.progress is None
+
+
+def test_a_file_that_raises_costs_its_module_alone(monkeypatch):
+    kept = reading.visit_file
+
+    def planted(module, *args, **named):
+        if module == "pkg.part":
+            raise ZeroDivisionError("planted")
+        return kept(module, *args, **named)
+
+    monkeypatch.setattr(reading, "visit_file", planted)
+    read = surface({"pkg/__init__.py": "def f(a): ...\n", "pkg/part.py": "def g(): ...\n"}, root="pkg/")
+    assert "pkg.f" in read.symbols
+    assert [(problem.key, problem.reason) for problem in read.problems] == [("pkg/part.py", "internal_error")]

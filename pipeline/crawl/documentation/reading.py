@@ -12,10 +12,10 @@ import msgspec
 from pipeline.crawl.documentation.fetching import Outside, Site
 from pipeline.crawl.documentation.inventory import Entry
 from pipeline.crawl.documentation.listing import FAILURES, Listed, refusal
-from pipeline.crawl.documentation.pages import READER_VERSION, PageRead, read_page
+from pipeline.crawl.documentation.pages import READER_VERSION, PageRead, Refused, read_page
 from pipeline.crawl.documentation.rules import DocumentationRules
 from pipeline.crawl.http import Unreachable
-from pipeline.lake import sha256_json
+from pipeline.lake import Reject, attempt, sha256_json
 from pipeline.rules import plain
 from pipeline.surface import DirectiveRules
 from pipeline.terms import RejectReason
@@ -43,7 +43,11 @@ class SiteReader:
                 if name in known:
                     yield _DECODER.decode(known[name])
                     continue
-                read = self._page(site, name, listed.entries.get(name, ()))
+                read = attempt(name, self._page, site, name, listed.entries.get(name, ()))
+                if isinstance(read, Reject):
+                    # not kept: the next Driftline may read it
+                    yield PageRead(name, unread=Refused(name, read.reason, read.detail))
+                    continue
                 if read.unread is None or read.unread.reason != RejectReason.SOURCE_UNREACHABLE:
                     silent = 0
                     file.write(b"\n" + msgspec.json.encode(read))

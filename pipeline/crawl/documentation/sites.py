@@ -10,7 +10,7 @@ from pipeline.crawl.candidates import Period
 from pipeline.crawl.documentation.source import Documentation
 from pipeline.crawl.http import Unreachable
 from pipeline.crawl.refusals import Refusals, stopped
-from pipeline.lake import Output, Reject, Row
+from pipeline.lake import Output, Reject, Row, attempt
 from pipeline.terms import RejectReason, SnippetSource
 
 
@@ -38,12 +38,18 @@ def sites_stage(
         notes.append(Reject(SnippetSource.DOCUMENTATION, RejectReason.SOURCE_LEFT_OUT, why))
     elif source:
         rejects: list[Reject] = []
-        try:
+
+        def take() -> None:
             for document in source.documents(library, releases, period):
                 if isinstance(document, Reject):
                     rejects.append(document)
                 else:
                     rows[document["path"], document["first_version"]] = document
+
+        try:
+            # the pages guard themselves; an inventory that cannot be read ends the reading of sites
+            failed = attempt(SnippetSource.DOCUMENTATION, take)
+            notes += [failed] if failed else []
         except Unreachable as error:
             notes.append(stopped(SnippetSource.DOCUMENTATION, error))
         refusals.put(SnippetSource.DOCUMENTATION, rejects)

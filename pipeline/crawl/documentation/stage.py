@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pipeline.crawl.documentation.content import CALLABLE, content_columns
 from pipeline.crawl.documentation.docstrings import read_docstring, stated_versions
-from pipeline.lake import Output, Reject, Row, content_id, without_collector
+from pipeline.lake import Output, Reject, Row, content_id, guarded, parted, without_collector
 from pipeline.lifecycle.occurrences import Timeline
 from pipeline.lifecycle.words import written
 from pipeline.surface import UNSEEN_SIGNATURE, DirectiveRules
@@ -46,12 +46,18 @@ def api_documents_stage(
     found, foreign = calendar.sites(site_documents)
     sites = _placed(found, states)
     rows: list[Row] = []
+    failed: list[Reject] = []
     by_path = _spans(calendar, documents)
     for path in sorted({*by_path, *sites}):
-        told = [span for document in by_path.get(path, ()) for span in _from_docstring(document, states, rules)]
+        told, refused = parted(guarded(by_path.get(path, ()), _key, lambda one: _from_docstring(one, states, rules)))
+        failed += refused
         rows += calendar.coded(_replaced(told, list(sites.get(path, {}).values())))
-    seen = len(documents) + len(site_documents)
-    return Output({"api_documents": rows}, seen, seen - len(foreign), foreign)
+    seen, rejects = len(documents) + len(site_documents), [*foreign, *failed]
+    return Output({"api_documents": rows}, seen, seen - len(rejects), rejects)
+
+
+def _key(span: _Span) -> str:
+    return f"{span.row['path']} {span.row['first_version']}"
 
 
 @dataclass(frozen=True, slots=True)

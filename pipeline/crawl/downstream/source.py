@@ -24,7 +24,7 @@ from pipeline.crawl.licences import LicenceRules
 from pipeline.crawl.pins import Narrow, published_of
 from pipeline.crawl.python_files import PythonFileRules, Target
 from pipeline.crawl.sources import SourceStore
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, attempt, guarded
 from pipeline.terms import RejectReason, SnippetSource
 
 _REASONS: dict[type[Exception], RejectReason] = {
@@ -92,10 +92,11 @@ class Downstream:
         # Not what was read of dependents: each refresh would find some more by those of the one before.
         crawled = chain.from_iterable(store.manifests() for store in self.crawled)
         with ThreadPoolExecutor(self.workers) as pool:
+            choose_of = partial(self._choose, target=target, days=days, period=period)
             for dependent in dependents_of(library, self.rules, crawled):
-                chosen = self._choose(dependent, target, days, period)
+                chosen = list(guarded([dependent], "pkg:pypi/{}".format, choose_of))
                 for read in pool.map(partial(self._read, target), chosen):
-                    yield from read
+                    yield from [read] if isinstance(read, Reject) else read
 
     def _choose(self, dependent: str, target: Target, days: Days, period: Period) -> list[DependentRelease | Reject]:
         key = f"pkg:pypi/{dependent}"
@@ -108,9 +109,12 @@ class Downstream:
         detail = f"none came out, as far as the index tells, in the days of the lake's releases of {target.library}"
         return chosen or [Reject(key, RejectReason.NO_RELEASES, detail)]
 
-    def _read(self, target: Target, release: DependentRelease | Reject) -> list[Found | Reject]:
+    def _read(self, target: Target, release: DependentRelease | Reject) -> list[Found | Reject] | Reject:
         if isinstance(release, Reject):
-            return [release]
+            return release
+        return attempt(release.purl, self._pieces, target, release)
+
+    def _pieces(self, target: Target, release: DependentRelease) -> list[Found | Reject]:
         try:
             sdist = self.sdists.read(release.sdist)
             about = read_about(sdist.metadata, self.licences)

@@ -26,7 +26,7 @@ from pipeline.crawl.github.session import archive_fetcher, open_session
 from pipeline.crawl.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.crawl.pins import Narrow, Published
 from pipeline.crawl.python_files import PythonFileRules, Target
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.terms import RejectReason, SnippetSource
 
 
@@ -82,11 +82,16 @@ class GitHub:
         search = Search(self.client, library, period, self.rules, self.now(), outcomes)
         repositories = search.repositories()
         yield from search.rejects
-        for repository in repositories:
-            rejects: list[Reject] = []
-            with outcomes.rejecting(f"github:{repository.name}", rejects):
-                yield from self._pieces(repository, target, period)
-            yield from rejects
+        work = partial(self._of_repository, target=target, period=period, outcomes=outcomes)
+        yield from guarded(repositories, lambda repository: f"github:{repository.name}", work)
+
+    def _of_repository(
+        self, repository: Repository, target: Target, period: Period, outcomes: Outcomes
+    ) -> Iterator[Found | Reject]:
+        rejects: list[Reject] = []
+        with outcomes.rejecting(f"github:{repository.name}", rejects):
+            yield from self._pieces(repository, target, period)
+        yield from rejects
 
     def _pieces(self, repository: Repository, target: Target, period: Period) -> Iterator[Found | Reject]:
         taken = commits(self.client, repository, period, self.rules.take)

@@ -20,7 +20,7 @@ from pipeline.crawl.stack_overflow.rows import BadRow, RowTooLong, Truncated
 from pipeline.crawl.stack_overflow.rules import StackOverflowRules
 from pipeline.crawl.stack_overflow.store import PostStore, open_store
 from pipeline.crawl.stack_overflow.threads import PostText, Thread, is_about
-from pipeline.lake import Reject, sha256_json
+from pipeline.lake import Reject, attempt, sha256_json
 from pipeline.rules import plain
 from pipeline.terms import RejectReason
 
@@ -101,7 +101,8 @@ def _fill(
         reading = DumpReader(store, readers, rules)
         with stream(dump, POSTS) as posts:
             for number, line in rows.lines_of(posts.file, rules.max_post_bytes):
-                reading.read(number, line)
+                if failed := attempt(f"{POSTS}:{number}", reading.read, number, line):
+                    reading.fail(failed)
         if posts.problem:
             reading.read(0, Truncated(f"what came out of the archive may not be all: {posts.problem}"))
         reading.read_early()
@@ -159,6 +160,11 @@ class DumpReader:
                     self._early.write(b"%d %b" % (number, line))
         except BadRow as error:
             self._refuse(self._libraries_of(line), number, error)
+
+    def fail(self, reject: Reject) -> None:
+        """Refuse a row at which an exception was raised, for every library that it may be about."""
+        for library in self._readers:
+            self._store.refuse(library, reject)
 
     def read_early(self) -> None:
         """Take the answers that came before their question: two questions were made one."""

@@ -21,7 +21,7 @@ from pipeline.crawl.stack_overflow.rules import StackOverflowRules
 from pipeline.crawl.stack_overflow.store import PostStore, open_store
 from pipeline.crawl.stack_overflow.threads import is_about
 from pipeline.crawl.stack_overflow.versions import Releases
-from pipeline.lake import Reject, Row
+from pipeline.lake import Reject, Row, guarded
 from pipeline.terms import RejectReason, SnippetSource
 
 API_STORE = "api.sqlite"
@@ -111,12 +111,15 @@ class StackOverflow:
     ) -> Iterator[Found | Reject]:
         yield from store.refused(reader.library)
         pieces = Pieces(self._rules, reader, known)
-        for number in store.questions(reader.library):
+
+        def of_question(number: int) -> Iterator[Found | Reject]:
             question = store.post(number)
             # What was brought in under earlier rules may be about something else now.
             if question and is_about(question, reader, self._rules.title_tags):
                 posts = [post for post in (question, *store.answers(number)) if period.covers(post.created)]
                 yield from pieces.of_thread(question, posts)
+
+        yield from guarded(store.questions(reader.library), "stackoverflow:{}".format, of_question)
 
 
 def _unreadable(dump: Path) -> str | None:

@@ -15,6 +15,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_at
 
 from pipeline.credentials import cut_message
 from pipeline.drafting.model.rules import ModelRules
+from pipeline.errors import FatalError
 from pipeline.settings import SettingsError
 
 Result = TypeVar("Result")
@@ -50,7 +51,7 @@ class Foreign(anthropic.AnthropicError):
     """Somebody else than the API answered, as a proxy does."""
 
 
-class SpendLimit(RuntimeError):
+class SpendLimit(FatalError):
     """The provider takes no more of our money for now: drafting ends, and nothing is tried again."""
 
 

@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pipeline.drafting.model.rules import NANO, ModelRules
 from pipeline.drafting.model.store import Store
 from pipeline.drafting.model.tally import usd
+from pipeline.errors import FatalError
 
 
-class BudgetReached(RuntimeError):
+class BudgetReached(FatalError):
     """Another request might cost more than the run or the month may; the message says which, and what to do."""
 
 

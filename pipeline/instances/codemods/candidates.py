@@ -15,7 +15,7 @@ from pipeline.instances.codemods.signatures import Unfit
 from pipeline.instances.codemods.transitions import Step, Transition, transitions
 from pipeline.instances.history import History, is_major
 from pipeline.instances.pairs import Pair, Side, similarity
-from pipeline.lake import Reject, Row, content_id
+from pipeline.lake import Reject, Row, attempt, content_id
 from pipeline.snippets import source_of
 from pipeline.terms import Direction, RejectReason
 
@@ -37,7 +37,8 @@ def rewritten_examples(
     users, programs = _Users(snippets, usages), _Programs()
     for transition in transitions(changes, lifecycles, history):
         for snippet, of_snippet in users.of(transition, rules):
-            result = _pair(snippet, usages[snippet["id"]], of_snippet, rules, programs)
+            key = f"{snippet['id']} {of_snippet.source} {of_snippet.target}"
+            result = attempt(key, _pair, key, snippet, usages[snippet["id"]], of_snippet, rules, programs)
             if result is not None:
                 yield result
 
@@ -121,9 +122,8 @@ class _Programs:
 
 
 def _pair(
-    snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules, programs: _Programs
+    key: str, snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules, programs: _Programs
 ) -> Pair | Reject | None:
-    key = f"{snippet['id']} {transition.source} {transition.target}"
     steps = [step for usage in usages if (step := transition.step(usage)) is not None]
     steps = [step for step in steps if step.basis in rules.follow]
     tasks = [step.task for step in steps]

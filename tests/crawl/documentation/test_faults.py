@@ -141,3 +141,21 @@ def test_hosts_out_of_reach(tmp_path: Path) -> None:
     several = source(tmp_path, {"address": f"{away}/{{version}}/"})
     with pytest.raises(Unreachable, match="3 documentation sites"):
         found(several)
+
+
+def test_sites_that_raise_are_a_note(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    root = folder(tmp_path / "site", ["bag.f py:function 1 api.html#$ -", "bag.g py:function 1 other.html#$ -"])
+    plug = source(tmp_path, {"address": f"file://{root}", "version": "1.0"})
+
+    def planted(name: str, *_: object, **__: object) -> None:
+        raise ZeroDivisionError(name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("pipeline.crawl.documentation.reading.read_page", planted)
+        pages = sites_stage("bag", RELEASES, [], plug, Period())
+        patched.setattr("pipeline.crawl.documentation.source._documents", planted)
+        whole = sites_stage("bag", RELEASES, [], plug, Period())
+    # what a page raised is not kept: it is read once that is mended
+    assert RejectReason.INTERNAL_ERROR in pages.reasons
+    assert [(note.key, note.reason) for note in whole.notes] == [("documentation", RejectReason.INTERNAL_ERROR)]
+    assert RejectReason.INTERNAL_ERROR not in sites_stage("bag", RELEASES, [], plug, Period()).reasons

@@ -1,0 +1,172 @@
+"""An exception that one unit raises is the reject of that unit, in every declared stage, and the others go through."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.failures import internal_errors
+from pipeline.functions import FunctionRules
+from pipeline.instances import MaskingRules
+from pipeline.lake import Output, Row, run_stage
+from pipeline.problems import ProblemRules
+from pipeline.publish import functions_gate_stage, problems_gate_stage, repository_gate_stage, scenes_gate_stage
+from pipeline.publish.quality import QualityRules
+from pipeline.refresh import Refresh, run_group
+from pipeline.repository import repository_tasks_stage
+from pipeline.rules import RULES, load
+from pipeline.scenes import SceneRules, scenes_stage
+from pipeline.stages import GROUPS, stages_of
+from pipeline.terms import ProjectOutcome, RejectReason
+from tests.demo_library import publish_demo
+from tests.index_server import Index, serve
+
+IN_DEMO = {
+    "crawl": "pipeline.crawl.releases._release",
+    "gather": "pipeline.crawl.downstream.source.published_of",
+    "surface": "pipeline.surface.reading._read_file",
+    "lifecycle": "pipeline.lifecycle.stage.changes_of",
+    "directives": "pipeline.lifecycle.documented.read_directives",
+    "api_documents": "pipeline.crawl.documentation.stage.read_docstring",
+    "snippets": "pipeline.snippets.stage.paths_shown",
+    "usage": "pipeline.usage.stage.scan",
+    "instances": "pipeline.instances.completions.mask",
+    "drafting": "pipeline.drafting.writers.sentences",
+    "controlled": "pipeline.contexts.controlled.tags_of",
+    "environments": "pipeline.environments.stage._build",
+    "validation": "pipeline.validation.stage.verdict_row",
+    "problems": "pipeline.problems.candidates.tasks_of",
+    "functions": "pipeline.functions.choosing._core",
+    "projects": "pipeline.repository.stage.trace_project",
+    "review": "pipeline.review.flags._findings",
+    "gate": "pipeline.publish.gate._completion",
+    "controlled_gate": "pipeline.publish.controlled._published",
+    "contexts": "pipeline.contexts.stage.expression_at",
+}
+"""What works on a unit in each stage that has units in the demo library: it raises at the first."""
+
+
+def _rules(name: str, model: type[Any]) -> Any:
+    return load(RULES / f"{name}.yaml", model)
+
+
+BARE: Row = {"id": "bare"}
+"""A row that lacks all that a stage asks of it."""
+
+FILE: Row = {"project_id": "p", "path": "m.py", "text": "def f():\n    return 1\n"}
+PROJECT: Row = {"id": "p", "purl": "pkg:pypi/p@1", "outcome": ProjectOutcome.TRACED}
+FUNCTION: Row = BARE | {"project_id": "p", "path": "m.py", "signature_first_line": 1}
+QUALITY = _rules("quality", QualityRules)
+
+
+class Workshop:
+    """What the stage asks a workshop for before it runs anything."""
+
+    from pipeline.repository import RepositoryRules
+
+    rules = _rules("repository", RepositoryRules)
+
+
+WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
+    "problems_gate": lambda: problems_gate_stage(
+        [BARE], [], [], [], [], [], [], QUALITY, _rules("problems", ProblemRules)
+    ),
+    "functions_gate": lambda: functions_gate_stage(
+        [BARE], [], [], [], QUALITY, _rules("functions", FunctionRules), _rules("masking", MaskingRules)
+    ),
+    "repository_tasks": lambda: repository_tasks_stage([PROJECT], [FUNCTION], [], [FILE], Workshop()),  # type: ignore[arg-type]
+    "repository_gate": lambda: repository_gate_stage([BARE], [PROJECT], [], [], QUALITY),
+    "scenes": lambda: scenes_stage([PROJECT], [FILE], [FUNCTION], [], _rules("scenes", SceneRules), lambda *_: ()),
+    "scenes_gate": lambda: scenes_gate_stage([BARE], [PROJECT], [FILE], [], [], QUALITY),
+}
+"""Stages that have nothing to do in the demo library, over a row at which whatever works on it raises a KeyError."""
+
+ELSEWHERE = {
+    "sites": ("tests.crawl.documentation.test_sites_stage", "test_sites_that_raise_are_a_note"),
+    "migrated_code": ("tests.drafted_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
+    "judgements": ("tests.judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
+    "reviews": ("tests.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
+}
+"""Stages that need a site, a model or people: the tests that hold it of them."""
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Refresh]:
+    with serve(Index()) as index, pytest.MonkeyPatch.context() as environment:
+        publish_demo(index)
+        environment.setenv("DRIFTLINE_INDEX_URL", index.simple)
+        environment.setenv("DRIFTLINE_DATA", str(tmp_path_factory.mktemp("data")))
+        refresh = Refresh(run="whole", libraries=("demo",))
+        for group in GROUPS:
+            run_group(refresh, group, "demo")
+        yield refresh
+
+
+def raising_once(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """Let a function raise the first time that it is called."""
+    name, _, attribute = path.rpartition(".")
+    module = importlib.import_module(name)
+    work, left = getattr(module, attribute), ["planted"]
+
+    def planted(*args: Any, **named: Any) -> Any:
+        if left:
+            raise ZeroDivisionError(left.pop())
+        return work(*args, **named)
+
+    monkeypatch.setattr(module, attribute, planted)
+
+
+def anew(name: str, refresh: Refresh) -> Output:
+    """Run a stage from the beginning, without writing anything."""
+    house = refresh.house()
+    # no file is remembered, and no release is known
+    house.surfaces.records.path = None
+    if name == "crawl":
+        house.lake.write("releases", "demo", [])
+    return stages_of(house)[name].run(house.lake, "demo", None)
+
+
+def test_every_stage_is_looked_at() -> None:
+    declared = {name for names in GROUPS.values() for name in names}
+    assert {*IN_DEMO, *WITH_BARE_ROW, *ELSEWHERE} == declared
+    for module, test in ELSEWHERE.values():
+        assert callable(getattr(importlib.import_module(module), test))
+
+
+@pytest.mark.slow(minutes=1)
+@pytest.mark.parametrize("name", IN_DEMO)
+def test_a_unit_that_raises_costs_itself_alone(demo: Refresh, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    releases = demo.house().lake.read("releases", "demo")
+    whole = anew(name, demo)
+    raising_once(monkeypatch, IN_DEMO[name])
+    output = anew(name, demo)
+    demo.house().lake.write("releases", "demo", releases)
+    found = [reject for reject in (*output.rejects, *output.notes) if reject.reason == RejectReason.INTERNAL_ERROR]
+    assert [reject.detail.splitlines()[0] for reject in found] == ["ZeroDivisionError: planted"]
+    assert found[0].key
+    if whole.made > 1:
+        assert 0 < output.made < whole.made or found[0] in output.notes
+
+
+@pytest.mark.parametrize("name", WITH_BARE_ROW)
+def test_a_row_that_lacks_everything_is_a_reject(name: str) -> None:
+    output = WITH_BARE_ROW[name]()
+    assert [(reject.key, reject.reason) for reject in output.rejects] == [("bare", RejectReason.INTERNAL_ERROR)]
+    assert output.rejects[0].detail.startswith("KeyError: ")
+
+
+@pytest.mark.slow(minutes=1)
+def test_the_run_ends_well_and_tells_it(demo: Refresh, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    house = demo.house()
+    stage = stages_of(house)["usage"]
+    raising_once(monkeypatch, IN_DEMO["usage"])
+    (house.lake.root / "_state" / "usage" / "demo.json").unlink()
+    count = run_stage(stage, "demo", house.lake, tmp_path)
+    assert count.rejected["internal_error"] == 1
+    (error,) = internal_errors(house.lake, ["demo"])
+    assert (error.library, error.stage, error.number) == ("demo", "usage", 1)
+    assert "pipeline/usage/stage.py:" in error.trace
