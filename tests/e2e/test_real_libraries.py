@@ -1,0 +1,64 @@
+"""Libraries that people mean go through every family, release by release of the real index, and nothing is raised.
+
+Each covers a few weeks, and of their examples the shortest alone are taken: what runs once shows what a stage raises.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipeline.failures import internal_errors
+from pipeline.lake import Lake
+from pipeline.refresh import Refresh, begin, counts_of, run_group
+from pipeline.rules import RULES
+from pipeline.settings import settings
+from pipeline.stages import GROUPS
+
+LIBRARIES = {
+    "numpy": ("2023-02-01", "2023-02-10"),
+    "pandas": ("2023-04-20", "2023-05-01"),
+    "attrs": ("2025-03-01", "2025-04-01"),
+    "markupsafe": ("2024-10-15", "2024-11-01"),
+    "networkx": ("2024-10-15", "2024-11-01"),
+    "pyyaml": ("2025-07-01", "2025-10-01"),
+}
+"""A release or two each, with the one before: compiled and pure ones, with NumPy's docstrings and without examples."""
+
+LIMITS = {
+    "snippets": {"max_lines": 2, "max_characters": 100},
+    "validation": {"repeats": 1},
+    "repository": {"repeats": 1, "tasks": 3},
+}
+
+EXEMPLARY = frozenset({"numpy", "pandas", "networkx"})
+"""Those of them whose docstrings have examples that are as short."""
+
+
+@pytest.fixture
+def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the rules take less than those that ship."""
+    shutil.copytree(RULES, tmp_path / "rules")
+    for name, limits in LIMITS.items():
+        path = tmp_path / "rules" / f"{name}.yaml"
+        path.write_text(yaml.safe_dump(yaml.safe_load(path.read_text()) | limits))
+    monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
+
+
+@pytest.mark.slow(minutes=1)
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.usefixtures("rules", "data")
+def test_every_family_is_reached_and_nothing_is_raised(library: str) -> None:
+    refresh = Refresh(library, "starter", (library,), *LIBRARIES[library])
+    begin(refresh)
+    for group in GROUPS:
+        run_group(refresh, group, library)
+    counts = {count.stage: count for count in counts_of(refresh)}
+    assert set(counts) == {name for names in GROUPS.values() for name in names}
+    assert internal_errors(Lake(settings().lake), [library]) == []
+    of_all = {"crawl", "surface", "lifecycle", "review"}
+    for stage in of_all | ({"snippets", "usage", "instances", "validation", "gate"} if library in EXEMPLARY else set()):
+        assert counts[stage].made, stage
