@@ -155,23 +155,25 @@ def test_a_broken_snippet_is_one_reject() -> None:
     assert output.reasons == {"broken_example": 1}
 
 
-def test_a_usage_beside_its_name_is_an_error() -> None:
+def test_a_usage_beside_its_name_is_its_reject() -> None:
     row = snippet(CODE, "lib.fetch", "1.0")
     use = usages(row, {"fetch": "lib.fetch"})[0] | {"name_start_byte": 5}
-    with pytest.raises(ValueError, match="does not stand at bytes"):
-        instances_stage(
-            releases("1.0"),
-            [row],
-            [use],
-            [],
-            [],
-            [life("lib.fetch", "1.0", "1.0")],
-            TAGGING,
-            TOKENS,
-            {},
-            CODEMODS,
-            RUN_ALONE,
-        )
+    output = instances_stage(
+        releases("1.0"),
+        [row],
+        [use],
+        [],
+        [],
+        [life("lib.fetch", "1.0", "1.0")],
+        TAGGING,
+        TOKENS,
+        {},
+        CODEMODS,
+        RUN_ALONE,
+    )
+    (reject,) = output.rejects
+    assert reject.reason == RejectReason.INTERNAL_ERROR
+    assert "does not stand at bytes" in reject.detail
 
 
 def test_order_of_the_input_does_not_matter() -> None:
