@@ -8,7 +8,7 @@ from pipeline.lake.place import at, at_release, release_of
 from pipeline.lake.runner import TRANSIENT, Count, Stage, is_done, last_counts, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row, SchemaError, Table, table, table_names
 from pipeline.lake.stage import Output, Reject, Update
-from pipeline.lake.tables import Lake, read_parquet, replacing, write_parquet, write_parts
+from pipeline.lake.tables import Lake, encodable, read_parquet, replacing, write_parquet, write_parts
 
 __all__ = [
     "TRANSIENT",
@@ -27,6 +27,7 @@ __all__ = [
     "attempt",
     "chains",
     "content_id",
+    "encodable",
     "encode",
     "guarded",
     "holding_at",

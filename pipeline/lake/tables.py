@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
@@ -89,7 +89,23 @@ def _roomy(kind: pa.DataType) -> pa.DataType:
 
 def _data(declared: Table, rows: Sequence[Row], *, volatile: bool) -> pa.Table:
     """Return rows as they are kept: whatever a server said in any of them, no credential of ours is in it."""
-    return cut_table(pa.Table.from_pydict(declared.checked(rows), schema=declared.arrow(volatile=volatile)))
+    schema = declared.arrow(volatile=volatile)
+    try:
+        return cut_table(pa.Table.from_pydict(declared.checked(rows), schema=schema))
+    except UnicodeEncodeError:
+        return cut_table(pa.Table.from_pydict(declared.checked(encodable(list(rows))), schema=schema))
+
+
+def encodable(value: Any) -> Any:
+    """Return plain values in whose texts lone surrogates are written as escapes, since UTF-8 has none.
+
+    A docstring may have one (`"\\ud800"`), and so may the message of an exception.
+    """
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    if isinstance(value, Mapping):
+        return {encodable(key): encodable(one) for key, one in value.items()}
+    return [encodable(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def _save(data: pa.Table, path: Path) -> None:

@@ -16,7 +16,9 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import TypeVar
 
-from pipeline.lake import Reject, attempt, without_collector
+import msgspec
+
+from pipeline.lake import Reject, attempt, encodable, without_collector
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.modern import as_older
@@ -55,6 +57,10 @@ _SCHEMA = "CREATE TABLE IF NOT EXISTS records (key TEXT PRIMARY KEY, record BLOB
 
 _ENCODING = re.compile(r"\A((?:[ \t\f]*(?:#[^\n]*)?\n)?[ \t\f]*#[^\n]*?coding[:=][ \t]*)[-\w.]+")
 """Where a file declares its encoding: in its first line, or in the second after a comment (PEP 263)."""
+
+
+_SURROGATE = re.compile(rb"\\(?:u|U0000)[dD][89a-fA-F][0-9a-fA-F]{2}")
+"""The escape of a surrogate, which may stand in a text without the other half of its pair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +212,7 @@ def read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Know
     def read() -> ModuleRecord:
         record = _read_file(file, content, rules, known)
         record.skeleton = skeleton(record)
-        return record
+        return _encodable(record) if _SURROGATE.search(content) else record
 
     made = attempt(file.path, read)
     return _opaque(file, made.detail, failed=True) if isinstance(made, Reject) else made
@@ -243,6 +249,10 @@ def _read_rewritten(file: SourceFile, text: str, rules: ReadingRules, known: Kno
     # it is text already: what the file says of its bytes holds no more
     content = _ENCODING.sub(r"\1utf-8", text, count=1).encode()
     return visit_file(file.module, file.path, content, *given, known, unsure=True, whole=file.whole)
+
+
+def _encodable(record: ModuleRecord) -> ModuleRecord:
+    return msgspec.convert(encodable(msgspec.to_builtins(record)), ModuleRecord)
 
 
 def _opaque(file: SourceFile, problem: str, *, failed: bool = False) -> ModuleRecord:

@@ -170,3 +170,16 @@ def test_rows_come_back_as_they_went_in(tmp_path_factory: pytest.TempPathFactory
 @given(st.lists(texts), st.lists(texts))
 def test_an_id_tells_its_parts_apart(left: list[str], right: list[str]) -> None:
     assert (content_id(*left) == content_id(*right)) == (left == right)
+
+
+def test_a_text_that_utf_8_cannot_hold_is_written_with_an_escape(tmp_path: Path) -> None:
+    row = {
+        "stage": "usage",
+        "library": "demo",
+        "key": "k",
+        "reason": "internal_error",
+        "detail": "said \ud800 \U0001f600",
+    }
+    lake = Lake(tmp_path)
+    lake.write("rejects", "demo", [row, row | {"key": "plain", "detail": "é"}], part="usage")
+    assert [one["detail"] for one in lake.read("rejects", "demo")] == ["said \\ud800 \U0001f600", "é"]

@@ -255,3 +255,14 @@ def test_a_file_that_raises_costs_its_module_alone(monkeypatch):
     read = surface({"pkg/__init__.py": "def f(a): ...\n", "pkg/part.py": "def g(): ...\n"}, root="pkg/")
     assert "pkg.f" in read.symbols
     assert [(problem.key, problem.reason) for problem in read.problems] == [("pkg/part.py", "internal_error")]
+
+
+def test_half_of_a_surrogate_pair_in_a_text_is_written_as_its_escape(tmp_path):
+    read = surface({"pkg/__init__.py": 'def f(a="\\ud83d"):\n    """Bad \\ud800 and \U0001f600."""\n'}, root="pkg/")
+    assert not read.problems
+    output = surface_stage([release("1.0", None)], lambda _: read)
+    lake = Lake(tmp_path)
+    for name, rows in output.tables.items():
+        lake.write(name, "pkg", rows)
+    (document,) = lake.read("documents", "pkg")
+    assert document["docstring"] == "Bad \\ud800 and \U0001f600."
