@@ -10,14 +10,14 @@ from pipeline.annotation.database import samples
 from pipeline.annotation.history import judged_now, rows_of, step_of, validations_of
 from pipeline.annotation.standing import counting, stands
 from pipeline.annotation.store import Store
-from pipeline.lake import Reject, Row, guarded
+from pipeline.lake import Reject, Row, guarded, parted
 from pipeline.terms import QueueStatus
 
 _RUN: dict[str, Any] = {"detail": None, "code": None, "statements": None, "executed": None}
 
 
-def settled(store: Store, library: str) -> list[Row | Reject]:
-    """Return what was settled of a library's samples, in the order of their ids.
+def settled(store: Store, library: str) -> tuple[list[Row], list[Reject]]:
+    """Return what was settled of a library's samples, in the order of their ids, and the samples that raise.
 
     Those that left the queue count too: that nothing is flagged any more makes no decision void.
     """
@@ -25,7 +25,7 @@ def settled(store: Store, library: str) -> list[Row | Reject]:
     query = select(samples).where(samples.c.library == library, samples.c.status.in_(done)).order_by(samples.c.id)
     with store.reading() as connection:
         found = connection.execute(query).mappings().all()
-        return list(guarded(found, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
+        return parted(guarded(found, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
 
 
 def _row(connection: Connection, sample: RowMapping) -> Row:

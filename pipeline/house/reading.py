@@ -11,7 +11,7 @@ from packaging.specifiers import SpecifierSet
 from pipeline.crawl import Wanted, gather_stage, releases_stage
 from pipeline.crawl.documentation.sites import sites_stage
 from pipeline.house.house import House
-from pipeline.lake import Lake, Output, parted
+from pipeline.lake import Lake, Output
 from pipeline.lake.later import put_aside, with_later
 from pipeline.lifecycle import lifecycle_stage
 from pipeline.settings import index_url
@@ -102,7 +102,7 @@ def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Outpu
     if gone:
         told = f"{house.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
         raise StoreError(f"{told} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share")
-    rows, failed = parted(settled(open_store(house.settings.reviews_url, house.rules.annotation), library))
+    rows, failed = settled(open_store(house.settings.reviews_url, house.rules.annotation), library)
     return Output({"reviews": rows}, len(rows) + len(failed), len(rows), failed)
 
 

@@ -16,7 +16,7 @@ from pipeline.annotation.queue import Filter, look, page, progress
 from pipeline.annotation.settled import settled
 from pipeline.annotation.standing import counting
 from pipeline.annotation.store import Store
-from pipeline.lake import parted, table
+from pipeline.lake import table
 from pipeline.terms import DecisionKind, FlagKind, Objection, QueueStatus, RejectReason
 from tests.annotation.rows import ANNOTATION, sample, store_in
 
@@ -49,7 +49,7 @@ def test_what_is_no_longer_flagged_leaves_and_comes_back_with_its_decision(tmp_p
     decide(store, "id0", "ann", ACCEPT)
     assert fill(store, "lib", FIRST[2:]) == Filled(gone=2)
     assert [entry.id for entry in page(store, Filter()).entries] == ["id2", "id3"]
-    assert [row["instance_id"] for row in settled(store, "lib")] == ["id0"]
+    assert [row["instance_id"] for row in settled(store, "lib")[0]] == ["id0"]
     consistent(store)
     assert fill(store, "lib", FIRST) == Filled(updated=2)
     assert look(store, "id0").entry.status == QueueStatus.SUBMITTED
@@ -63,7 +63,7 @@ def test_changed_content_asks_again_and_shows_the_old_decision(tmp_path: Path) -
     assert fill(store, "lib", [sample(0, content="second"), *FIRST[1:]]) == Filled(again=1, updated=1)
     (old,) = look(store, "id0").history
     assert (old.of_this, old.counts, look(store, "id0").entry.status) == (False, False, QueueStatus.PENDING)
-    assert settled(store, "lib") == []
+    assert settled(store, "lib") == ([], [])
     consistent(store)
     # what was decided counts again once the content is what it was
     assert fill(store, "lib", FIRST) == Filled(updated=1)
@@ -97,7 +97,7 @@ def test_what_is_settled_is_a_row_of_reviews(tmp_path: Path) -> None:
     store, _ = store_in(tmp_path)
     fill(store, "lib", FIRST)
     decide(store, "id1", "ann", Said(DecisionKind.REJECT, Objection.LICENCE, "GPL in the header"))
-    (row,) = settled(store, "lib")
+    ((row,), _) = settled(store, "lib")
     table("reviews").check(row)
     assert (row["kind"], row["objection"], row["flags"]) == (DecisionKind.REJECT, Objection.LICENCE, ["audit"])
     assert "ann" not in row.values()
@@ -114,6 +114,6 @@ def test_a_sample_that_raises_is_a_reject(tmp_path: Path, monkeypatch: pytest.Mo
         raise ZeroDivisionError("planted")
 
     monkeypatch.setattr("pipeline.annotation.settled.counting", planted)
-    made, rejects = parted(settled(store, "lib"))
+    made, rejects = settled(store, "lib")
     assert [row["instance_id"] for row in made] == ["id1"]
     assert [(reject.key, reject.reason) for reject in rejects] == [("id0", RejectReason.INTERNAL_ERROR)]

@@ -1,7 +1,6 @@
 """The lives of public paths over the releases of a library, and their tags."""
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import pyarrow.compute as pc
 import pytest
@@ -9,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.lake import Lake, Output, Row, table
-from pipeline.lifecycle import Tags, lifecycle_stage, stage
+from pipeline.lifecycle import Tags, lifecycle_stage
+from pipeline.lifecycle.compare import changes_of
 from pipeline.surface import surface_stage
-from tests.lifecycle import releases as releases_module
 from tests.lifecycle.releases import TAGGING, Files, history
 from tests.surface.trees import surface
 
@@ -189,15 +188,18 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
 
 
 def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch):
-    real = releases_module.surface
-    raising = SimpleNamespace()
-    monkeypatch.setattr(releases_module, "surface", lambda files: raising if files == "raise" else real(files))
-    monkeypatch.setattr(
-        releases_module,
-        "surface_stage",
-        lambda rows, surface_of: surface_stage(rows, lambda row: read_or_raise(surface_of(row))),
-    )
-    read, output = history("def f(a): ...\n", "raise", "def g(a): ...\n", "def g(a, b): ...\n")
+    sources = ["def f(a): ...\n", "raise", "def g(a): ...\n", "def g(a, b): ...\n"]
+
+    def stage_of(rows, surface_of):
+        def raising(row):
+            if row["version"] == "1.1":
+                raise ZeroDivisionError("planted")
+            return surface_of(row)
+
+        return surface_stage(rows, raising)
+
+    monkeypatch.setattr("tests.lifecycle.releases.surface_stage", stage_of)
+    read, output = history(*sources)
     assert [(reject.key, reject.reason) for reject in read.rejects] == [("1.1", "internal_error")]
     assert [(row["kind"], row["path"], row["new_version"]) for row in output.tables["changes"]] == [
         ("parameter_added_required", "pkg.g", "1.3")
@@ -211,21 +213,14 @@ def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch)
     ]
 
 
-def read_or_raise(read):
-    if isinstance(read, SimpleNamespace):
-        raise ZeroDivisionError("planted")
-    return read
-
-
 def test_a_comparison_that_raises_costs_its_release_and_the_next_one_begins_anew(monkeypatch):
-    kept = stage.changes_of
 
     def planted(comparison, library, before, version):
         if version == "1.2":
             raise ZeroDivisionError("planted")
-        return kept(comparison, library, before, version)
+        return changes_of(comparison, library, before, version)
 
-    monkeypatch.setattr(stage, "changes_of", planted)
+    monkeypatch.setattr("pipeline.lifecycle.stage.changes_of", planted)
     _, output = history("def f(a): ...\n", "def f(a, b=1): ...\n", "def g(a): ...\n", "def g(a, b): ...\n")
     assert [(row["kind"], row["path"], row["new_version"]) for row in output.tables["changes"]] == [
         ("parameter_added_optional", "pkg.f", "1.1"),

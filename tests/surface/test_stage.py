@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.lake import Lake, Row, holding_at
-from pipeline.surface import Records, SurfaceReader, read_surface, reading, surface_stage
+from pipeline.surface import Records, SurfaceReader, read_surface, surface_stage
+from pipeline.surface.visit import visit_file
 from tests.surface.trees import READING_RULES, surface, tree
 
 SOURCES = (
@@ -244,14 +245,13 @@ def test_a_release_that_raises_is_a_reject_and_the_next_one_begins_anew():
 
 
 def test_a_file_that_raises_costs_its_module_alone(monkeypatch):
-    kept = reading.visit_file
 
     def planted(module, *args, **named):
         if module == "pkg.part":
             raise ZeroDivisionError("planted")
-        return kept(module, *args, **named)
+        return visit_file(module, *args, **named)
 
-    monkeypatch.setattr(reading, "visit_file", planted)
+    monkeypatch.setattr("pipeline.surface.reading.visit_file", planted)
     read = surface({"pkg/__init__.py": "def f(a): ...\n", "pkg/part.py": "def g(): ...\n"}, root="pkg/")
     assert "pkg.f" in read.symbols
     assert [(problem.key, problem.reason) for problem in read.problems] == [("pkg/part.py", "internal_error")]
