@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from pipeline.environments import Limits
+from pipeline.terms import Outcome
 from pipeline.validation import harness
 from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, variables
 from pipeline.validation.fresh import Fresh
@@ -25,6 +26,8 @@ class NotSafe(RuntimeError):
 class ForkServer:
     """Runs cases one by one, as forks; whatever does not pass is run again in a fresh process, which then decides.
 
+    A fresh process costs many forks. A fork that fails a second time as the fresh process did needs no other one.
+
     There is a server for each repeat, since each has a hash seed of its own. A server that a case has harmed in any way
     is ended, and the next case has a new one.
     """
@@ -34,6 +37,7 @@ class ForkServer:
         self._cases = cases
         self._servers: dict[int, Server] = {}
         self._is_safe = True
+        self._confirmed: tuple[Case, Outcome] | None = None
 
     def __enter__(self) -> ForkServer:
         return self
@@ -45,7 +49,15 @@ class ForkServer:
     def attempt(self, case: Case, repeat: int) -> Attempt:
         """Run a case once, as the repeat of that number."""
         forked = self._forked(case, repeat) if self._is_safe else None
-        return forked if forked is not None and forked.passed else self.fresh.attempt(case, repeat)
+        if forked is not None and (forked.passed or self._is_confirmed(case, forked.outcome)):
+            return forked
+        fresh = self.fresh.attempt(case, repeat)
+        self._confirmed = case, fresh.outcome
+        return fresh
+
+    def _is_confirmed(self, case: Case, outcome: Outcome) -> bool:
+        """Say whether the repeat before, of the same case, came out so in a fresh process."""
+        return self._confirmed is not None and self._confirmed[0] is case and self._confirmed[1] is outcome
 
     def _forked(self, case: Case, repeat: int) -> Attempt | None:
         attempts: list[Attempt] = []
@@ -57,7 +69,7 @@ class ForkServer:
                     self._end(repeat)
                 attempts.append(judge(seen))
                 if not attempts[-1].passed:
-                    return None
+                    break
         except (harness.NoAnswer, OSError):
             self._end(repeat)
             return None

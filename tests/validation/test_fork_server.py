@@ -259,6 +259,36 @@ def test_statements_and_test_modules_are_forked_too(
     assert [result.outcome for result in results] == [Outcome.PASSED] * 3, results
 
 
+def test_a_failure_is_confirmed_once_in_a_fresh_process(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[tuple[str, int]] = []
+    attempt = Fresh.attempt
+
+    def counted(self: Fresh, case: Case, repeat: int) -> Attempt:
+        ran.append((case.id, repeat))
+        return attempt(self, case, repeat)
+
+    monkeypatch.setattr(Fresh, "attempt", counted)
+    codes = {
+        "passes": "import lib",
+        "fails": "import lib\nlib.gone",
+        "fails with another hash": "import lib, os\nassert os.environ['PYTHONHASHSEED'] == '0'",
+        "fails otherwise with another hash": "import lib, os\nlib.gone if os.environ['PYTHONHASHSEED'] == '0' else 1 / 0",
+        "passes in a fork alone": "import sys\nassert 'lib' in sys.modules",
+    }
+    rules = limited.model_copy(update={"process": Process.FORK, "repeats": 2})
+    cases = [Case(name, "", code, import_names=("lib",)) for name, code in codes.items()]
+    outcomes = [result.outcome for result in run_cases(installed, cases, sandbox, rules)]
+    assert outcomes == [Outcome.PASSED, Outcome.API_MISSING, Outcome.FLAKY, Outcome.FLAKY, Outcome.PASSED]
+    assert ran == [
+        ("fails", 0),
+        ("fails with another hash", 1),
+        ("fails otherwise with another hash", 0),
+        ("fails otherwise with another hash", 1),
+    ]
+
+
 def test_without_a_second_user_cases_are_run_fresh(installed: Environment, limited: ValidationRules) -> None:
     rules = limited.model_copy(update={"process": Process.FORK})
     code = "import os, lib\nopen('left', 'w')\nassert lib and not os.path.exists('../left')"

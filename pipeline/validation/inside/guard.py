@@ -5,6 +5,7 @@ gone, and this process cannot be traced, nor its memory or its descriptors be op
 case says of itself comes through a pipe; it is believed only from a process that then ended as the harness ends.
 """
 
+import gc
 import json
 import os
 import signal
@@ -68,6 +69,8 @@ def main() -> None:
         return
     wanted = json.loads(first.decode())
     problem = load(wanted["load"])
+    if hasattr(gc, "freeze"):  # Python 3.7: collections in cases then leave our pages alone, which would be copied
+        gc.freeze()
     kernel.shield()
     case_uid = int(os.environ.pop("DRIFTLINE_CASE_UID", "0")) or None
     known = kernel.scratch_entries() if case_uid else frozenset()
