@@ -44,6 +44,8 @@ class UtcTime(TypeDecorator[datetime]):
 _Number = BigInteger().with_variant(Integer, "sqlite")
 
 LONGEST_NAME = 200
+BULK = "bulk/"
+"""How the origin of a decision on many samples begins, after which comes a name of its own; no file is called so."""
 """Characters of the name of an annotator, and of the file that decisions came from."""
 
 metadata = MetaData(

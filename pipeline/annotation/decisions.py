@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,7 +10,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import Connection, RowMapping, delete, insert, or_, select
 
 from pipeline.annotation.bookkeeping import settle
-from pipeline.annotation.database import LONGEST_NAME, decisions, leases, samples, standings, validations, views
+from pipeline.annotation.database import BULK, LONGEST_NAME, decisions, leases, samples, standings, validations, views
 from pipeline.annotation.entries import Validation
 from pipeline.annotation.history import judged_now, rows_of, step_of
 from pipeline.annotation.standing import RULINGS, STANDS, stands
@@ -80,10 +81,11 @@ def decide_many(store: Store, sample_ids: Sequence[str], who: str, said: Said) -
     if len(sample_ids) > store.rules.max_bulk:
         raise DecisionError(f"{len(sample_ids)} samples at once, {store.rules.max_bulk} are allowed: choose fewer")
     decided, left = [], {}
+    bulk = f"{BULK}{uuid.uuid4().hex}"
     with store.writing() as connection:
         for sample_id in dict.fromkeys(sample_ids):
             try:
-                _decide(store, connection, sample_id, who, said, timed=False)
+                _decide(store, connection, sample_id, who, said, bulk)
                 decided.append(sample_id)
             except DecisionError as error:
                 left[sample_id] = str(error)
@@ -111,7 +113,7 @@ def add_validation(store: Store, decision_id: int, validation: Validation) -> Qu
         return settle(store, connection, seq)
 
 
-def _decide(store: Store, connection: Connection, sample_id: str, who: str, said: Said, timed: bool = True) -> Decided:
+def _decide(store: Store, connection: Connection, sample_id: str, who: str, said: Said, bulk: str = "") -> Decided:
     query = select(samples).where(samples.c.id == sample_id, ~samples.c.gone).with_for_update()
     sample = connection.execute(query).mappings().one_or_none()
     if sample is None:
@@ -133,9 +135,9 @@ def _decide(store: Store, connection: Connection, sample_id: str, who: str, said
         "settles": said.kind in RULINGS and _is_settling(connection, sample),
         "undoes": _undone(connection, sample["seq"], who) if said.kind == DecisionKind.UNDO else None,
         "seconds": said.seconds,
-        "origin": said.origin[:LONGEST_NAME],
+        "origin": (said.origin or bulk)[:LONGEST_NAME],
     }
-    if timed and said.kind in STANDS and not said.origin:
+    if not bulk and said.kind in STANDS and not said.origin:
         row["seconds"] = _seconds(store, connection, sample["seq"], who)
     decision_id = connection.execute(insert(decisions).values(**row).returning(decisions.c.id)).scalar_one()
     status = settle(store, connection, sample["seq"])

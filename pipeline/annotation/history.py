@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, and_, select
 
-from pipeline.annotation.database import decisions, samples, standings, validations
+from pipeline.annotation.database import BULK, decisions, samples, standings, validations
 from pipeline.annotation.entries import Decision, Validation
 from pipeline.annotation.standing import Judged, Step, stands
 from pipeline.annotation.store import Store
@@ -22,20 +22,26 @@ def history(connection: Connection, seq: int) -> tuple[Decision, ...]:
     return tuple(_decision(row, current, row["id"] in counting, checked.get(row["id"])) for row in rows)
 
 
-def last_decided(store: Store, who: str) -> str | None:
-    """Return the id of the sample of an annotator's newest decision that stands, which is what they can undo."""
+def last_decided(store: Store, who: str) -> list[str]:
+    """Return the ids of the samples of an annotator's newest decision that stands, which is what they can undo.
+
+    They are several where it was one decision on many samples, and none where no decision stands.
+    """
     stands_still = and_(standings.c.seq == decisions.c.seq, standings.c.decision_id == decisions.c.id)
     query = (
-        select(samples.c.id)
+        select(samples.c.id, decisions.c.origin)
         .join(decisions, decisions.c.seq == samples.c.seq)
         .join(standings, stands_still)
         .where(decisions.c.who == who, ~samples.c.gone)
         .order_by(decisions.c.time.desc(), decisions.c.id.desc())
-        .limit(1)
     )
     with store.reading() as connection:
-        found: str | None = connection.execute(query).scalar()
-    return found
+        newest = connection.execute(query.limit(1)).first()
+        if newest is None:
+            return []
+        if not newest.origin.startswith(BULK):
+            return [newest.id]
+        return list(connection.execute(query.where(decisions.c.origin == newest.origin)).scalars())
 
 
 def rows_of(connection: Connection, seq: int) -> Sequence[RowMapping]:

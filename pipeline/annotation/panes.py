@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import re
+import tokenize
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from itertools import accumulate
 from typing import NamedTuple
 
 from pipeline.annotation.view import Choice, Pane, Span
@@ -57,6 +61,9 @@ _SHOWN: Mapping[Family, Sequence[_Shown]] = {
     ),
 }
 _CONTEXT = 4000  # characters of a file that are shown above and below
+_BETWEEN = frozenset(
+    {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
+)
 _TAGS = {
     "versicode_tag": ("VersiCode tag", VersiCodeTag),
     "libevolutioneval_tag": ("LibEvolutionEval tag", LibEvolutionEvalTag),
@@ -72,14 +79,35 @@ def panes_of(family: Family, row: Row, description: str | None) -> tuple[Pane, .
     for column, label, language in _SHOWN[family]:
         text = str(row[column] or "")
         if column == "contexts_above":
-            text = text[-_CONTEXT:]
-        elif column == "contexts_below":
-            text = text[:_CONTEXT]
+            text = end_of(text, _CONTEXT)
+        elif column == "contexts_below" and len(text) > _CONTEXT:
+            text = text[: text.rfind("\n", 0, _CONTEXT) + 1 or _CONTEXT]
         written_in = str(row.get("language", language)) if language == "python" else language
         version = str(row["target_version"] if column == "target_code" else row["version"])
         hidden = hidden_spans(row) if column == "code" and "masked_code" in row else ()
         panes.append(Pane(column, label, text, written_in, version, hidden, column in editable))
     return tuple(panes)
+
+
+def end_of(code: str, length: int) -> str:
+    """Return about the last `length` characters of code, from the beginning of a statement: no string is cut through.
+
+    Where no statement begins there the last one that begins before is whole.
+    """
+    cut = len(code) - length
+    if cut <= 0:
+        return code
+    lines = io.StringIO(code).readlines()
+    offsets = [0, *accumulate(map(len, lines))]
+    begins = [0]
+    with suppress(tokenize.TokenError, SyntaxError):  # where the cursor stands the code ends in the middle
+        fresh = True
+        for token in tokenize.generate_tokens(iter(lines).__next__):
+            if fresh and token.type not in _BETWEEN:
+                begins.append(offsets[token.start[0] - 1])
+            if token.type not in _BETWEEN or token.type == tokenize.NEWLINE:
+                fresh = token.type == tokenize.NEWLINE
+    return code[next((begin for begin in begins if begin >= cut), begins[-1]) :]
 
 
 def compared(family: Family) -> tuple[str, str] | None:

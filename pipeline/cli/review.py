@@ -9,6 +9,7 @@ import typer
 
 from pipeline.cli.output import BAD_USAGE, fail, out, progress, say
 from pipeline.cli.review_files import export_reviews, import_reviews
+from pipeline.terms import QueueStatus
 
 PORT = 8300
 
@@ -34,6 +35,7 @@ def review(
         return
     # Only here: SQLAlchemy and FastAPI take half a second, which every other command would wait for.
     from pipeline.annotation.opening import open_reviews, take_from_lake
+    from pipeline.annotation.queue import progress as progress_of
     from pipeline.annotation.store import StoreError
     from pipeline.annotation.web import TokenInAddress, alone, listen, serve
 
@@ -42,9 +44,11 @@ def review(
         store, validator = open_reviews()
         with progress("taking what is flagged from the lake"):
             filled = take_from_lake(store)
+            waiting = progress_of(store).get(QueueStatus.PENDING, 0)
     except StoreError as error:
         fail(str(error))
-    say(f"{filled.added} samples came into the queue, {filled.again} ask again, {filled.gone} went")
+    changed = f"{filled.added} new, {filled.again} reopened, {filled.gone} removed"
+    say(f"{waiting} samples wait for a decision ({changed})")
     try:
         listening = listen(port)
     except OSError as error:

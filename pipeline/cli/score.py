@@ -20,7 +20,7 @@ from pipeline.rules import load
 from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
 from pipeline.scores.machine import runners_at
 from pipeline.settings import settings
-from pipeline.terms import Facet, Family, Metric
+from pipeline.terms import Facet, Family, Granularity, Metric
 
 SHOWN = 10
 """Exclusions of which the command tells itself; the file tells of all."""
@@ -134,10 +134,19 @@ def _print_group(title: str, rows: Sequence[Row], ks: Sequence[int]) -> None:
         cells = [_cells(known.get((metric, k))) for k in shown]
         if any(cell[0] for cell in cells):
             tasks = max(row["tasks"] for (of, _), row in known.items() if of == metric)
-            table.add_row(metric.meaning.partition(":")[0].replace("@k", ""), f"{tasks:,}", *sum(cells, ()))
+            table.add_row(_label(metric, rows[0]), f"{tasks:,}", *sum(cells, ()))
     if table.row_count:
         out.print(table)
         out.print()
+
+
+def _label(metric: Metric, row: Row) -> str:
+    """Return what a table calls a metric: EM alone where it is an exact match, which it is of tokens only."""
+    name = metric.meaning.partition(":")[0].replace("@k", "")
+    if metric is not Metric.EM or row["value"] == Granularity.TOKEN:
+        return name
+    mixed = row["family"] in {Family.COMPLETION, Family.FUNCTION} and row["facet"] != Facet.GRANULARITY
+    return f"{name} ({'equal tokens, else ' if mixed else ''}name occurs)"
 
 
 def _cells(row: Row | None) -> tuple[str, ...]:

@@ -150,7 +150,8 @@ def _look(metric: Metric) -> dict[str, Any]:
 
 
 def _name(metric: Metric) -> str:
-    return metric.meaning.partition(":")[0].replace("@k", "@1")
+    name = metric.meaning.partition(":")[0].replace("@k", "@1")
+    return f"{name} (equal tokens, else name occurs)" if metric is Metric.EM else name
 
 
 def _described(svg: str, panels: Sequence[_Panel]) -> str:

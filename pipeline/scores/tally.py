@@ -127,8 +127,15 @@ def _task(tasks: Tasks, prediction: Prediction, line: int) -> Task | Excluded:
         return Excluded(Exclusion.AMBIGUOUS_ID, problem, prediction.id, line)
     problem = "the snapshot has no such task"
     if of_id:
-        problem = f"the snapshot has it as {', '.join(sorted(of_id))}, not as {prediction.family or 'a query'}"
+        problem = _other_kind(sorted(of_id), prediction)
     return Excluded(Exclusion.UNKNOWN_ID, problem, prediction.id, line)
+
+
+def _other_kind(families: Sequence[Family], prediction: Prediction) -> str:
+    """Say why a prediction answers none of the tasks that have its id."""
+    if prediction.family not in (None, *families):
+        return f"the snapshot has this id as {', '.join(families)}, not as {prediction.family}"
+    return f"`documents` answer queries ({', '.join(sorted(_RETRIEVAL))}); the task of this id is {', '.join(families)}"
 
 
 def _twice(found: Tally) -> list[Excluded]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.annotation.panes import hidden_spans
+from pipeline.annotation.panes import end_of, hidden_spans
 from pipeline.instances import MASKS, unmask
 from pipeline.terms import Granularity
 from tests.review.world import world
@@ -41,3 +41,38 @@ def test_spans_of_real_completions() -> None:
 def test_masks_that_do_not_fit_their_code_hide_nothing(code: str) -> None:
     row = world().completions[0]
     assert hidden_spans(row | {"code": code}) == ()
+
+
+ABOVE = '''"""What this is.
+
+It is long.
+"""
+
+import os
+
+
+def first(path):
+    """Say it
+    in two lines."""
+    return os.path.join(
+        path,
+        "a",
+    )
+
+
+def second(path):
+    if path:
+        '''
+
+
+@pytest.mark.parametrize("length", range(1, len(ABOVE) + 2))
+def test_the_file_above_a_cursor_begins_with_a_statement(length: int) -> None:
+    statements = ('"""What', "import", "def first", '    """Say', "    return", "def second", "    if")
+    shown = end_of(ABOVE, length)
+    assert ABOVE.endswith(shown)
+    assert shown.startswith(statements), shown
+    assert len(shown) <= length or shown.startswith("    if"), "the last statement is whole"
+
+
+def test_a_file_that_is_one_string_is_shown_whole() -> None:
+    assert end_of(ABOVE[:20], 5) == ABOVE[:20]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,10 @@ def test_figures_of_every_family(driftline: Driftline, snapshot: Path, predictio
     result = driftline("score", "mine", predictions, "--k", "1")
     assert result.status == 0, result.text
     assert "completion, granularity line\nmetric" in result.out
-    assert "CDC rule 1      1  1.000  1.000 to 1.000" in result.out
+    for what in ("completion, granularity line", "migration", "function", "block completion"):
+        assert re.search(rf"^{what}\nmetric .*\nEM \([a-z, ]*name occurs\) ", result.out, re.MULTILINE), what
+    assert re.search(r"^completion, granularity token\nmetric .*\nEM +1 ", result.out, re.MULTILINE)
+    assert re.search(r"^CDC rule 1 +1  1.000  1.000 to 1.000", result.out, re.MULTILINE)
     assert "completion: 2 of 2 tasks answered" in result.err
     assert "not counted" not in result.text
 

@@ -77,7 +77,11 @@ def test_what_stood_there_has_all_and_nothing_has_none(folder: Path) -> None:
             Exclusion.UNKNOWN_ID,
             "as completion, not as scene",
         ),
-        (b'{"id": "line", "documents": ["d1"]}', Exclusion.UNKNOWN_ID, "not as a query"),
+        (
+            b'{"id": "line", "documents": ["d1"]}',
+            Exclusion.UNKNOWN_ID,
+            "answer queries (context, controlled); the task of this id is completion",
+        ),
         (b'{"id": "token", "completions": ["load"]}', Exclusion.AMBIGUOUS_ID, "one of completion, context"),
         (
             b'{"id": "line", "completions": ["' + b"x" * 101 + b'"]}',

@@ -95,13 +95,15 @@ def decide_several(request: Request, spoken: SpokenOfMany, annotator: Who) -> di
 
 
 @router.post("/undo")
-def undo(request: Request, annotator: Who) -> dict[str, str | None]:
-    """Take back this annotator's newest decision, and say which sample it was about."""
+def undo(request: Request, annotator: Who) -> dict[str, list[str]]:
+    """Take back this annotator's newest decision, and say which samples it was about; a bulk is one decision."""
     store = site_of(request).store
-    sample_id = last_decided(store, annotator.name)
-    if sample_id is not None:
-        _taken(lambda: decide(store, sample_id, annotator.name, Said(DecisionKind.UNDO)))
-    return {"id": sample_id}
+    ids = last_decided(store, annotator.name)
+    if len(ids) == 1:
+        _taken(lambda: decide(store, ids[0], annotator.name, Said(DecisionKind.UNDO)))
+    elif ids:
+        ids = list(_taken(lambda: decide_many(store, ids, annotator.name, Said(DecisionKind.UNDO))).decided)
+    return {"ids": ids}
 
 
 def _taken(act: Callable[[], T]) -> T:

@@ -67,18 +67,34 @@ def test_decisions_come_to_what_they_say(site):
     assert say(person, site, 1, kind="reject", objection="bad_tests").json()["status"] == "discarded"
     assert say(person, site, 2, kind="skip").json()["status"] == "pending"
     assert say(person, site, 3, kind="comment", comment="hm").json()["status"] == "pending"
-    assert person.post("/undo").json() == {"id": site.ids[2]}
-    assert person.post("/undo").json() == {"id": site.ids[1]}
-    assert person.post("/undo").json() == {"id": site.ids[0]}
-    assert person.post("/undo").json() == {"id": None}
+    assert person.post("/undo").json() == {"ids": [site.ids[2]]}
+    assert person.post("/undo").json() == {"ids": [site.ids[1]]}
+    assert person.post("/undo").json() == {"ids": [site.ids[0]]}
+    assert person.post("/undo").json() == {"ids": []}
     assert progress(site.store)[QueueStatus.PENDING] == 12
     kinds = [step.kind for step in look(site.store, site.ids[0], None).history]
     assert kinds == [DecisionKind.ACCEPT, DecisionKind.UNDO], "nothing that was said is lost"
 
 
+def test_undo_takes_back_a_decision_on_many_samples_as_a_whole(site):
+    person = site.person()
+    say(person, site, 0, kind="accept")
+    for kind in ("reject", "accept"):
+        many = {"ids": site.ids[1:4], "kind": kind, "objection": "bad_tests" if kind == "reject" else None}
+        person.post("/decisions", json=many)
+    say(person, site, 2, kind="reject", objection="bad_tests")
+    assert person.post("/undo").json() == {"ids": [site.ids[2]]}
+    assert [status(site, number) for number in (1, 2, 3)] == [QueueStatus.SUBMITTED] * 3
+    assert sorted(person.post("/undo").json()["ids"]) == sorted(site.ids[1:4])
+    assert [status(site, number) for number in (1, 2, 3)] == [QueueStatus.DISCARDED] * 3, "the bulk before stands again"
+    assert sorted(person.post("/undo").json()["ids"]) == sorted(site.ids[1:4])
+    assert [status(site, number) for number in range(4)] == [QueueStatus.SUBMITTED, *[QueueStatus.PENDING] * 3]
+    assert person.post("/undo").json() == {"ids": [site.ids[0]]}
+
+
 def test_nobody_undoes_what_another_decided(site):
     say(site.person("ada"), site, 0, kind="accept")
-    assert site.person("bob").post("/undo").json() == {"id": None}
+    assert site.person("bob").post("/undo").json() == {"ids": []}
     assert status(site, 0) == QueueStatus.SUBMITTED
 
 

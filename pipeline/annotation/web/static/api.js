@@ -39,11 +39,13 @@ export async function next(after = 0) {
   location.assign(id ? `${ROOT}/samples/${id}${location.search}` : `${ROOT}/${location.search}`);
 }
 
-/** Take back the newest decision of this person, and show what it was about. */
+/** Take back the newest decision of this person, and show what it was about: a sample, or the queue where it was on many. */
 export async function undo() {
-  const { id } = await send("/undo");
-  if (id) location.assign(`${ROOT}/samples/${id}${location.search}`);
-  else tell("there is nothing to undo");
+  const { ids } = await send("/undo");
+  if (!ids.length) return tell("there is nothing to undo");
+  if (ids.length === 1) return location.assign(`${ROOT}/samples/${ids[0]}${location.search}`);
+  sessionStorage.setItem("driftline.told", `taken back: the decision on ${ids.length} samples`);
+  location.assign(`${ROOT}/${location.search}`);
 }
 
 export const on = (id, act) => document.getElementById(id)?.addEventListener("click", act);
