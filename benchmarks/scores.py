@@ -30,6 +30,7 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.cli.snapshots import find_snapshot
+from pipeline.publish.reader import Snapshot
 from pipeline.rules import RULES, load
 from pipeline.scores import ScoreRules, Task, read_predictions, read_tasks, tally
 from pipeline.terms import Family, Granularity
@@ -227,7 +228,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
     rules = load(RULES / "scores.yaml", ScoreRules)
-    whole = read_tasks(find_snapshot(arguments.snapshot), rules.facets)
+    whole = read_tasks(Snapshot(find_snapshot(arguments.snapshot)), rules.facets)
     tasks = {of: of_code(by) for of, by in whole.items()}
     wanted = {of: asked(next(iter(by.values()))) for of, by in tasks.items() if by}
     seconds: dict[str, list[float]] = {"driftline": [], "plain": []}

@@ -14,13 +14,13 @@ from urllib.parse import quote
 from pipeline.finishing import NotWhole, covered_libraries, finish, keep
 from pipeline.freezing import frozen_lake, is_frozen, thaw
 from pipeline.house import House
-from pipeline.lake import Lake, last_counts, read_parquet, sha256_json, write_json
+from pipeline.lake import Lake, last_counts, sha256_json, write_json
 from pipeline.publication import Publication, Signature, keep_publication, read_publication
 from pipeline.publish import Draft, NothingToPublish, NotPlaced, OutdatedTables, Published, make_draft, place
 from pipeline.publish.comparison import Comparison, compare_snapshots
 from pipeline.publish.gate_rules import GateRules
 from pipeline.publish.gates import Known, standing_of, weigh
-from pipeline.publish.manifest import read_manifest
+from pipeline.publish.reader import Snapshot
 from pipeline.publish.signing import request_text, told_changes, told_gates, told_unjudged
 from pipeline.publish.snapshot import is_placed
 from pipeline.refresh import Refresh, gates
@@ -267,13 +267,13 @@ def _known(
     from pipeline.annotation.store import open_store
     from pipeline.survival import LOOKED, last_look
 
-    look = last_look(read_parquet(draft.path / "data" / "survivals.parquet", columns=LOOKED))
+    look = last_look(Snapshot(draft.path).rows("survivals", LOOKED))
     agreed = agreement(open_store(house.settings.reviews_url, house.rules.annotation))
     return Known(
         draft=draft.path,
         comparison=comparison,
         counts=[count for library in libraries for count in last_counts(lake, library)],
-        libraries_before=len(read_manifest(last).libraries) if last else 0,
+        libraries_before=len(Snapshot(last).manifest.libraries) if last else 0,
         kappa=agreed.kappa,
         pairs=agreed.pairs,
         surviving=look.share if look else None,

@@ -15,6 +15,7 @@ from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.crawl import Fetcher
 from pipeline.export import IN_PROJECTS, ExportError, NothingHeld, Unpack, Written, from_index
 from pipeline.export import export as export_snapshot
+from pipeline.publish.manifest import SnapshotError
 from pipeline.repository import ProjectSources, RepositoryRules
 from pipeline.rules import load
 from pipeline.settings import index_url, settings
@@ -44,7 +45,7 @@ def export(
             written = export_snapshot(folder, wanted, out, _sources(wanted))
     except NothingHeld as error:
         fail(str(error), PROBLEM)
-    except ExportError as error:
+    except (ExportError, SnapshotError) as error:
         fail(str(error), BAD_USAGE)
     if json:
         print_json({"snapshot": str(folder), "format": wanted, "out": str(out), **as_json(written)})

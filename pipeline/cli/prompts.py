@@ -13,10 +13,10 @@ import typer
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
-from pipeline.export import ExportError, Snapshot
 from pipeline.instances import MaskingRules
 from pipeline.lake import replacing
 from pipeline.prompts import Attempts, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
+from pipeline.publish.reader import Snapshot
 from pipeline.rules import load
 from pipeline.settings import settings
 from pipeline.terms import Given, NoPrompt
@@ -62,7 +62,7 @@ def write_prompts(
         made = prompts(Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried)
         with progress(f"writing prompts of {setting}"):
             counts, strangers = _write(out, made, tried)
-    except (ExportError, ValueError) as error:
+    except ValueError as error:
         fail(str(error), BAD_USAGE)
     written = counts.pop("prompts", 0)
     if json:

@@ -16,8 +16,9 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
 from pipeline.lake import Row
+from pipeline.publish.manifest import SnapshotError
 from pipeline.rules import load
-from pipeline.scores import Scored, ScoreRules, SnapshotError, score_predictions, write
+from pipeline.scores import Scored, ScoreRules, score_predictions, write
 from pipeline.scores.machine import runners_at
 from pipeline.settings import settings
 from pipeline.terms import Facet, Family, Granularity, Metric

@@ -13,8 +13,9 @@ from rich.markup import escape
 from pipeline.cli.output import out, print_table
 from pipeline.drafting.model.tally import added, usd
 from pipeline.failures import REPORT_IT, InternalError, internal_errors
-from pipeline.lake import Count, Lake, Row, read_parquet
+from pipeline.lake import Count, Lake, Row
 from pipeline.publish import Published
+from pipeline.publish.reader import Snapshot
 from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, empty_of, left_out, plan, totals
 from pipeline.report.source import PAGE
 from pipeline.settings import settings
@@ -130,7 +131,7 @@ def print_published(published: Published) -> None:
 
 def _a_change(snapshot: Path) -> Row | None:
     """Return a change of the snapshot that is worth a look: one that ends a life, if there is any."""
-    changes = read_parquet(snapshot / "data" / "changes.parquet", columns=["library", "path", "kind"])
+    changes = Snapshot(snapshot).rows("changes", ("library", "path", "kind"))
     ends = {ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.DEPRECATED}
     return min(changes, key=lambda row: (row["kind"] not in ends, row["library"], row["path"]), default=None)
 

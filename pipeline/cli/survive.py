@@ -11,7 +11,7 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.lake import Row
-from pipeline.scores import SnapshotError
+from pipeline.publish.manifest import SnapshotError
 from pipeline.settings import settings
 from pipeline.survival import Standing, standing_of, survival_rules
 from pipeline.survival.survive import (

@@ -10,8 +10,9 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress
-from pipeline.publish import TABLES, Manifest, latest, read_manifest
+from pipeline.publish import TABLES, Manifest, latest
 from pipeline.publish import verify as verify_snapshot
+from pipeline.publish.reader import Snapshot
 from pipeline.rebuild import Draw, Sample, reasons, rebuild_sample, tally
 from pipeline.settings import settings
 from pipeline.terms import Rebuilding
@@ -44,7 +45,7 @@ def verify(
     try:
         with progress(f"checking {folder.name}"):
             problems = verify_snapshot(folder)
-        manifest = read_manifest(folder)
+        manifest = Snapshot(folder).manifest
     except ValueError as error:
         fail(str(error), BAD_USAGE)
     drawn = Draw(sample, artifacts, seed)

@@ -1,5 +1,6 @@
 """Exports: a snapshot as the files of the benchmarks, and their files as samples and as rows of the lake."""
 
+from pipeline.export.errors import ExportError, NothingHeld
 from pipeline.export.export import LAYOUTS, export
 from pipeline.export.folder import Written
 from pipeline.export.importing import IMPORTED, Imports, import_file
@@ -7,7 +8,6 @@ from pipeline.export.in_projects import validate_in_projects
 from pipeline.export.projects import SourcesMissing, Unpack, from_index
 from pipeline.export.records import BadRecord, detect
 from pipeline.export.samples import IN_PROJECTS, Converted, write_samples
-from pipeline.export.snapshot import ExportError, NothingHeld, Snapshot
 
 __all__ = [
     "IMPORTED",
@@ -18,7 +18,6 @@ __all__ = [
     "ExportError",
     "Imports",
     "NothingHeld",
-    "Snapshot",
     "SourcesMissing",
     "Unpack",
     "Written",

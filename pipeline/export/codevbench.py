@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pipeline.export.evocodebench import path_of
 from pipeline.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
 from pipeline.export.results import Layout, Placed, Record, Result
-from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import BlockType, Scene
 
 _FILES: dict[str, str] = {

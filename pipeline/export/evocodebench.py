@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from pipeline.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
 from pipeline.export.results import Further, Layout, Placed, Record, Refused, Result
-from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import NotHeld
 
 DATA = "data.jsonl"

@@ -9,7 +9,7 @@ from pipeline.export import codevbench, evocodebench, gitchameleon, libevolution
 from pipeline.export.folder import Written, write_export
 from pipeline.export.projects import Unpack
 from pipeline.export.results import Layout, Result
-from pipeline.export.snapshot import Snapshot
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import ExportFormat
 
 LAYOUTS: dict[ExportFormat, Layout] = {
@@ -24,7 +24,7 @@ LAYOUTS: dict[ExportFormat, Layout] = {
 def export(folder: Path, wanted: ExportFormat, out: Path, unpack: Unpack) -> Written:
     """Write the snapshot in a folder as the files of a benchmark, with NOT_HELD.json beside them.
 
-    Errors: ExportError, NothingHeld; Unreachable where sources of projects are to be had and the index is silent.
+    Errors: ExportError, NothingHeld, SnapshotError; Unreachable where the index is silent about sources.
     """
     snapshot = Snapshot(folder)
     return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack))

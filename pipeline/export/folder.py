@@ -13,10 +13,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pipeline import __version__
+from pipeline.export.errors import ExportError, NothingHeld
 from pipeline.export.results import Attached, Further, Layout, Placed, Record, Refused, Result
-from pipeline.export.snapshot import ExportError, NothingHeld, Snapshot
 from pipeline.lake import table, write_json
 from pipeline.publish import TABLES
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import ExportFormat
 
 SUMMARY = "NOT_HELD.json"
@@ -177,12 +178,12 @@ def _tell(draft: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot,
             {"table": config, "reason": reason, "rows": rows}
             for (config, reason), rows in sorted(written.refused.items())
         ],
-        "tables_not_held": snapshot.sizes(without=layout.configs),
+        "tables_not_held": {
+            config: rows for config in sorted({*TABLES} - {*layout.configs}) if (rows := snapshot.count([config]))
+        },
     }
     write_json(draft / SUMMARY, summary)
-    attribution = snapshot.folder / ATTRIBUTION
-    if attribution.is_file():
-        shutil.copyfile(attribution, draft / ATTRIBUTION)
+    shutil.copyfile(snapshot.file(ATTRIBUTION), draft / ATTRIBUTION)
 
 
 def _column(config: str, name: str, rows: int) -> Record:

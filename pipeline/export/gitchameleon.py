@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from pipeline.export.results import Attached, Layout, Placed, Record, Result
-from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import GitChameleonCategory
 
 PROBLEMS = "problems.jsonl"

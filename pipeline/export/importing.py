@@ -11,10 +11,10 @@ from pathlib import Path
 from filelock import FileLock
 from packaging.utils import InvalidName, canonicalize_name
 
+from pipeline.export.errors import ExportError
 from pipeline.export.programs import Program, Read, read_record
 from pipeline.export.records import BadRecord, RecordError, read_records
 from pipeline.export.results import Record
-from pipeline.export.snapshot import ExportError
 from pipeline.lake import Lake, Row, content_id, sha256_file
 from pipeline.terms import ExportFormat
 

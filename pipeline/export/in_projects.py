@@ -12,10 +12,10 @@ from pipeline.crawl import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
 from pipeline.environments import IndexUnreachable, StepFailed
 from pipeline.export.changes import Change, changes_of
+from pipeline.export.errors import ExportError
 from pipeline.export.projects import PROJECTS
 from pipeline.export.records import BadRecord, Fields, RecordError, checked, read_answered, read_records
 from pipeline.export.results import Record
-from pipeline.export.snapshot import ExportError
 from pipeline.lake import Row, content_id, sha256_json
 from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
 from pipeline.repository.sdists import TooLarge

@@ -9,8 +9,8 @@ from typing import Any
 from packaging.version import Version
 
 from pipeline.export.results import Further, Layout, Placed, Record, Result
-from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row, holding_at
+from pipeline.publish.reader import Snapshot
 
 LAYOUT = Layout(
     families=("contexts", "controlled_completions"),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from pipeline.export.errors import ExportError
 from pipeline.export.results import Record
-from pipeline.export.snapshot import ExportError
 from pipeline.terms import ExportFormat
 
 LINE_BYTES = 64 << 20

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from pipeline.export.errors import ExportError
 from pipeline.export.programs import Program, read_record
 from pipeline.export.records import BadRecord, RecordError, read_answered
-from pipeline.export.snapshot import ExportError
 from pipeline.terms import ExportFormat
 
 IN_PROJECTS = frozenset({ExportFormat.EVOCODEBENCH, ExportFormat.CODEVBENCH})

@@ -7,8 +7,8 @@ from datetime import datetime
 
 from pipeline.export.masks import MASK, as_released, from_released
 from pipeline.export.results import Layout, Placed, Record, Refused, Result
-from pipeline.export.snapshot import Snapshot
 from pipeline.lake import Row
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import Direction, Granularity, NotHeld, SnippetSource, TestKind
 
 LAYOUT = Layout(

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.export import Snapshot
 from pipeline.instances import readable
 from pipeline.lake import Row, table
 from pipeline.prompts.code import UnreadableCode
 from pipeline.prompts.rows import Attempts, rows_of
 from pipeline.prompts.rules import CONFIGS, PromptRules
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import Family, Given, NoPrompt
 
 

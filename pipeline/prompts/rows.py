@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.export import Snapshot
 from pipeline.lake import Row, holding_at
 from pipeline.prompts.rules import CONFIGS
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import Family, Given
 
 _RETRIEVED = (Given.BM25, Given.EMBEDDING)

@@ -5,7 +5,7 @@ from pipeline.publish.controlled import controlled_gate_stage
 from pipeline.publish.draft import Draft, make_draft
 from pipeline.publish.functions import functions_gate_stage
 from pipeline.publish.gate import gate_stage
-from pipeline.publish.manifest import Entry, Manifest, read_manifest
+from pipeline.publish.manifest import Entry, Manifest
 from pipeline.publish.names import latest
 from pipeline.publish.problems import problems_gate_stage
 from pipeline.publish.quality import QualityRules
@@ -35,7 +35,6 @@ __all__ = [
     "place",
     "problems_gate_stage",
     "publish",
-    "read_manifest",
     "repository_gate_stage",
     "scenes_gate_stage",
     "verify",

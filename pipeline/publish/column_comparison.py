@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 
 import duckdb
 
 from pipeline.lake.schema import enum_of
 
 _NUMBERS = frozenset({"int64", "float64"})
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,8 @@ def summaries(database: duckdb.DuckDBPyConnection, view: str, types: Mapping[str
     for place, (name, kind) in enumerate(types.items()):
         present, distinct, least, most, mean = measured[1 + 5 * place : 6 + 5 * place]
         mean = round(float(mean), 6) if mean is not None else None
+        if kind == "timestamp":
+            least, most = _time(least), _time(most)
         counts = _counts(database, view, name, kind)
         found[name] = Summary(round(1 - present / rows, 6), int(distinct), least, most, mean, counts)
     return found
@@ -73,10 +77,16 @@ def summaries(database: duckdb.DuckDBPyConnection, view: str, types: Mapping[str
 
 def _measures(name: str, kind: str) -> list[str]:
     """Return what is measured of a column: values, distinct ones, and of numbers and times their range."""
-    ranged = kind in _NUMBERS or kind == "timestamp"
-    least, most = (f'min("{name}")', f'max("{name}")') if ranged else ("NULL", "NULL")
+    least, most = (f'min("{name}")', f'max("{name}")') if kind in _NUMBERS else ("NULL", "NULL")
+    if kind == "timestamp":
+        # as microseconds: DuckDB makes times with pytz, which nothing here needs, and in the zone of the machine
+        least, most = f'epoch_us(min("{name}"))', f'epoch_us(max("{name}"))'
     mean = f'avg("{name}")' if kind in _NUMBERS else "NULL"
     return [f'count("{name}")', f'count(DISTINCT "{name}")', least, most, mean]
+
+
+def _time(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _EPOCH + timedelta(microseconds=microseconds)
 
 
 def _counts(database: duckdb.DuckDBPyConnection, view: str, name: str, kind: str) -> dict[str, int] | None:

@@ -12,7 +12,8 @@ import duckdb
 from pipeline.lake import Row
 from pipeline.publish.column_comparison import ColumnDiff
 from pipeline.publish.errata import errata_by_reason
-from pipeline.publish.manifest import Manifest, read_manifest
+from pipeline.publish.manifest import Manifest
+from pipeline.publish.reader import Snapshot
 from pipeline.publish.table_comparison import Moved, Pair, RowDiff, moved
 from pipeline.publish.tables import TABLES
 
@@ -47,17 +48,17 @@ def compare_snapshots(old: Path, new: Path) -> Comparison:
     """Say what came, went and changed from one snapshot to another; a draft of one will do.
 
     Rows are compared by their key, and those whose id went or came once more by their place: source and API. A table or
-    column that one side lacks counts as empty there. What the manifests say is believed (files
-    of equal hashes are equal); `verify` is what checks it.
+    column that one side lacks counts as empty there.
 
-    Errors: ValueError where a folder is no snapshot; OSError, or pyarrow's or DuckDB's, where a table cannot be read.
+    Errors: SnapshotError; OSError, or pyarrow's or DuckDB's, where a file with the right hash is broken inside.
     """
-    manifests = read_manifest(old), read_manifest(new)
+    sides = Snapshot(old), Snapshot(new)
+    manifests = sides[0].manifest, sides[1].manifest
     files = moved(*({entry.path: entry.sha256 for entry in manifest.files} for manifest in manifests))
     other = {*files.came, *files.went, *files.changed}
     with duckdb.connect() as database:
         tables = {
-            config: Pair(database, config, old, new, equal=f"data/{config}.parquet" not in other) for config in TABLES
+            config: Pair(database, config, *sides, equal=f"data/{config}.parquet" not in other) for config in TABLES
         }
         rows = {config: pair.rows() for config, pair in tables.items()}
         columns = {config: pair.columns() for config, pair in tables.items()}

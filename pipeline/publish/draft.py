@@ -17,9 +17,10 @@ from pipeline import __version__
 from pipeline.crawl import Period
 from pipeline.lake import TRANSIENT, Lake, Row, sha256_file, sha256_json, write_parts
 from pipeline.publish.card import FAMILIES
-from pipeline.publish.errata import DEPRECATED, errata_of
+from pipeline.publish.errata import errata_of
 from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 from pipeline.publish.names import last_before
+from pipeline.publish.reader import DATA, DEPRECATED
 from pipeline.publish.rows import TABLES, TAGGED, Rows, Written
 from pipeline.publish.tables import NothingToPublish, nothing_to_publish, read_tables
 from pipeline.publish.texts import TOLD, texts_of
@@ -119,10 +120,10 @@ def _write(
     rules: Mapping[str, str],
 ) -> tuple[dict[str, int], str]:
     """Write the files of a snapshot; return the rows of each configuration and the hash of the manifest."""
-    files = [_table(folder, "data", config, tables.parts(config)) for config in tables]
+    files = [_table(folder, DATA, config, tables.parts(config)) for config in tables]
     rows = {config: entry.rows or 0 for config, entry in zip(tables, files, strict=True)}
     files += [_table(folder, DEPRECATED, config, [gone]) for config, gone in deprecated.items()]
-    told = Written(folder / "data", TOLD)
+    told = Written(folder / DATA, TOLD)
     # never the time of making: the same rows give the same bytes on another day
     end = period.until or _newest(told["releases"])
     for name, text in texts_of(profile, end, told, deprecated, files).items():

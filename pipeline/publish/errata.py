@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow.compute as pc
 
-from pipeline.lake import Row, SchemaError, read_parquet, sha256_text, table
+from pipeline.lake import Row, SchemaError, sha256_text, table
 from pipeline.publish.card import FAMILIES
+from pipeline.publish.manifest import OtherVersion
 from pipeline.publish.places import LINES, PLACES, pairs_at_places
+from pipeline.publish.reader import DATA, DEPRECATED, Snapshot
 from pipeline.publish.reasons import Reason, Reasons
-from pipeline.publish.rows import Rows, read_columns
+from pipeline.publish.rows import TABLES, Rows
 from pipeline.terms import ErratumReason
+
+log = logging.getLogger(__name__)
 
 CONCERNED = (*FAMILIES, "changes")
 """The configurations whose rows are never silently away."""
-
-DEPRECATED = "deprecated"
-"""Folder of a snapshot in which the rows stand that went, a file for each configuration."""
 
 _JUDGED = (
     *("versicode_tag", "libevolutioneval_tag", "category", "gitchameleon_category", "discriminating", "breaking"),
@@ -35,6 +37,8 @@ _PLACED = (column for of_one in PLACES.values() for column in of_one)
 _MADE_FROM = ("function_id", "snippet_id", "target_snippet_id", "project_id", "language")
 _WANTED = frozenset((*_IDS, *_JUDGED, *LINES, *_PLACED, *_MADE_FROM))
 """The columns that are looked at of every row: the texts around what is asked are most of the bytes of a snapshot."""
+
+_OF_SNIPPETS = ("id", "path", "version", "file", "place", "line")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,28 +63,28 @@ def errata_of(
     told of older ones is carried on; a row that is back among the others leaves the split `deprecated` and its errata
     say `restored`. Equal input gives equal rows, also where the new snapshot has become the last one.
 
-    Errors: OSError and pyarrow's where the last snapshot cannot be read.
+    Errors: SnapshotError where the last snapshot cannot be read.
     """
     if last is None:
         return Errata()
-    told = _rows_of(last / "data" / "errata.parquet")
+    snapshot = Snapshot(last)
+    told = snapshot.rows("errata") if snapshot.has("errata") else []
     narrow, ids = (tables.only(_WANTED), tables.only(_IDS)) if isinstance(tables, Rows) else (tables, tables)
     present = {config: {row["id"] for row in ids.get(config, ())} for config in CONCERNED}
     errata = [row | {"restored": row["restored"] or _is_back(row, present)} for row in told]
     covered = (
         tables.covered if isinstance(tables, Rows) else {row["library"] for rows in tables.values() for row in rows}
     )
-    before = {"snippets": _rows_of(last / "data" / "snippets.parquet")}
+    before = {"snippets": snapshot.rows("snippets", _OF_SNIPPETS) if snapshot.has("snippets") else []}
     reasons = Reasons(ids, before, rejects, reviews, survivals)
     deprecated: dict[str, list[Row]] = {}
     for config in CONCERNED:
-        file = last / "data" / f"{config}.parquet"
-        old = [row for row in read_columns(file, _WANTED) if row["library"] in covered]
-        carried = _rows_of(last / DEPRECATED / f"{config}.parquet")
+        old = [row for row in _looked_at(snapshot, config) if row["library"] in covered]
         went = [row for row in old if row["id"] not in present[config]]
         named = _named(config, last.name, old, went, narrow.get(config, ()), reasons)
-        whole = _rows_of(file, pc.field("id").isin([row["id"] for row in went])) if went else []
-        kept = [row for row in (*carried, *whole) if row["id"] not in present[config] and _fits(config, row)]
+        carried = _whole(snapshot, config, DEPRECATED)
+        carried += _whole(snapshot, config, DATA, pc.field("id").isin([row["id"] for row in went])) if went else []
+        kept = [row for row in carried if row["id"] not in present[config]]
         errata += named
         if kept:
             deprecated[config] = kept
@@ -88,8 +92,28 @@ def errata_of(
     return Errata([row | {"kept": (row["config"], row["row_id"]) in in_split} for row in errata], deprecated)
 
 
-def _rows_of(path: Path, where: pc.Expression | None = None) -> list[Row]:
-    return read_parquet(path, where) if path.is_file() else []
+def _looked_at(snapshot: Snapshot, config: str) -> list[Row]:
+    """Return of each row what is compared, as far as its columns were published."""
+    rows: list[Row] = (
+        snapshot.read(config, snapshot.columns(config) & _WANTED).to_pylist() if snapshot.has(config) else []
+    )
+    return rows
+
+
+def _whole(snapshot: Snapshot, config: str, split: str, where: pc.Expression | None = None) -> list[Row]:
+    """Return rows that can stand in a file of today; a warning tells of the others, which their own snapshot has."""
+    if not snapshot.has(config, split):
+        return []
+    try:
+        rows: list[Row] = snapshot.read(config, where=where, split=split).to_pylist()
+    except OtherVersion as error:
+        log.warning("the withdrawn rows of %s are not carried on: %s", config, error)
+        return []
+    fitting = [row for row in rows if _fits(config, row)]
+    if len(fitting) < len(rows):
+        other = f"{len(rows) - len(fitting)} withdrawn rows of {config}"
+        log.warning("%s are not carried on: %s has values in them that are none today", other, snapshot.folder)
+    return fitting
 
 
 def _is_back(erratum: Row, present: Mapping[str, set[str]]) -> bool:
@@ -99,12 +123,9 @@ def _is_back(erratum: Row, present: Mapping[str, set[str]]) -> bool:
 
 
 def _fits(config: str, row: Row) -> bool:
-    """Say whether a row of an older snapshot has the columns of today, so that it can stand in a file of today."""
-    declared = table(f"published_{config}")
-    if row.keys() != {column.name for column in declared.columns if not column.volatile}:
-        return False
+    """Say whether a row of an older snapshot has the vocabularies of today, so that it can stand in a file of today."""
     try:
-        declared.check(row)
+        table(TABLES[config]).check(row)
     except SchemaError:
         return False
     return True

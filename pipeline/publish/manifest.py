@@ -19,6 +19,10 @@ class SnapshotError(ValueError):
     """A folder is no snapshot that this driftline can read; the message says why, and what to do."""
 
 
+class OtherVersion(SnapshotError):
+    """What is read of a snapshot is not declared like that today; the message names both versions."""
+
+
 class _Part(BaseModel):
     """Strict in what it reads; keys that a later driftline adds to the same format are passed over."""
 

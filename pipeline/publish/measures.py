@@ -10,7 +10,7 @@ import duckdb
 
 from pipeline.publish.card import FAMILIES
 from pipeline.publish.comparison import Comparison
-from pipeline.publish.parquet_views import register_parquet
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import Evidence, ReviewStatus
 
 QUESTIONS: Mapping[str, tuple[str, ...]] = {
@@ -48,12 +48,14 @@ class Shift:
 
 def families_of(draft: Path) -> dict[str, Family]:
     """Count the rows of each family of a draft."""
+    snapshot = Snapshot(draft)
     with duckdb.connect() as database:
-        return {family: _family(database, draft, family) for family in FAMILIES}
+        return {family: _family(database, snapshot, family) for family in FAMILIES}
 
 
-def _family(database: duckdb.DuckDBPyConnection, draft: Path, family: str) -> Family:
-    names = set(register_parquet(database, "instances", draft / "data" / f"{family}.parquet").names)
+def _family(database: duckdb.DuckDBPyConnection, draft: Snapshot, family: str) -> Family:
+    names = draft.columns(family)
+    database.register("instances", draft.dataset(family))
     question = ", ".join(f'"{column}"' for column in QUESTIONS[family])
     counted = [
         "count(*)",

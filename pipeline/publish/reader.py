@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.lake import Row, sha256_file, table, without_collector
 from pipeline.lake.schema import Column, Table, enum_of
-from pipeline.publish.manifest import Entry, Manifest, SnapshotError, read_manifest
+from pipeline.publish.manifest import Entry, Manifest, OtherVersion, SnapshotError, read_manifest
 from pipeline.publish.rows import TABLES
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Snapshot:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest: Manifest = read_manifest(folder)
-        self._checked: dict[str, Path] = {}
+        self._problems: dict[Entry, str | None] = {}
         self._parts: dict[str, _Part] = {}
 
     @property
@@ -157,19 +157,21 @@ class Snapshot:
 
     def file(self, path: str) -> Path:
         """Return where a file of the manifest lies, once its name, its hash and its size are those of the manifest."""
-        if path not in self._checked:
-            if path not in self._entries:
-                raise SnapshotError(f"{self.folder}: the manifest lists no file {path!r}")
-            if problem := self.problem_of(self._entries[path]):
-                raise SnapshotError(
-                    f"{self.folder}: {problem}. Run `driftline verify {self.folder}`, and take a whole copy of the"
-                    " snapshot"
-                )
-            self._checked[path] = self.files[path]
-        return self._checked[path]
+        if path not in self._entries:
+            raise SnapshotError(f"{self.folder}: the manifest lists no file {path!r}")
+        if problem := self.problem_of(self._entries[path]):
+            raise SnapshotError(
+                f"{self.folder}: {problem}. Run `driftline verify {self.folder}`, and take a whole copy of the snapshot"
+            )
+        return self.files[path]
 
     def problem_of(self, entry: Entry) -> str | None:
         """Say why the file of an entry is not the one that was published; None where it is."""
+        if entry not in self._problems:
+            self._problems[entry] = self._problem_of(entry)
+        return self._problems[entry]
+
+    def _problem_of(self, entry: Entry) -> str | None:
         pure = PurePosixPath(entry.path)
         if pure.is_absolute() or ".." in pure.parts:
             return f"{entry.path}: leads out of the snapshot"
@@ -203,8 +205,8 @@ class Snapshot:
         if problems:
             raise self._of_other(part.path, "; ".join(problems[:5]))
 
-    def _of_other(self, place: Path, problem: str) -> SnapshotError:
-        return SnapshotError(
+    def _of_other(self, place: Path, problem: str) -> OtherVersion:
+        return OtherVersion(
             f"{place}: {problem}. Driftline {self.manifest.driftline} published this snapshot, and this is"
             f" {__version__}: use that version, or publish it again with this one"
         )

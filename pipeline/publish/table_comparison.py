@@ -5,18 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow.parquet as pq
 
 from pipeline.lake import Row, table
 from pipeline.lake.schema import Table
 from pipeline.publish.column_comparison import ColumnDiff, Summary, column_diff, summaries
-from pipeline.publish.errata import DEPRECATED
-from pipeline.publish.parquet_views import register_parquet
 from pipeline.publish.places import LINES, PLACES, pairs_at_places
+from pipeline.publish.reader import DEPRECATED, Snapshot
 from pipeline.publish.tables import TABLES
 
 
@@ -78,18 +75,18 @@ class Pair:
     """
 
     def __init__(
-        self, database: duckdb.DuckDBPyConnection, config: str, old: Path, new: Path, *, equal: bool = False
+        self, database: duckdb.DuckDBPyConnection, config: str, old: Snapshot, new: Snapshot, *, equal: bool = False
     ) -> None:
         self._database, self._config, self._equal = database, config, equal
         self._declared: Table = table(TABLES[config])
         self._views: dict[str, str] = {}
         self._names: dict[str, set[str]] = {"old": set(), "new": set()}
-        self._deprecated = [_length(side / DEPRECATED / f"{config}.parquet") for side in (old, new)]
-        for side, folder in (("old", old), ("new", new)):
-            path = folder / "data" / f"{config}.parquet"
-            if path.is_file():
+        self._deprecated = [side.count([config], DEPRECATED) for side in (old, new)]
+        for side, snapshot in (("old", old), ("new", new)):
+            if snapshot.has(config):
                 self._views[side] = f"{side}_{config}"
-                self._names[side] = set(register_parquet(database, self._views[side], path).names)
+                self._names[side] = set(snapshot.columns(config))
+                database.register(self._views[side], snapshot.dataset(config, sorted(self._names[side])))
 
     @property
     def _key(self) -> tuple[str, ...]:
@@ -185,14 +182,9 @@ class Pair:
         return self._fetched(query)
 
     def _fetched(self, query: str) -> list[Row]:
-        found = self._database.execute(query)
-        names = [column[0] for column in found.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+        rows: list[Row] = self._database.sql(query).to_arrow_table().to_pylist()
+        return rows
 
     def _count(self, query: str) -> int:
         row = self._database.execute(f"SELECT count(*) FROM ({query})").fetchone()  # noqa: S608
         return int(row[0]) if row else 0
-
-
-def _length(path: Path) -> int:
-    return int(pq.read_metadata(path).num_rows) if path.is_file() else 0

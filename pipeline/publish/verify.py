@@ -7,56 +7,54 @@ regular files that lie in the folder.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from pipeline.lake import sha256_file, table
+from pipeline.lake import table
 from pipeline.lake.schema import Column, Table, enum_of
 from pipeline.publish.attribution import Source, unnamed
 from pipeline.publish.draft import TEXTS
-from pipeline.publish.errata import CONCERNED, DEPRECATED
+from pipeline.publish.errata import CONCERNED
 from pipeline.publish.leaks import leaks
-from pipeline.publish.manifest import Entry, Manifest, read_manifest
-from pipeline.publish.parquet_views import register_parquet
+from pipeline.publish.manifest import Entry, SnapshotError
+from pipeline.publish.reader import DATA, DEPRECATED, Snapshot
 from pipeline.publish.references import dangling
 from pipeline.publish.tables import TABLES, TAGGED
 from pipeline.publish.verify_errata import PREFIX, errata_problems
 from pipeline.terms import Agreement, ProjectOutcome
 
+if TYPE_CHECKING:
+    from pyarrow.dataset import Dataset
+
 _BROKEN = (pa.ArrowException, duckdb.Error, OSError, ValueError, MemoryError)
-"""What reading a broken Parquet file can end with: a length can be absurd, and a name in the footer no text."""
+"""What a query over a broken Parquet file can end with."""
 
 _NAMED = 5
 """Of sources that nobody names so many are told one by one."""
 
-Tree = Mapping[str, Path]
-"""The regular files below a snapshot by their relative paths."""
 
-
-def verify(snapshot: Path) -> list[str]:
+def verify(folder: Path) -> list[str]:
     """Return what is wrong with a snapshot, one line a problem; nothing means that every check held.
 
-    Errors: ValueError where the folder is no snapshot.
+    Errors: SnapshotError where the folder is no snapshot.
     """
-    manifest = read_manifest(snapshot)
-    tree = {
-        path.relative_to(snapshot).as_posix(): path
-        for path in snapshot.rglob("*")
-        if path.is_file() and not path.is_symlink()
-    }
-    problems = [*_listing(snapshot, manifest, tree)]
-    readable: dict[str, Path] = {}
-    for entry in manifest.files:
-        found = [*_file(entry, tree)]
-        problems += found
-        if entry.table in TABLES.values() and not found:
-            readable[_view(entry)] = tree[entry.path]
-    problems += _tables(manifest, readable, tree.get("ATTRIBUTION.md"))
+    snapshot = Snapshot(folder)
+    problems = [*_listing(snapshot)]
+    readable: dict[str, Dataset] = {}
+    for entry in snapshot.manifest.files:
+        try:
+            data = _checked(snapshot, entry)
+        except SnapshotError as error:
+            problems.append(str(error))
+        else:
+            if data is not None:
+                readable[_view(entry)] = data
+    problems += _tables(snapshot, readable)
     return [_line(problem) for problem in problems]
 
 
@@ -72,18 +70,19 @@ def _view(entry: Entry) -> str:
 
 
 def _is_deprecated(entry: Entry) -> bool:
-    return PurePosixPath(entry.path).parts[:1] == (DEPRECATED,)
+    return entry.path.startswith(f"{DEPRECATED}/")
 
 
-def _listing(snapshot: Path, manifest: Manifest, tree: Tree) -> Iterator[str]:
+def _listing(snapshot: Snapshot) -> Iterator[str]:
     """Compare the names in the manifest with those in the folder."""
-    listed = Counter(entry.path for entry in manifest.files)
-    for path in sorted(set(tree) - set(listed) - {"manifest.json"}):
+    files = snapshot.manifest.files
+    listed = Counter(entry.path for entry in files)
+    for path in sorted(set(snapshot.files) - set(listed) - {"manifest.json"}):
         yield f"{path}: not listed in the manifest"
-    for other in sorted(snapshot.rglob("*")):
+    for other in sorted(snapshot.folder.rglob("*")):
         if other.is_symlink() or not (other.is_file() or other.is_dir()):
-            yield f"{other.relative_to(snapshot).as_posix()}: neither a regular file nor a folder"
-    for what, counted in (("path", listed), ("table", Counter(_view(e) for e in manifest.files if e.table))):
+            yield f"{other.relative_to(snapshot.folder).as_posix()}: neither a regular file nor a folder"
+    for what, counted in (("path", listed), ("table", Counter(_view(entry) for entry in files if entry.table))):
         for name in sorted(name for name, number in counted.items() if number > 1):
             yield f"{name}: {what} listed {counted[name]} times in the manifest"
     for name in TEXTS:
@@ -91,43 +90,32 @@ def _listing(snapshot: Path, manifest: Manifest, tree: Tree) -> Iterator[str]:
             yield f"{name}: missing in the manifest"
 
 
-def _file(entry: Entry, tree: Tree) -> Iterator[str]:
-    """Check one file; what is in a file with a wrong hash is not looked at."""
-    pure = PurePosixPath(entry.path)
-    if pure.is_absolute() or ".." in pure.parts:
-        yield f"{entry.path}: leads out of the snapshot"
-    elif entry.path not in tree:
-        yield f"{entry.path}: listed in the manifest, but missing"
-    elif (digest := sha256_file(tree[entry.path])) != entry.sha256:
-        yield f"{entry.path}: sha256 is {digest}, the manifest says {entry.sha256}"
-    elif (size := tree[entry.path].stat().st_size) != entry.bytes:
-        yield f"{entry.path}: {size} bytes, the manifest says {entry.bytes}"
-    elif entry.table is not None and entry.table not in TABLES.values():
-        yield f"{entry.path}: {entry.table} is not a table of a snapshot"
-    elif _is_deprecated(entry) and entry.table not in {TABLES[config] for config in CONCERNED}:
-        yield f"{entry.path}: rows of {entry.table} are never deprecated"
-    elif entry.table is not None:
-        try:
-            yield from _schema(tree[entry.path], entry, table(entry.table))
-        except _BROKEN as error:
-            yield f"{entry.path}: not a Parquet file: {error}"
+def _checked(snapshot: Snapshot, entry: Entry) -> Dataset | None:
+    """Return the table in a file, None of a text; what is in a file with a wrong hash is not looked at.
+
+    Errors: SnapshotError.
+    """
+    if problem := snapshot.problem_of(entry):
+        raise SnapshotError(problem)
+    if entry.table is None:
+        return None
+    if entry.table not in TABLES.values():
+        raise SnapshotError(f"{entry.path}: {entry.table} is not a table of a snapshot")
+    config = next(config for config, name in TABLES.items() if name == entry.table)
+    split = DEPRECATED if _is_deprecated(entry) else DATA
+    if split == DEPRECATED and config not in CONCERNED:
+        raise SnapshotError(f"{entry.path}: rows of {entry.table} are never deprecated")
+    if entry.path != f"{split}/{config}.parquet":
+        raise SnapshotError(f"{entry.path}: {entry.table} stands in {split}/{config}.parquet")
+    return snapshot.dataset(config, split=split)
 
 
-def _schema(path: Path, entry: Entry, declared: Table) -> Iterator[str]:
-    with pq.ParquetFile(path) as file:
-        if file.metadata.num_rows != entry.rows:
-            yield f"{entry.path}: {file.metadata.num_rows} rows, the manifest says {entry.rows}"
-        expected, found = declared.arrow(volatile=False), file.schema_arrow
-        if not found.equals(expected):
-            differing = ", ".join(sorted({field.name for field in set(expected) ^ set(found)}))
-            yield f"{entry.path}: columns differ from schemas/{declared.name}.yaml: {differing or 'their order'}"
-
-
-def _tables(manifest: Manifest, readable: Mapping[str, Path], text: Path | None) -> Iterator[str]:
-    """Check the rows of the tables that can be read, and that the attribution in `text` names their sources."""
+def _tables(snapshot: Snapshot, readable: Mapping[str, Dataset]) -> Iterator[str]:
+    """Check the rows of the tables that can be read, and that the attribution names their sources."""
+    text, tags = snapshot.files.get("ATTRIBUTION.md"), snapshot.manifest.tags
     with duckdb.connect() as database:
-        for name, path in readable.items():
-            register_parquet(database, name, path)
+        for name, data in readable.items():
+            database.register(name, data)
         for name in readable:
             try:
                 yield from _content(database, name, readable)
@@ -142,11 +130,11 @@ def _tables(manifest: Manifest, readable: Mapping[str, Path], text: Path | None)
             except _BROKEN as error:
                 yield f"{what}: cannot be read: {error}"
         for family in TAGGED:
-            yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", manifest.tags.get(family))
-        yield from _counted(database, readable, "releases", "library", manifest.libraries)
+            yield from _counted(database, readable, TABLES[family], "libevolutioneval_tag", tags.get(family))
+        yield from _counted(database, readable, "releases", "library", snapshot.manifest.libraries)
 
 
-def _attribution(database: duckdb.DuckDBPyConnection, readable: Mapping[str, Path], text: Path | None) -> Iterator[str]:
+def _attribution(database: duckdb.DuckDBPyConnection, readable: Collection[str], text: Path | None) -> Iterator[str]:
     """Every source of a row must be named with its licence and its author; where the file is missing others say so."""
     if text is None:
         return
@@ -166,7 +154,7 @@ def _attribution(database: duckdb.DuckDBPyConnection, readable: Mapping[str, Pat
         yield f"ATTRIBUTION.md: does not name {len(lacking) - _NAMED} more sources"
 
 
-def _content(database: duckdb.DuckDBPyConnection, name: str, readable: Mapping[str, Path]) -> Iterator[str]:
+def _content(database: duckdb.DuckDBPyConnection, name: str, readable: Collection[str]) -> Iterator[str]:
     """Check the rows of a table; what a deprecated row refers to may be gone, so that is not asked."""
     declared = table(name.removeprefix(PREFIX))
     key = ", ".join(declared.key)
@@ -244,7 +232,7 @@ def _count(database: duckdb.DuckDBPyConnection, query: str) -> int:
 
 def _counted(
     database: duckdb.DuckDBPyConnection,
-    readable: Mapping[str, Path],
+    readable: Collection[str],
     name: str,
     column: str,
     stated: Mapping[str, int] | None,

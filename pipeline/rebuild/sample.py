@@ -12,8 +12,9 @@ from packaging.version import Version
 from pipeline.crawl import Period
 from pipeline.house import House
 from pipeline.instances import BrokenSource
-from pipeline.lake import Row, holds_at, read_parquet, sha256_file, sha256_text
-from pipeline.publish import FAMILIES, read_manifest
+from pipeline.lake import Row, holds_at, sha256_text
+from pipeline.publish import FAMILIES
+from pipeline.publish.reader import Snapshot
 from pipeline.rebuild import families, projects, sources
 from pipeline.rebuild.basis import otherwise_made
 from pipeline.rebuild.outcome import Made, NotMade, NotRebuilt, Rebuilt, held_against, id_of, not_rebuilt
@@ -86,39 +87,38 @@ def rebuild_sample(
     A row is compared column by column, by bytes. It is drawn by the hash of its id, from at most two libraries of each
     configuration, so that the same snapshot gives the same sample. Artifacts come from the cache, else from the index.
 
-    Errors: RuleError for rule files that are wrong; ValueError where the folder is no snapshot.
+    Errors: RuleError for rule files that are wrong; SnapshotError.
     """
+    known = Snapshot(snapshot)
     house = House(settings(), Profile(name="verify", libraries=(LibraryRule(library="verify"),)), Period())
-    seed = draw.seed or sha256_file(snapshot / "manifest.json") or ""
+    seed = draw.seed or known.sha256
     drawn: dict[str, list[tuple[str, Row]]] = {}
     for config in DRAWN:
-        for row in _drawn(snapshot, config, draw.rows, seed):
+        for row in _drawn(known, config, draw.rows, seed):
             drawn.setdefault(row["library"], []).append((config, row))
     results: list[Rebuilt] = []
     for done, (library, rows) in enumerate(sorted(drawn.items())):
         tell(f"making rows of {library} again", done, len(drawn))
-        world = World(snapshot, library, house, artifacts=draw.artifacts)
+        world = World(known, library, house, artifacts=draw.artifacts)
         results += [
             _rebuilt(world, config, row) for config, row in (*_prepared(world, rows), *_behind(world, rows, draw.rows))
         ]
-    return Sample(tuple(results), tuple(otherwise_made(read_manifest(snapshot), house.rules)))
+    return Sample(tuple(results), tuple(otherwise_made(known.manifest, house.rules)))
 
 
-def _drawn(snapshot: Path, config: str, count: int, seed: str) -> list[Row]:
-    path = snapshot / "data" / f"{config}.parquet"
-    if not path.is_file():
+def _drawn(snapshot: Snapshot, config: str, count: int, seed: str) -> list[Row]:
+    if not snapshot.has(config):
         return []
     name = "completion_id" if config == "contexts" else "id"
-    known = read_parquet(path, columns=(name, "library"))
     by_library: dict[str, list[str]] = {}
-    for row in known:
+    for row in snapshot.rows(config, (name, "library")):
         by_library.setdefault(row["library"], []).append(row[name])
     chosen = sorted(by_library, key=lambda library: sha256_text(f"{seed} {library}"))[:_LIBRARIES]
     ranked = {one: sorted(by_library[one], key=lambda key: sha256_text(f"{seed} {key}")) for one in chosen}
     # the first of each library, then the second of each
     rounds = [(place, one) for place in range(count) for one in chosen if place < len(ranked[one])]
     ids = [ranked[one][place] for place, one in rounds][:count]
-    return read_parquet(path, pc.field(name).isin(ids)) if ids else []
+    return snapshot.rows(config, where=pc.field(name).isin(ids)) if ids else []
 
 
 def _prepared(world: World, rows: Iterable[tuple[str, Row]]) -> Iterator[tuple[str, Row]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 import pyarrow.compute as pc
 
@@ -17,8 +16,9 @@ from pipeline.crawl.sources import SourcesError
 from pipeline.drafting import OfflineWriter
 from pipeline.house import House
 from pipeline.instances import History
-from pipeline.lake import Row, read_parquet
+from pipeline.lake import Row
 from pipeline.lifecycle import Tags
+from pipeline.publish.reader import Snapshot
 from pipeline.rebuild.outcome import NotRebuilt
 from pipeline.repository import ProjectSources
 from pipeline.repository.sdists import TooLarge
@@ -39,7 +39,7 @@ class World:
     Without `artifacts` nothing is read but the snapshot.
     """
 
-    def __init__(self, snapshot: Path, library: str, house: House, *, artifacts: bool = True) -> None:
+    def __init__(self, snapshot: Snapshot, library: str, house: House, *, artifacts: bool = True) -> None:
         self.library, self.house, self.rules = library, house, house.rules
         self._snapshot, self._artifacts = snapshot, artifacts
         self._tables: dict[str, list[Row]] = {}
@@ -50,7 +50,7 @@ class World:
         """Return the library's rows of a configuration."""
         if config not in self._tables:
             where = pc.field("library") == self.library
-            self._tables[config] = read_parquet(self._snapshot / "data" / f"{config}.parquet", where)
+            self._tables[config] = self._snapshot.rows(config, where=where)
         return self._tables[config]
 
     @cached_property

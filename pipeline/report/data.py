@@ -12,7 +12,8 @@ from pipeline.drafting.summary import Spent
 from pipeline.failures import Failure, InternalError
 from pipeline.lake import Count
 from pipeline.publication import Publication
-from pipeline.publish import FAMILIES, Manifest, read_manifest
+from pipeline.publish import FAMILIES, Manifest
+from pipeline.publish.reader import Snapshot
 from pipeline.report.figures import SURVIVES, Bar, Figure, snapshot_figures
 from pipeline.report.reviewing import ReviewTold
 from pipeline.report.shares import ShareLine, share_lines
@@ -102,12 +103,13 @@ def report_of(
 ) -> Report:
     """Put a report together of a run, of a snapshot, or of both.
 
-    Errors: ValueError where the snapshot has no manifest that can be read.
+    Errors: SnapshotError.
     """
-    manifest = read_manifest(snapshot) if snapshot else None
-    older = read_manifest(snapshot_before) if snapshot_before else None
-    past = {figure.name: figure for figure in snapshot_figures(snapshot_before)} if snapshot_before else {}
-    figures = [_compared(figure, past) for figure in snapshot_figures(snapshot)] if snapshot else []
+    known = Snapshot(snapshot) if snapshot else None
+    known_before = Snapshot(snapshot_before) if snapshot_before else None
+    manifest, older = known.manifest if known else None, known_before.manifest if known_before else None
+    past = {figure.name: figure for figure in snapshot_figures(known_before)} if known_before else {}
+    figures = [_compared(figure, past) for figure in snapshot_figures(known)] if known else []
     named = {figure.name: figure for figure in figures}
     totals_before = before.totals if before else ()
     record = ran.record if ran else None

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from pipeline.publish import FAMILIES
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import (
     BlockType,
     Direction,
@@ -76,26 +75,25 @@ class Figure:
 
 @dataclass(frozen=True)
 class SnapshotTables:
-    """The tables of a snapshot's folder, column by column."""
+    """The tables of a snapshot, column by column."""
 
-    folder: Path
+    snapshot: Snapshot
 
     def columns(self, config: str) -> frozenset[str]:
         """Return the columns that a table has; none where the snapshot has no such table."""
-        path = self._path(config)
-        return frozenset(pq.read_schema(path).names) if path.is_file() else frozenset()
+        return self.snapshot.columns(config)
 
     def count(self, config: str, *columns: str) -> Counter[tuple[Any, ...]]:
         """Count the rows of a table by the values of columns; none where it lacks a column."""
         if not set(columns) <= self.columns(config):
             return Counter()
-        return _grouped(pq.read_table(self._path(config), columns=list(columns), partitioning=None), columns)
+        return _grouped(self.snapshot.read(config, columns), columns)
 
     def count_items(self, config: str, lists: str, other: str) -> Counter[tuple[Any, ...]]:
         """Count the items of a column of lists by item and another column."""
         if not {lists, other} <= self.columns(config):
             return Counter()
-        data = pq.read_table(self._path(config), columns=[lists, other], partitioning=None)
+        data = self.snapshot.read(config, (lists, other))
         items = pa.table(
             {
                 lists: pc.list_flatten(data[lists].combine_chunks()),
@@ -106,11 +104,7 @@ class SnapshotTables:
 
     def rows(self, config: str) -> int:
         """Return how many rows a table has; 0 where there is none."""
-        path = self._path(config)
-        return int(pq.read_metadata(path).num_rows) if path.is_file() else 0
-
-    def _path(self, config: str) -> Path:
-        return self.folder / "data" / f"{config}.parquet"
+        return self.snapshot.count([config])
 
 
 def _grouped(data: pa.Table, columns: Sequence[str]) -> Counter[tuple[Any, ...]]:
@@ -118,9 +112,9 @@ def _grouped(data: pa.Table, columns: Sequence[str]) -> Counter[tuple[Any, ...]]
     return Counter({tuple(row[column] for column in columns): row["count_all"] for row in counted})
 
 
-def snapshot_figures(folder: Path) -> list[Figure]:
+def snapshot_figures(snapshot: Snapshot) -> list[Figure]:
     """Return the figures of a snapshot, in the order of the page; those without any row are left out."""
-    tables = SnapshotTables(folder)
+    tables = SnapshotTables(snapshot)
     figures = [
         *_instances(tables),
         *_as_in_papers(tables),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from pipeline.publish import latest
+from pipeline.publish.manifest import SnapshotError
 from pipeline.publish.names import order
+from pipeline.publish.reader import Snapshot
 from pipeline.retention.rules import AgeButNewest
+
+log = logging.getLogger(__name__)
 
 _REFERENCES = {"errata": "last_snapshot", "survivals": "snapshot"}
 """Tables of a snapshot that name others, and the column that does."""
@@ -29,7 +32,11 @@ def old_snapshots(snapshots: Path, rule: AgeButNewest, now: datetime) -> list[Pa
         stays |= {folder.name for folder in folders if now - _day(folder) <= rule.age}
         if now_latest := latest(snapshots, profile.name):
             stays.add(now_latest.name)
-        stays = _with_references(profile, stays)
+        try:
+            stays = _with_references(profile, stays)
+        except SnapshotError as error:
+            log.warning("no snapshot of %s is removed, since what they refer to is not known: %s", profile.name, error)
+            continue
         gone += [folder for folder in by_age if folder.name not in stays]
     return gone
 
@@ -50,10 +57,10 @@ def _with_references(profile: Path, names: set[str]) -> set[str]:
 
 
 def _named(folder: Path) -> set[str]:
-    named: set[str] = set()
-    for table, column in _REFERENCES.items():
-        path = folder / "data" / f"{table}.parquet"
-        if path.is_file():
-            names = pq.read_table(path, columns=[column], partitioning=None)[column].unique().to_pylist()
-            named |= {str(name) for name in names}
-    return named
+    snapshot = Snapshot(folder)
+    return {
+        row[column]
+        for config, column in _REFERENCES.items()
+        if snapshot.has(config)
+        for row in snapshot.rows(config, (column,))
+    }

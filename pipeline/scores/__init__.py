@@ -11,7 +11,7 @@ from pipeline.scores.score import Scored, score_predictions, write
 from pipeline.scores.similarity import identifier_sequence_match, prefix_match
 from pipeline.scores.table import score_rows
 from pipeline.scores.tally import Tally, tally
-from pipeline.scores.tasks import SnapshotError, Task, read_tasks
+from pipeline.scores.tasks import Task, read_tasks
 
 __all__ = [
     "CriticalDiff",
@@ -21,7 +21,6 @@ __all__ = [
     "Runners",
     "ScoreRules",
     "Scored",
-    "SnapshotError",
     "Tally",
     "Task",
     "api_f1",

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pipeline.lake import Row, content_id
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
 from pipeline.scores.controls import control, fails_for_certain
 from pipeline.scores.filling import body_in, filled, solved
 from pipeline.scores.outputs import stated_outputs
 from pipeline.scores.runs import CaseRun, ProjectRun, Run
-from pipeline.scores.tasks import SnapshotError, Task, rows_of
+from pipeline.scores.tasks import Task, rows_of
 from pipeline.terms import Family, Metric, Outcome
 from pipeline.validation import Case
 
@@ -47,7 +48,7 @@ class Sources:
     settings: Any
 
     @classmethod
-    def read(cls, snapshot: Path, settings: Any, library: str | None = None) -> Sources:
+    def read(cls, snapshot: Snapshot, settings: Any, library: str | None = None) -> Sources:
         """Read them from a snapshot, all of them or those of a library.
 
         Errors: SnapshotError.
@@ -101,7 +102,7 @@ def _example(task: Task, sources: Sources) -> Row:
 
 
 def _target(row: Row) -> str:
-    return str(row.get("target_rewrite_id") or row["target_snippet_id"])
+    return str(row["target_rewrite_id"] or row["target_snippet_id"])
 
 
 def _completion(task: Task, sample: str, sources: Sources) -> Iterator[Run]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pipeline.lake import Row, holding_at, replacing, table, write_parquet
+from pipeline.publish.reader import Snapshot
 from pipeline.rules import plain
 from pipeline.scores.planning import Sources
 from pipeline.scores.predictions import Excluded, read_predictions
@@ -67,13 +68,14 @@ def score_predictions(
 
     Errors: SnapshotError.
     """
-    tasks = read_tasks(snapshot, rules.facets, running=runners is not None)
-    documents = _Documents(snapshot)
+    known = Snapshot(snapshot)
+    tasks = read_tasks(known, rules.facets, running=runners is not None)
+    documents = _Documents(known)
     counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=runners is not None)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
     excluded, ran = counted.excluded, None
     if runners is not None:
-        sources = Sources.read(snapshot, [runners.engine.settings, plain(runners.workshop.rules)])
+        sources = Sources.read(known, [runners.engine.settings, plain(runners.workshop.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
             passes = run_samples(counted.samples, tasks, sources, runners, file, tell)
         for key, found in passes.scores.items():
@@ -89,7 +91,7 @@ def score_predictions(
 class _Documents:
     """Which documents a retriever should find; the snapshot's are read when a task asks for the first time."""
 
-    def __init__(self, snapshot: Path) -> None:
+    def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
 
     @cached_property

@@ -5,34 +5,26 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 
-import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from pipeline.lake import Row, read_parquet
-from pipeline.lake.schema import enum_of
-from pipeline.publish import read_manifest
+from pipeline.lake import Row
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import Facet, Family
-
-
-class SnapshotError(ValueError):
-    """A snapshot cannot be scored against; the message says what is missing and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shelf:
     """Where the tasks of a family stand: the file of a snapshot, the column with their id, and what scoring reads.
 
-    `running` is what Pass@k reads beside that, `optional` what older snapshots do not have.
+    `running` is what Pass@k reads beside that.
     """
 
     file: str
     key: str
     scoring: tuple[str, ...]
     running: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
 
 
 SHELVES: Mapping[Family, Shelf] = {
@@ -55,8 +47,7 @@ SHELVES: Mapping[Family, Shelf] = {
         "migrations",
         "id",
         ("target_code", "target_name"),
-        ("target_snippet_id", "target_lock_id"),
-        ("target_rewrite_id",),
+        ("target_snippet_id", "target_lock_id", "target_rewrite_id"),
     ),
     Family.PROBLEM: Shelf(
         "problems",
@@ -102,8 +93,6 @@ COLUMNS: Mapping[Facet, str] = {
 _OF_TARGET = {Facet.YEAR: "target_release_time"}
 """The same for migrations, where it differs: their reference is right for the target."""
 
-_GRANULARITIES = frozenset(enum_of("Granularity") or ())
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -119,38 +108,31 @@ Tasks = Mapping[str, Mapping[Family, Task]]
 """The tasks of a snapshot by id; two families may share an id."""
 
 
-def read_tasks(snapshot: Path, facets: Iterable[Facet], running: bool = False) -> Tasks:
+def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = False) -> Tasks:
     """Read the tasks of a snapshot; families that it does not have are passed over.
 
-    Errors: SnapshotError for what is no snapshot, cannot be read, or was written with other schemas.
+    Errors: SnapshotError.
     """
-    try:
-        read_manifest(snapshot)
-    except ValueError as error:
-        raise SnapshotError(str(error)) from None
     found: dict[str, dict[Family, Task]] = {}
     facets = tuple(facets)
     for family in SHELVES:
         for task in _tasks(snapshot, family, facets, running):
             found.setdefault(task.id, {})[family] = task
     if not found:
-        raise SnapshotError(f"{snapshot}: no task of any family in it, so there is nothing to score against")
+        raise SnapshotError(f"{snapshot.folder}: no task of any family in it, so there is nothing to score against")
     return found
 
 
-def _tasks(snapshot: Path, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
+def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
     shelf = SHELVES[family]
     needed = (shelf.key, *shelf.scoring, *(shelf.running if running else ()))
     columns = _columns(family, facets)
-    rows = rows_of(snapshot, shelf.file, needed, [*shelf.optional, *columns.values()])
+    rows = rows_of(snapshot, shelf.file, needed, columns.values())
     if family is Family.CONTEXT:
         rows = _with_completions(snapshot, rows, facets)
     if family is Family.SCENE and Facet.YEAR in facets:
         rows = _with_projects(snapshot, rows)
     for row in rows:
-        if row.get("granularity") not in {None, *_GRANULARITIES}:
-            problem = f"{row['granularity']!r} is no granularity of this version of driftline"
-            raise SnapshotError(f"{snapshot}: {shelf.file}: {problem}; score with the one that wrote the snapshot")
         yield Task(row[shelf.key], family, row, tuple(_groups(row, family, columns)))
 
 
@@ -159,14 +141,14 @@ def _columns(family: Family, facets: Iterable[Facet]) -> Mapping[Facet, str]:
     return {facet: own[facet] for facet in facets}
 
 
-def _with_projects(snapshot: Path, scenes: list[Row]) -> list[Row]:
+def _with_projects(snapshot: Snapshot, scenes: list[Row]) -> list[Row]:
     """Add the time of the release that a scene is of."""
     projects = rows_of(snapshot, "projects", ("id",), [COLUMNS[Facet.YEAR]]) if scenes else []
     times = {row["id"]: row.get(COLUMNS[Facet.YEAR]) for row in projects}
     return [row | {COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
 
 
-def _with_completions(snapshot: Path, contexts: list[Row], facets: Iterable[Facet]) -> list[Row]:
+def _with_completions(snapshot: Snapshot, contexts: list[Row], facets: Iterable[Facet]) -> list[Row]:
     """Add the tags, source and version of the completion that a context belongs to."""
     columns = [COLUMNS[facet] for facet in facets if facet is not Facet.GRANULARITY]
     rows = rows_of(snapshot, "completions", ("id", "path", "version"), columns) if contexts else []
@@ -175,26 +157,19 @@ def _with_completions(snapshot: Path, contexts: list[Row], facets: Iterable[Face
 
 
 def rows_of(
-    snapshot: Path, file: str, needed: Collection[str], others: Iterable[str] = (), library: str | None = None
+    snapshot: Snapshot, config: str, needed: Collection[str], others: Iterable[str] = (), library: str | None = None
 ) -> list[Row]:
-    """Read columns of a table of a snapshot: those needed, and of the others those that it has; [] without the table.
+    """Read columns of a table: those needed, and of the others those that it has; [] where there is no such table.
 
     All rows, or those of one library.
 
-    Errors: SnapshotError where a needed one is not there.
+    Errors: SnapshotError.
     """
-    path = snapshot / "data" / f"{file}.parquet"
-    if not path.is_file():
+    if not snapshot.has(config):
         return []
-    try:
-        has = set(pq.read_schema(path).names)
-        if missing := sorted(set(needed) - has):
-            problem = f"no column {', '.join(missing)}: it was written by another version of driftline"
-            raise SnapshotError(f"{path}: {problem}; score with that version, or publish the snapshot again")
-        columns = list(dict.fromkeys([*needed, *(name for name in others if name in has)]))
-        return read_parquet(path, pc.field("library") == library if library else None, columns)
-    except (pa.ArrowException, OSError) as error:
-        raise SnapshotError(f"{path}: not a Parquet file that can be read: {error}") from None
+    there = snapshot.columns(config)
+    columns = dict.fromkeys([*needed, *(name for name in others if name in there)])
+    return snapshot.rows(config, columns, pc.field("library") == library if library else None)
 
 
 def _groups(row: Row, family: Family, columns: Mapping[Facet, str]) -> Iterator[tuple[Facet, str]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from pipeline.lake import Row, content_id
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
 from pipeline.scores.planning import Sources
 from pipeline.scores.runs import CaseRun, ProjectRun, Run
-from pipeline.scores.tasks import SnapshotError, rows_of
+from pipeline.scores.tasks import rows_of
 from pipeline.terms import Family, Metric
 from pipeline.validation import Case
 
@@ -62,30 +63,29 @@ def place_of(run: Run) -> Place:
 
 @dataclass(frozen=True, slots=True)
 class _Shelf:
-    """The table of a family: what is read of it, what older snapshots lack, and how its rows become runs."""
+    """The table of a family: what is read of it, and how its rows become runs."""
 
     file: str
     columns: tuple[str, ...]
     runs: Callable[[Row, Sources], Iterator[Run]]
-    optional: tuple[str, ...] = ()
     version: str = "version"
 
 
-def read_references(snapshot: Path, library: str, settings: Any) -> tuple[list[Reference], Sources]:
+def read_references(snapshot: Snapshot, library: str, settings: Any) -> tuple[list[Reference], Sources]:
     """Return what of a library's published rows can be run again, with what the snapshot holds to do so.
 
     Left out are families of which nothing is run: block completions, and contexts, which are views of completions.
 
-    Errors: SnapshotError for a table that another version of driftline wrote and that lacks what is needed.
+    Errors: SnapshotError.
     """
     sources = Sources.read(snapshot, settings, library)
     return [_reference(family, row, sources) for family, row in _rows(snapshot, library)], sources
 
 
-def _rows(snapshot: Path, library: str) -> Iterator[tuple[Family, Row]]:
+def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[Family, Row]]:
     for family, shelf in _SHELVES.items():
         columns = ("id", "library", shelf.version, *shelf.columns)
-        for row in rows_of(snapshot, shelf.file, columns, shelf.optional, library):
+        for row in rows_of(snapshot, shelf.file, columns, library=library):
             yield family, row
 
 
@@ -112,8 +112,8 @@ def _controlled(row: Row, sources: Sources) -> Iterator[Run]:
 
 
 def _migration(row: Row, sources: Sources) -> Iterator[Run]:
-    yield _example(row.get("target_rewrite_id") or row["target_snippet_id"], row["target_lock_id"], sources)
-    yield _example(row.get("source_rewrite_id") or row["snippet_id"], row["lock_id"], sources)
+    yield _example(row["target_rewrite_id"] or row["target_snippet_id"], row["target_lock_id"], sources)
+    yield _example(row["source_rewrite_id"] or row["snippet_id"], row["lock_id"], sources)
 
 
 def _problem(row: Row, sources: Sources) -> Iterator[Run]:
@@ -169,9 +169,8 @@ _SHELVES: Mapping[Family, _Shelf] = {
     Family.FUNCTION: _Shelf("functions", ("code", "tests", "module", "lock_id"), _function),
     Family.MIGRATION: _Shelf(
         "migrations",
-        ("snippet_id", "target_snippet_id", "lock_id", "target_lock_id"),
+        ("snippet_id", "target_snippet_id", "lock_id", "target_lock_id", "source_rewrite_id", "target_rewrite_id"),
         _migration,
-        ("source_rewrite_id", "target_rewrite_id"),
         "target_version",
     ),
     Family.PROBLEM: _Shelf(

@@ -19,13 +19,13 @@ from filelock import FileLock
 from pipeline.caches import use_caches
 from pipeline.environments import environment_rules
 from pipeline.lake import Lake, Row, content_id, read_parquet, sha256_file
-from pipeline.publish import read_manifest
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
 from pipeline.repository import RepositoryRules
 from pipeline.rules import load, plain
 from pipeline.scores.machine import runners_at
 from pipeline.scores.planning import Sources
 from pipeline.scores.runs import RunFile
-from pipeline.scores.tasks import SnapshotError
 from pipeline.settings import Settings
 from pipeline.sharing import working_on
 from pipeline.survival.figures import TABLE
@@ -104,8 +104,8 @@ def libraries_of(snapshots: Sequence[Path]) -> list[str]:
     errors: list[str] = []
     for snapshot in snapshots:
         try:
-            found |= read_manifest(snapshot).libraries.keys()
-        except ValueError as error:
+            found |= Snapshot(snapshot).manifest.libraries.keys()
+        except SnapshotError as error:
             errors.append(str(error))
     if errors and len(errors) == len(snapshots):
         raise SnapshotError("\n".join(errors))
@@ -142,11 +142,11 @@ def survive(survey: Survey, library: str, tell: Tell = lambda what, done, total:
 def _look(survey: Survey, library: str, snapshot: Path, tell: Tell) -> Looked:
     """Look at a library in one snapshot."""
     try:
-        libraries_of([snapshot])
-        references, sources = read_references(snapshot, library, _run_settings(survey.settings))
+        known_snapshot = Snapshot(snapshot)
+        references, sources = read_references(known_snapshot, library, _run_settings(survey.settings))
     except SnapshotError as error:
         return Looked(library, survey.period, (), 0, {}, (str(error),))
-    digest = sha256_file(snapshot / "manifest.json") or ""
+    digest = known_snapshot.sha256
     chosen, share = draw(references, survey.period, survey.rules)
     part = survey.lake.path(TABLE, library, f"{survey.period}.{digest[:16]}")
     known = {_of(row) for row in _rows_of(part)}

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.lake import sha256_file
-from pipeline.publish import read_manifest, verify
+from pipeline.publish import verify
 from pipeline.publish.names import order
+from pipeline.publish.reader import Snapshot
 
 _PROFILE = re.compile(r"[\w.-]+")
 
@@ -62,8 +62,8 @@ def outgoing(snapshot: Path) -> Outgoing:
     """
     folder = snapshot.resolve()
     try:
-        manifest = read_manifest(folder)
         problems = verify(folder)
+        known = Snapshot(folder)
     except ValueError as error:
         raise NotUploaded(str(error)) from None
     if problems:
@@ -71,13 +71,13 @@ def outgoing(snapshot: Path) -> Outgoing:
             f"{folder}: {len(problems)} checks of the snapshot fail, so it was not sent: {'; '.join(problems[:3])}."
             " See `driftline verify`, and publish it again"
         )
-    name = folder.name
+    name, manifest = folder.name, known.manifest
     if not _PROFILE.fullmatch(manifest.profile) or not name.startswith(f"{manifest.profile}-") or not order(name)[0]:
         raise NotUploaded(
             f"{folder}: a snapshot of profile {manifest.profile!r} has a name like {manifest.profile}-2026-11-22 or"
             f" {manifest.profile}-2026-11-22.r2, by which it is found among others: give its folder that name again"
         )
-    files = [File(entry.path, folder / entry.path, entry.sha256, entry.bytes) for entry in manifest.files]
+    files = [File(entry.path, known.files[entry.path], entry.sha256, entry.bytes) for entry in manifest.files]
     path = folder / "manifest.json"
-    last = File("manifest.json", path, sha256_file(path) or "", path.stat().st_size)
+    last = File("manifest.json", path, known.sha256, path.stat().st_size)
     return Outgoing(manifest.profile, name, (*files, last))

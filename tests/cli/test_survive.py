@@ -94,4 +94,4 @@ def test_a_snapshot_of_other_columns_says_what_to_do(driftline: Driftline, file:
     folder = written(tmp_path / "old", functions=[environment(file) | {"id": "f"}])
     result = driftline("survive", folder)
     assert result.status == 2
-    assert "it was written by another version of driftline" in " ".join(result.err.split())
+    assert "Driftline 0 published this snapshot, and this is" in " ".join(result.err.split())

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.publish import FAMILIES, TABLES, read_manifest
+from pipeline.publish import FAMILIES, TABLES
+from pipeline.publish.manifest import read_manifest
 from tests.cli.command import Driftline
 from tests.publish.lakes import edit_manifest, fill, publish_lake, tables
 

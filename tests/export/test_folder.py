@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.export import LAYOUTS, ExportError, Snapshot, Unpack, export
+from pipeline.export import LAYOUTS, ExportError, Unpack, export
 from pipeline.export.folder import write_export
 from pipeline.export.results import Attached, Further, Result
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
 from pipeline.terms import ExportFormat, Granularity, NotHeld, Scene
 from tests.export.columns import TIME
 from tests.export.demo import DEMO, project, scene, task
@@ -181,13 +183,13 @@ def test_a_snapshot_without_such_rows(sources: Unpack, tmp_path: Path) -> None:
 
 
 def test_no_snapshot(sources: Unpack, tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"no manifest.json, so this is not a snapshot. Name a folder"):
+    with pytest.raises(SnapshotError, match=r"no manifest.json, so this is not a snapshot: name a folder"):
         export(tmp_path, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
 def test_a_snapshot_of_another_format(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     edit_manifest(snapshot, lambda manifest: manifest.update(format=99))
-    with pytest.raises(ExportError, match=r"not a manifest of format .* publish it again with this driftline"):
+    with pytest.raises(SnapshotError, match=r"not a manifest of format 1 \(99, by driftline"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
@@ -196,14 +198,14 @@ def test_a_snapshot_from_before_there_was_a_table(snapshot: Path, sources: Unpac
         manifest["files"] = [entry for entry in manifest["files"] if entry.get("table") != "published_migrations"]
 
     edit_manifest(snapshot, drop)
-    with pytest.raises(ExportError, match=r"has no table migrations: driftline .* Run the refresh again"):
+    with pytest.raises(SnapshotError, match=r"it has no table data/migrations.parquet. Driftline .* publish it again"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
 def test_a_table_with_other_columns(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
     (snapshot / "data" / "migrations.parquet").write_bytes((snapshot / "data" / "completions.parquet").read_bytes())
     seal(snapshot)
-    with pytest.raises(ExportError, match=r"migrations.parquet: columns differ from schemas/published_migrations.yaml"):
+    with pytest.raises(SnapshotError, match=r"migrations.parquet: .*no target_code, which has a value"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)
 
 
@@ -212,5 +214,5 @@ def test_a_damaged_table(sealed: bool, snapshot: Path, sources: Unpack, tmp_path
     (snapshot / "data" / "completions.parquet").write_bytes(b"PAR1, or not")
     if sealed:
         seal(snapshot)
-    with pytest.raises(ExportError, match=r"not the file that was published|no Parquet file"):
+    with pytest.raises(SnapshotError, match=r"sha256 is|not a Parquet file"):
         export(snapshot, ExportFormat.VERSICODE, tmp_path / "out", sources)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.export import Snapshot
 from pipeline.export.codevbench import prompt_of
 from pipeline.lake import Row
 from pipeline.prompts import Attempt, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
+from pipeline.publish.reader import Snapshot
 from pipeline.rules import load
 from pipeline.terms import Granularity, NoPrompt, Scene
 from tests.export.columns import filled

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.crawl import Period
 from pipeline.drafting import DraftingRules
 from pipeline.functions import FunctionRules
 from pipeline.instances import MaskingRules
-from pipeline.lake import Lake, Output, Row, content_id
+from pipeline.lake import Lake, Output, Row, content_id, table
 from pipeline.problems import ProblemRules
 from pipeline.publish import (
+    TABLES,
     Published,
     QualityRules,
     controlled_gate_stage,
@@ -26,6 +30,7 @@ from pipeline.publish import (
     repository_gate_stage,
     scenes_gate_stage,
 )
+from pipeline.publish.reader import DATA, DEPRECATED
 from pipeline.rules import RULES, load
 from pipeline.terms import (
     Agreement,
@@ -304,3 +309,29 @@ def seal(snapshot: Path) -> None:
             entry |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
 
     edit_manifest(snapshot, measure)
+
+
+def stamp(snapshot: Path, **changes: Any) -> Path:
+    """Write the manifest of a folder with the tables of a snapshot in it."""
+    known = {f"{split}/{config}.parquet": table for split in (DATA, DEPRECATED) for config, table in TABLES.items()}
+    files = [path for path in sorted(snapshot.rglob("*")) if path.is_file() and path.name != "manifest.json"]
+    entries: list[dict[str, Any]] = [{"path": path.relative_to(snapshot).as_posix()} for path in files]
+    for entry, path in zip(entries, files, strict=True):
+        if entry["path"] in known:
+            entry |= {"table": known[entry["path"]], "rows": pq.read_metadata(path).num_rows}
+    period = {"since": None, "until": None}
+    head = {"format": 1, "driftline": "0", "profile": "mine", "period": period, "rules_sha256": ""}
+    manifest = head | {"libraries": {}, "tags": {}, "files": entries} | changes
+    snapshot.mkdir(parents=True, exist_ok=True)
+    (snapshot / "manifest.json").write_text(json.dumps(manifest))
+    seal(snapshot)
+    return snapshot
+
+
+def write_columns(snapshot: Path, config: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write some columns of a table, with the types that they are declared with, as an older driftline may have."""
+    names = {name for row in rows for name in row}
+    schema = pa.schema([field for field in table(TABLES[config]).arrow(volatile=False) if field.name in names])
+    path = snapshot / "data" / f"{config}.parquet"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema), path)

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from pipeline.lake import table
 from pipeline.lake.schema import enum_of
-from pipeline.publish import FAMILIES, TABLES, read_manifest
+from pipeline.publish import FAMILIES, TABLES
 from pipeline.publish.card import card_text
-from pipeline.publish.manifest import Entry
+from pipeline.publish.manifest import Entry, read_manifest
 from pipeline.publish.markdown import cell
 from tests.publish.lakes import Tables, fill, publish_lake, survival, tables
 from tests.publish.markup import HOSTILE, cells

@@ -13,9 +13,9 @@ from mlcroissant._src.core.context import Context, CroissantVersion
 from mlcroissant._src.core.rdf import make_context
 
 from pipeline.lake import table
-from pipeline.publish import TABLES, read_manifest
+from pipeline.publish import TABLES
 from pipeline.publish.croissant import CONFORMS_TO, croissant_text, vocabularies
-from pipeline.publish.manifest import Entry
+from pipeline.publish.manifest import Entry, read_manifest
 from tests.instances.rows import START
 from tests.publish.lakes import fill, publish_lake, tables
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -12,7 +13,7 @@ from pipeline.publish import TABLES
 from pipeline.publish.errata import CONCERNED, Errata, errata_of
 from pipeline.terms import DecisionKind, ErratumReason, Objection, RejectReason
 from tests.instances.rows import LIBRARY
-from tests.publish.lakes import fill, publish_lake, tables
+from tests.publish.lakes import fill, publish_lake, stamp, tables
 
 Tables = dict[str, list[Row]]
 
@@ -49,7 +50,7 @@ def place(last: Path, errata: Errata, folder: Path, new: Tables) -> Path:
     write_parquet(folder / "data" / "errata.parquet", "errata", errata.rows)
     for config, rows in errata.deprecated.items():
         write_parquet(folder / "deprecated" / f"{config}.parquet", TABLES[config], rows, volatile=False)
-    return folder
+    return stamp(folder)
 
 
 def test_without_a_last_snapshot_and_without_a_difference_there_are_none(last: Path) -> None:
@@ -191,11 +192,31 @@ def test_a_row_that_comes_back_leaves_the_split_and_its_erratum_says_so(last: Pa
     ]
 
 
+def test_rows_from_before_there_was_a_column_are_carried_on_without_a_value(last: Path, tmp_path: Path) -> None:
+    old = published(last)
+    new, _ = without(old, "changes")
+    first = place(last, errata_of(last, new, []), tmp_path / "old", new)
+    newer, row = without(new, "changes")
+    for split in ("data", "deprecated"):
+        path = first / split / "changes.parquet"
+        older = pq.read_table(path, partitioning=None).drop_columns(["replacement"])
+        pq.write_table(older.append_column("of_another_time", pa.array([1] * older.num_rows)), path)
+    stamp(first)
+    errata = errata_of(first, newer, [])
+    assert [one["kept"] for one in errata.rows] == [True, True]
+    assert {one["id"]: one["replacement"] for one in errata.deprecated["changes"]} == {
+        old["changes"][0]["id"]: None,
+        row["id"]: None,
+    }
+    assert all("of_another_time" not in one for one in errata.deprecated["changes"])
+
+
 def test_a_row_with_columns_of_another_time_is_named_but_not_kept(last: Path, tmp_path: Path) -> None:
     old = published(last)
     folder = place(last, Errata(), tmp_path / "old", old)
     path = folder / "data" / "changes.parquet"
-    pq.write_table(pq.read_table(path).drop_columns(["breaking"]), path)
+    pq.write_table(pq.read_table(path, partitioning=None).drop_columns(["breaking"]), path)
+    stamp(folder)
     new, _ = without(old, "changes")
     errata = errata_of(folder, new, [])
     assert (only(errata)["kept"], errata.deprecated) == (False, {})

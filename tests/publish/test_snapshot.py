@@ -25,9 +25,9 @@ from pipeline.publish import (
     OutdatedTables,
     latest,
     publish,
-    read_manifest,
     verify,
 )
+from pipeline.publish.manifest import read_manifest
 from pipeline.settings import PROJECT
 from pipeline.terms import RejectReason
 from tests.instances.rows import LIBRARY, life

@@ -11,7 +11,9 @@ import pytest
 from pipeline.crawl import Period
 from pipeline.house import House
 from pipeline.lake import Row
-from pipeline.publish import FAMILIES, read_manifest
+from pipeline.publish import FAMILIES
+from pipeline.publish.manifest import read_manifest
+from pipeline.publish.reader import Snapshot
 from pipeline.rebuild import DRAWN, MAKERS, Draw, Made, NotMade, NotRebuilt, reasons, rebuild_sample, tally
 from pipeline.rebuild.basis import otherwise_made
 from pipeline.rebuild.outcome import held_against
@@ -34,7 +36,7 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def world(snapshot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
     house = House(settings(), Profile(name="verify", libraries=(LibraryRule(library=LIBRARY),)), Period())
-    return World(snapshot, LIBRARY, house, artifacts=False)
+    return World(Snapshot(snapshot), LIBRARY, house, artifacts=False)
 
 
 def made_again(world: World, config: str, row: Row) -> Made:

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from pipeline.report.figures import Bar, Figure, SnapshotTables, snapshot_figures
+from pipeline.publish.reader import Snapshot
+from pipeline.report.figures import Bar, Figure, snapshot_figures
 from pipeline.report.shares import share_lines
+from tests.publish.lakes import stamp, write_columns
 
 
 def write(folder: Path, config: str, **columns: Any) -> None:
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    pq.write_table(pa.table(columns), folder / "data" / f"{config}.parquet")
+    rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    write_columns(folder, config, rows)
 
 
 def numbers(figure: Figure) -> dict[str, dict[str, int]]:
@@ -35,15 +35,15 @@ def figures(tmp_path: Path) -> dict[str, Figure]:
         release_time=times,
         evidence=["executed", "static", "documented"],
         granularity=["token", "token", "block"],
-        flags=pa.array([["audit", "too_long"], [], ["audit"]], pa.list_(pa.string())),
+        flags=[["audit", "too_long"], [], ["audit"]],
         review_status=["pending", "unflagged", "pending"],
     )
     write(tmp_path, "scenes", library=["a"], sdist=["a.tar.gz"], created_time=times[:1], evidence=["executed"])
     write(tmp_path, "environments", library=["a", "a"], outcome=["built", "import_failed"])
     write(tmp_path, "projects", library=["a"], outcome=["traced"])
     survivals = {"period": ["2026-10", "2026-11", "2026-11"], "snapshot": ["s1", "s1", "s1"]}
-    write(tmp_path, "survivals", **survivals, reason=pa.array([None, None, "yanked"], pa.string()))
-    return {figure.name: figure for figure in snapshot_figures(tmp_path)}
+    write(tmp_path, "survivals", **survivals, reason=[None, None, "yanked"])
+    return {figure.name: figure for figure in snapshot_figures(Snapshot(stamp(tmp_path)))}
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,7 @@ def test_shares_are_of_what_is_known_and_against_before(figures: dict[str, Figur
 
 def test_what_a_snapshot_lacks_has_no_figure(figures: dict[str, Figure], tmp_path: Path) -> None:
     assert {"libevolutioneval_tag", "category", "verdicts"}.isdisjoint(figures)
-    assert snapshot_figures(tmp_path / "empty") == []
-    assert SnapshotTables(tmp_path).rows("migrations") == 0
+    assert snapshot_figures(Snapshot(stamp(tmp_path / "empty"))) == []
 
 
 def test_the_longest_bar_is_the_scale(figures: dict[str, Figure]) -> None:

@@ -10,13 +10,13 @@ import pytest
 
 from pipeline.lake import Count, write_json
 from pipeline.publish import Published
-from pipeline.publish.manifest import FORMAT, Covered, Entry, Manifest
 from pipeline.refresh import Refresh
 from pipeline.report.source import PAGE, NoReportError, find, report, write_report
 from pipeline.runs import RunRecord, read_record, recorded_runs
 from pipeline.sharing import PLAN, working_on_profile, working_on_run
 from tests.cli.command import Driftline
 from tests.cli.command import driftline as command
+from tests.publish.lakes import stamp, write_columns
 from tests.test_sharing import work_at
 
 
@@ -27,13 +27,8 @@ def driftline(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 
 def snapshot(data: Path, name: str, rows: int) -> Path:
     folder = data / "snapshots" / "starter" / name
-    folder.mkdir(parents=True)
-    entry = Entry(path="data/completions.parquet", sha256="0" * 64, bytes=1, table="published_completions", rows=rows)
-    covered = Covered(since=None, until="2026-11-16T00:00:00+00:00")
-    Manifest(
-        format=FORMAT, driftline="0", profile="starter", period=covered, rules_sha256="", libraries={}, tags={},
-        files=(entry,),
-    ).write(folder / "manifest.json")  # fmt: skip
+    write_columns(folder, "completions", [{"id": str(number), "library": "a"} for number in range(rows)])
+    stamp(folder, profile="starter", period={"since": None, "until": "2026-11-16T00:00:00+00:00"})
     (folder.parent / "latest").write_text(name + "\n")
     return folder
 

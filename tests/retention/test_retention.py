@@ -8,12 +8,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from pipeline.lake import write_json
-from pipeline.publish.manifest import FORMAT, Covered, Manifest
 from pipeline.retention import NotCleaned, clean, retention_rules
 from pipeline.retention.leftovers import leftovers, remove
 from pipeline.retention.metadata import clean_metadata
@@ -21,6 +18,7 @@ from pipeline.retention.rules import Age, AgeButNewest, RetentionRules
 from pipeline.retention.snapshots import old_snapshots
 from pipeline.runs import RunRecord
 from pipeline.settings import settings
+from tests.publish.lakes import stamp, write_columns
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 TEN_DAYS = Age(days=10)
@@ -82,16 +80,9 @@ def test_null_keeps_everything(data: Path) -> None:
 
 def snapshot(data: Path, day: str, days: float, errata: str | None = None) -> Path:
     folder = data / "snapshots" / "starter" / f"starter-{day}"
-    folder.mkdir(parents=True)
-    manifest = Manifest(
-        format=FORMAT, driftline="0", profile="starter", period=Covered(since=None, until=None), rules_sha256="",
-        libraries={}, tags={}, files=(),
-    )  # fmt: skip
-    manifest.write(folder / "manifest.json")
-    aged(folder / "manifest.json", days)
     if errata:
-        (folder / "data").mkdir()
-        pq.write_table(pa.table({"last_snapshot": [f"starter-{errata}"]}), folder / "data" / "errata.parquet")
+        write_columns(folder, "errata", [{"last_snapshot": f"starter-{errata}"}])
+    aged(stamp(folder) / "manifest.json", days)
     return folder
 
 

@@ -7,11 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from pipeline.rules import RULES, load
 from pipeline.scores import ScoreRules
+from tests.publish.lakes import stamp, write_columns
 
 COMPLETION = {
     "library": "demo",
@@ -135,22 +133,10 @@ RULES_OF_SCORES = load(RULES / "scores.yaml", ScoreRules)
 
 
 def snapshot(folder: Path, tables: dict[str, list[dict[str, Any]]] | None = None) -> Path:
-    """Write the tasks of a snapshot, and as much of a manifest as says that it is one."""
-    (folder / "data").mkdir(parents=True)
+    """Write the tasks of a snapshot."""
     for name, rows in (TASKS if tables is None else tables).items():
-        pq.write_table(pa.Table.from_pylist(rows), folder / "data" / f"{name}.parquet")
-    manifest = {
-        "format": 1,
-        "driftline": "0",
-        "profile": "mine",
-        "period": {"since": None, "until": None},
-        "rules_sha256": "",
-        "libraries": {},
-        "tags": {},
-        "files": [],
-    }
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    return folder
+        write_columns(folder, name, rows)
+    return stamp(folder)
 
 
 def lines(*predictions: dict[str, Any]) -> bytes:

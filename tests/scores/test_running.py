@@ -215,4 +215,4 @@ def test_a_run_that_breaks_is_no_failure_of_the_prediction(
 def test_every_column_that_scoring_reads_is_declared(family: Family) -> None:
     shelf = SHELVES[family]
     declared = {column.name for column in table(TABLES[shelf.file]).columns}
-    assert {shelf.key, *shelf.scoring, *shelf.running, *shelf.optional} <= declared
+    assert {shelf.key, *shelf.scoring, *shelf.running} <= declared

@@ -13,9 +13,12 @@ from xml.etree import ElementTree
 import pytest
 
 from pipeline.lake import read_parquet
-from pipeline.scores import Scored, ScoreRules, SnapshotError, read_tasks, score_predictions, write
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
+from pipeline.scores import Scored, ScoreRules, read_tasks, score_predictions, write
 from pipeline.scores.picture import _DRAWN, _look
 from pipeline.terms import Exclusion, Facet, Family, Metric
+from tests.publish.lakes import seal
 from tests.scores.snapshots import (
     MIGRATION,
     REFERENCES,
@@ -149,7 +152,7 @@ def test_the_year_of_a_scene_is_that_of_its_project(tmp_path: Path) -> None:
         "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1"}],
         "projects": [{"id": "shop 1.0", "release_time": datetime(2024, 1, 1, tzinfo=UTC)}],
     }
-    tasks = read_tasks(snapshot(tmp_path / "snapshot", tables), RULES_OF_SCORES.facets)
+    tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables)), RULES_OF_SCORES.facets)
     assert {(Facet.YEAR, "2024"), (Facet.SCENE, "1.1")} <= set(tasks["scene"][Family.SCENE].groups)
 
 
@@ -189,9 +192,9 @@ def test_documents_and_completions_of_one_query_both_count(folder: Path) -> None
         ({}, "no task of any family"),
         (
             {"completions": [{"id": "a"}]},
-            "no column answer, core_token, granularity: it was written by another version",
+            r"no granularity, which .* value in every row; no answer, .* Driftline 0 published this snapshot",
         ),
-        ({"completions": [TOKEN | {"granularity": "page"}]}, "'page' is no granularity"),
+        ({"completions": [TOKEN | {"granularity": "page"}]}, "granularity has the value 'page'"),
     ],
 )
 def test_a_snapshot_of_another_schema(tmp_path: Path, tables: dict[str, Any], problem: str) -> None:
@@ -203,10 +206,13 @@ def test_what_is_no_snapshot(tmp_path: Path, folder: Path) -> None:
     with pytest.raises(SnapshotError, match="not a snapshot"):
         scored(tmp_path, answers())
     (folder / "data" / "completions.parquet").write_bytes(b"PAR1")
+    with pytest.raises(SnapshotError, match="sha256"):
+        scored(folder, answers())
+    seal(folder)
     with pytest.raises(SnapshotError, match="not a Parquet file"):
         scored(folder, answers())
     (folder / "manifest.json").write_text(json.dumps({"format": 99}))
-    with pytest.raises(SnapshotError, match="format 1, which this version of driftline reads"):
+    with pytest.raises(SnapshotError, match=r"not a manifest of format 1 .*, which driftline .* reads"):
         scored(folder, answers())
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from pipeline.environments import discover
 from pipeline.lake import content_id
 from pipeline.settings import PROJECT
 from tests.index_server import File, Index
+from tests.publish.lakes import stamp, write_columns
 
 PYTHON = max((found.python for found in discover() if found.python in {"3.11", "3.12"}), default="3.11")
 DAY = "2021-05-01T00:00:00Z"
@@ -49,27 +46,10 @@ def completion(name: str, of: dict[str, Any], at: dict[str, Any], outcome: str |
 
 
 def snapshot(folder: Path, **tables: Sequence[Mapping[str, Any]]) -> Path:
-    """Write tables of a snapshot, and as much of a manifest as says that it is one."""
-    (folder / "data").mkdir(parents=True)
+    """Write tables of a snapshot."""
     for name, rows in ((name, rows) for name, rows in tables.items() if rows):
-        schema = _SCHEMAS.get(name)
-        pq.write_table(pa.Table.from_pylist([dict(row) for row in rows], schema), folder / "data" / f"{name}.parquet")
-    head = {"format": 1, "driftline": "0", "profile": folder.parent.name, "rules_sha256": "", "tags": {}, "files": []}
-    rest = {"period": {"since": None, "until": None}, "libraries": {"lib": 1}}
-    (folder / "manifest.json").write_text(json.dumps(head | rest | {"note": folder.name}))
-    return folder
+        write_columns(folder, name, rows)
+    return stamp(folder, profile=folder.parent.name, libraries={"lib": 1}, note=folder.name)
 
-
-_CHECK = pa.struct([("statement", pa.string()), ("expected", pa.string()), ("options", pa.list_(pa.string()))])
-_TEXTS = [(name, pa.string()) for name in ("id", "library", "preamble", "code")]
-_SCHEMAS = {
-    "snippets": pa.schema([*_TEXTS, ("checks", pa.list_(_CHECK))]),
-    "completions": pa.schema(
-        [
-            (name, pa.string())
-            for name in ("id", "library", "version", "path", "snippet_id", "reference_outcome", "lock_id")
-        ]
-    ),
-}
 
 RULES = PROJECT / "curation_rules"

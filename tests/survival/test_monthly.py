@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.form import BadForm
-from pipeline.scores import SnapshotError
+from pipeline.publish.manifest import SnapshotError
 from pipeline.survival import monthly
 from tests.index_server import Index
 from tests.survival.published import completion, environment, example, released, snapshot

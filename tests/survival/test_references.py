@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.scores import SnapshotError
+from pipeline.publish.manifest import SnapshotError
+from pipeline.publish.reader import Snapshot
 from pipeline.scores.runs import CaseRun, ProjectRun
 from pipeline.survival import survival_rules
 from pipeline.survival.references import ProbeRun, Reference, read_references
@@ -61,7 +62,7 @@ def told(run: object) -> tuple[Any, ...]:
 
 @pytest.mark.parametrize(("table", "row", "runs"), RUNS, ids=[f"{table}-{at}" for at, (table, *_) in enumerate(RUNS)])
 def test_the_runs_of_a_family(tmp_path: Path, table: str, row: dict[str, Any], runs: list[tuple[Any, ...]]) -> None:
-    [found], _ = read_references(written(tmp_path / "m", **{table: [row]}), "lib", [])
+    [found], _ = read_references(Snapshot(written(tmp_path / "m", **{table: [row]})), "lib", [])
     assert [told(run) for run in found.runs] == runs
     assert {run.answered for run in found.runs} == {(found.family, "i")}
     assert (found.id, found.lacking) == ("i", None)
@@ -70,7 +71,7 @@ def test_the_runs_of_a_family(tmp_path: Path, table: str, row: dict[str, Any], r
 
 
 def test_a_problem_has_both_tests(tmp_path: Path) -> None:
-    [found], _ = read_references(written(tmp_path / "m", problems=[RUNS[5][1]]), "lib", [])
+    [found], _ = read_references(Snapshot(written(tmp_path / "m", problems=[RUNS[5][1]])), "lib", [])
     hidden, visible = (run.case for run in found.runs if isinstance(run, CaseRun))
     assert (hidden.test_file, hidden.module, hidden.test) == ("t", "m", None)
     assert (visible.test_file, visible.test) == (None, "assert b")
@@ -79,26 +80,26 @@ def test_a_problem_has_both_tests(tmp_path: Path) -> None:
 def test_equal_runs_are_one_and_rules_and_locks_tell_them_apart(tmp_path: Path) -> None:
     rows = [RUNS[0][1] | {"id": name, "lock_id": lock} for name, lock in (("a", "old"), ("b", "old"), ("c", "new"))]
     folder = written(tmp_path / "m", completions=rows)
-    keys = [one.runs[0].key for one in read_references(folder, "lib", [])[0]]
+    keys = [one.runs[0].key for one in read_references(Snapshot(folder), "lib", [])[0]]
     assert (keys[0] == keys[1], len(set(keys))) == (True, 2)
-    assert not {*keys} & {one.runs[0].key for one in read_references(folder, "lib", ["other rules"])[0]}
+    assert not {*keys} & {one.runs[0].key for one in read_references(Snapshot(folder), "lib", ["other rules"])[0]}
 
 
 def test_only_the_library_is_read(tmp_path: Path) -> None:
     folder = written(tmp_path / "m", completions=[RUNS[0][1] | {"library": "other"}])
-    assert read_references(folder, "lib", [])[0] == []
+    assert read_references(Snapshot(folder), "lib", [])[0] == []
 
 
 def test_an_example_that_is_not_there_is_said(tmp_path: Path) -> None:
     folder = written(tmp_path / "m", completions=[RUNS[0][1] | {"snippet_id": "gone"}])
-    [found], _ = read_references(folder, "lib", [])
+    [found], _ = read_references(Snapshot(folder), "lib", [])
     assert (found.runs, found.lacking) == ((), "no snippet gone in the snapshot: run `driftline verify` on it")
 
 
 def test_a_snapshot_of_other_columns_is_refused_with_what_to_do(tmp_path: Path) -> None:
     folder = written(tmp_path / "m", functions=[OWN | {"code": "a = 1\n"}])
-    with pytest.raises(SnapshotError, match=r"functions.parquet: no column module, tests"):
-        read_references(folder, "lib", [])
+    with pytest.raises(SnapshotError, match=r"functions.parquet: no tests, .*; no module, "):
+        read_references(Snapshot(folder), "lib", [])
 
 
 def probes(locks: list[str]) -> list[Reference]:

@@ -16,7 +16,7 @@ from pipeline.crawl import Period
 from pipeline.environments.holding import alone_now
 from pipeline.lake import Row, read_parquet
 from pipeline.publish.draft import make_draft
-from pipeline.scores import SnapshotError
+from pipeline.publish.manifest import SnapshotError
 from pipeline.settings import settings
 from pipeline.survival.survive import Survey, libraries_of, newest_snapshots, rows_of_survey, survive, this_period
 from pipeline.terms import Loss

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from pipeline.publish import read_manifest
+from pipeline.publish.manifest import read_manifest
 from pipeline.upload import NotUploaded, Outgoing, Uploaded, outgoing, upload_to_hub
 from tests.publish.lakes import fill, publish_lake, tables
 from tests.upload.hub_server import READER, WRITER, Hub, Repository, hub_server

@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 from s3fs import S3FileSystem
 
-from pipeline.publish import read_manifest
+from pipeline.publish.manifest import read_manifest
 from pipeline.upload import NotUploaded, Outgoing, outgoing, upload_to_store
 from pipeline.upload import store as store_module
 from tests.object_store import READER, READER_SECRET, Store, environ, s3_server
