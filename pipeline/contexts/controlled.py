@@ -160,7 +160,10 @@ class _Maker:
         taken = Counter(one.share for one in kept)
         chosen = []
         for one in sorted(silent, key=lambda one: content_id("controlled", one.key)):
-            if taken[one.share] < one.limit(self.rules) and not self._leak(one, self._filled(one.document, "")):
+            if taken[one.share] >= one.limit(self.rules):
+                continue
+            # one at which an exception is raised is refused as having no text
+            if not attempt(one.key, lambda one: self._leak(one, self._filled(one.document, "")), one):
                 taken[one.share] += 1
                 chosen.append(one)
         return chosen

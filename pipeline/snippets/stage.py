@@ -54,23 +54,28 @@ def snippets_stage(
     judge = functools.partial(_judged, apis=apis, rules=rules)
     fitting, refused = parted(guarded(encode(chains(releases), states, _state), _key, judge))
     rejects += refused
-    kept, duplicates = _without_duplicates(fitting)
+    single, duplicates = _without_duplicates(fitting)
+    library, kept, unlike = _library(single, rules)
     by_version = {release["version"]: release for release in releases}
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
-    rejects += duplicates
-    of_others, refused = parted(FoundCode(apis, _library(kept, rules), rules, files, licences).snippets(found))
+    rejects += [*duplicates, *unlike]
+    of_others, refused = parted(FoundCode(apis, library, rules, files, licences).snippets(found))
     snippets += of_others
     rejects += refused
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
 
 
-def _library(kept: Sequence[Row], rules: SnippetRules) -> Library:
-    """Return what the docstrings show already."""
+def _library(kept: Sequence[Row], rules: SnippetRules) -> tuple[Library, list[Row], list[Reject]]:
+    """Return what the docstrings show already, and the candidates that cannot be compared with anything."""
     library = Library(rules.found)
-    for candidate in kept:
+
+    def add(candidate: Row) -> Iterator[Row]:
         place = f"{candidate['path']} in {candidate['first_version']}"
         library.add(Known(candidate["code"], candidate["shown"], place))
-    return library
+        yield candidate
+
+    there, failed = parted(guarded(kept, _key, add))
+    return library, there, failed
 
 
 def _examples_at(

@@ -22,7 +22,7 @@ LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),
     "pandas": ("2023-04-20", "2023-05-01"),
     "attrs": ("2025-03-01", "2025-04-01"),
-    "markupsafe": ("2024-10-15", "2024-11-01"),
+    "markupsafe": ("2024-02-01", "2024-03-01"),
     "networkx": ("2024-10-15", "2024-11-01"),
     "pyyaml": ("2025-07-01", "2025-10-01"),
 }
@@ -31,7 +31,7 @@ LIBRARIES = {
 LIMITS = {
     "snippets": {"max_lines": 2, "max_characters": 100},
     "validation": {"repeats": 1},
-    "repository": {"repeats": 1, "tasks": 3},
+    "repository": {"max_sdist_bytes": 100_000, "tasks": 3},
 }
 
 EXEMPLARY = frozenset({"numpy", "pandas", "networkx"})
