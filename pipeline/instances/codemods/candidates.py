@@ -36,7 +36,12 @@ def rewritten_examples(
     """
     users, programs = _Users(snippets, usages), _Programs()
     for transition in transitions(changes, lifecycles, history):
-        for snippet, of_snippet in users.of(transition, rules):
+        yield from transition.failed
+        touched = attempt(f"{transition.source} {transition.target}", users.of, transition, rules)
+        if isinstance(touched, Reject):
+            yield touched
+            continue
+        for snippet, of_snippet in touched:
             key = f"{snippet['id']} {of_snippet.source} {of_snippet.target}"
             result = attempt(key, _pair, key, snippet, usages[snippet["id"]], of_snippet, rules, programs)
             if result is not None:

@@ -13,7 +13,7 @@ from pipeline.instances.codemods.rewrite import Recall, Task
 from pipeline.instances.codemods.signatures import signature_of
 from pipeline.instances.history import History
 from pipeline.instances.replacements import resolve
-from pipeline.lake import Row
+from pipeline.lake import Reject, Row, attempt
 from pipeline.terms import (
     OF_PARAMETERS,
     ChangeKind,
@@ -88,7 +88,10 @@ class Stated:
 
 
 class Transition:
-    """What changes on the way from one release to its neighbour: upwards, or downwards by the inverse."""
+    """What changes on the way from one release to its neighbour: upwards, or downwards by the inverse.
+
+    `failed` are the rejects of changes at which an exception was raised.
+    """
 
     def __init__(self, changes: Sequence[Row], stated: Stated, history: History, direction: Direction) -> None:
         self.history = history
@@ -100,8 +103,10 @@ class Transition:
         self._moves: dict[str, Followed] = {}
         self._definitions: dict[str, Followed] = {}
         self._calls: dict[str, Called] = {}
+        self.failed: list[Reject] = []
         for change in changes:
-            self._enter(change, stated)
+            if failed := attempt(f"{change['id']} {direction}", self._enter, change, stated):
+                self.failed.append(failed)
 
     def between(self, source: str, target: str) -> Transition:
         """Return the same from an earlier release, or to a later one, for what is the same there as at the change."""
