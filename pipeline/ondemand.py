@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from packaging.specifiers import SpecifierSet
@@ -84,11 +84,12 @@ class Tables:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """What differs between two releases, and what each of them offers."""
+    """What differs between two releases, what each of them offers, and what of them could not be read."""
 
     changes: tuple[Row, ...]
     old: Index
     new: Index
+    rejects: tuple[Reject, ...]
 
     def states(self, path: str) -> tuple[Row, Row] | None:
         """Return what a path that both releases have is in each of them."""
@@ -97,9 +98,9 @@ class Diff:
 
 
 def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, done, total: None) -> Diff:
-    """Return the changes between two final releases of a library, which need not be neighbours.
+    """Return the changes between two releases of a library, which need not be neighbours; any that is named is taken.
 
-    Errors: NoAnswerError where one of them cannot be had; those of the index.
+    Errors: NoAnswerError where one of them cannot be had, or nothing of it can be read; those of the index.
     """
     house = House(settings(), _profile(library), Period())
     releases, surfaces = [], []
@@ -110,6 +111,11 @@ def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, do
         tell(f"reading {library} {release['version']}", 0, 0)
         surfaces.append(house.surface_of(release))
     tell(f"comparing {library} {old} and {new}", 0, 0)
+    rejects: dict[Reject, None] = {}
+    for version, surface in zip((release["version"] for release in releases), surfaces, strict=True):
+        if surface.unread:
+            raise _no_answer(f"{library} {version}", [Reject(version, RejectReason.NOTHING_READ, surface.unread)])
+        rejects |= dict.fromkeys(_left_out(version, surface))
     before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
     changes = compare(
         before,
@@ -119,24 +125,46 @@ def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, do
         new_version=releases[1]["version"],
         rules=house.rules.lifecycle,
     )
-    return Diff(tuple(changes), before, after)
+    return Diff(tuple(changes), before, after, tuple(rejects))
 
 
-def tables_from_index(library: str, tell: Tell) -> Tables:
-    """Read all final releases of a library, going on from what an earlier question has read.
+def _left_out(version: str, surface: Surface) -> Iterator[Reject]:
+    """Yield what could not be read of a release."""
+    for part in (*surface.problems, *surface.notes):
+        yield replace(part, key=f"{version} {part.key}")
+    if surface.compiled:
+        yield Reject(version, RejectReason.COMPILED, surface.unread_compiled)
 
-    Errors: NoAnswerError for a library without releases; those of the index.
+
+def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since: Sequence[Version] = ()) -> Tables:
+    """Read all final releases of a library and those that are named, going on from what an earlier question has read.
+
+    One of `since` may be no release at all.
+
+    Errors: NoAnswerError for a library without releases, and where one that is named cannot be had; those of the index.
     """
+    versions = [_version(text) for text in named]
     house = _Telling(_profile(library), tell)
     name = house.profile.libraries[0].library
     root = house.settings.cache / "histories"
     lake = Lake(root)
     tables = Tables(lake, name, house)
     tell(f"asking for {name}", 0, 1)
-    crawl = Stage("crawl", 1, (), ("releases",), lambda: None, lambda *_: _crawl(house, name, SpecifierSet("")))
+    crawl = Stage(
+        "crawl",
+        1,
+        (),
+        ("releases",),
+        lambda: None,
+        lambda *_: _crawl(house, name, SpecifierSet(""), [*versions, *since]),
+    )
     run_stage(crawl, name, lake, root / "_counts")
     if not tables.releases:
         raise _no_answer(name, tables.rejects)
+    had = {Version(row["version"]) for row in tables.releases}
+    for version in versions:
+        if version not in had:
+            raise _no_release(house, name, str(version), tables.rejects)
     for stage in analysis(house):
         if stage.name in _STAGES:
             run_stage(stage, name, lake, root / "_counts")
@@ -172,26 +200,36 @@ def _profile(library: str) -> Profile:
     return Profile(name="ondemand", libraries=(rule,))
 
 
-def _crawl(house: House, library: str, versions: SpecifierSet) -> Output:
-    wanted = Wanted(library, versions, None, Period())
+def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
+    wanted = Wanted(library, versions, None, Period(), frozenset(named))
     return releases_stage(
         wanted, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
     )
 
 
 def _release(house: House, library: str, version: str) -> Row:
-    try:
-        wanted = Version(version)
-    except InvalidVersion:
-        raise NoAnswerError(f"{version!r} is not a version by PEP 440; write for example 2.3.0") from None
-    found = _crawl(house, library, SpecifierSet(f"=={wanted}"))
+    wanted = _version(version)
+    found = _crawl(house, library, SpecifierSet(f"=={wanted}"), [wanted])
     rows = [row for row in found.tables["releases"] if Version(row["version"]) == wanted]
     if rows:
         return rows[0]
-    about = [reject for reject in found.rejects if reject.key == library or _is_version(reject.key, wanted)]
-    if [reject.reason for reject in about] == [RejectReason.NO_RELEASES]:
-        raise NoAnswerError(f"{library} {version}: the index has no such release; {_nearest(house, library, version)}")
-    raise _no_answer(f"{library} {version}", about)
+    raise _no_release(house, library, version, found.rejects)
+
+
+def _version(text: str) -> Version:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        raise NoAnswerError(f"{text!r} is not a version by PEP 440; write for example 2.3.0") from None
+
+
+def _no_release(house: House, library: str, version: str, rejects: Sequence[Reject]) -> Exception:
+    """Return the error that says why a release cannot be had."""
+    wanted = Version(version)
+    about = [reject for reject in rejects if reject.key == library or _is_version(reject.key, wanted)]
+    if {reject.reason for reject in about} <= {RejectReason.NO_RELEASES}:
+        return NoAnswerError(f"{library} {version}: the index has no such release; {_nearest(house, library, version)}")
+    return _no_answer(f"{library} {version}", about)
 
 
 def _is_version(text: str, wanted: Version) -> bool:
@@ -213,7 +251,11 @@ def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
     if [reject.reason for reject in rejects] == [RejectReason.NO_SUCH_LIBRARY]:
         library = rejects[0].key
         return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}")
-    reasons = "; ".join(f"{reject.key}: {reject.reason.meaning} ({reject.detail})" for reject in rejects[:3])
-    message = f"{what}: {reasons or 'the index has no such release'}"
+    reasons = []
+    for reject in rejects[:3]:
+        about = "" if what.endswith(reject.key) else f"{reject.key}: "
+        detail = "" if reject.detail == reject.reason.meaning else f" ({reject.detail})"
+        reasons.append(f"{about}{reject.reason.meaning}{detail}")
+    message = f"{what}: {'; '.join(reasons) or 'the index has no such release'}"
     errors = {RejectReason.INDEX_UNREACHABLE: Unreachable, RejectReason.BAD_INDEX_ANSWER: BadAnswer}
     return next((errors[reject.reason] for reject in rejects if reject.reason in errors), NoAnswerError)(message)

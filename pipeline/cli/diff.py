@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say_left_out
 from pipeline.lake import Row
 from pipeline.lifecycle.todo import Block, grouped, only_breaking
 from pipeline.lifecycle.words import signature
@@ -45,17 +46,23 @@ def diff(
     reshaped = {block.path for _, blocks in grouped(changes) for block in blocks if block.reshaped}
     states = {path: states for path in reshaped if (states := found.states(path))}
     if json:
-        print_json({"library": library, "old": old, "new": new, "changes": [as_json(change) for change in changes]})
+        told = {"changes": [as_json(change) for change in changes], "rejects": [asdict(one) for one in found.rejects]}
+        print_json({"library": library, "old": old, "new": new, **told})
         return
-    for line in diff_lines(f"{library} {old} → {new}", changes, states, out.width if out.is_terminal else PIPED):
+    title = f"{library} {old} → {new}"
+    none = "no change in what could be read" if found.rejects else "no change"
+    for line in diff_lines(title, changes, states, out.width if out.is_terminal else PIPED, none):
         out.print(line)
+    say_left_out(found.rejects)
 
 
-def diff_lines(title: str, changes: Sequence[Row], states: States, width: int) -> Iterator[Text]:
+def diff_lines(
+    title: str, changes: Sequence[Row], states: States, width: int, none: str = "no change"
+) -> Iterator[Text]:
     """Write changes in their groups; `states` holds those of the APIs whose signatures are to be shown."""
     groups = grouped(changes)
     apis = sum(len(blocks) for _, blocks in groups)
-    counts = f": {_count(len(changes), 'change')} of {_count(apis, 'API')}" if changes else ": no change"
+    counts = f": {_count(len(changes), 'change')} of {_count(apis, 'API')}" if changes else f": {none}"
     yield Text.assemble((title, "bold"), counts)
     yield from (Text(f"  {len(blocks):>5}  {name}") for name, blocks in groups)
     for name, blocks in groups:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from packaging.version import InvalidVersion
+from packaging.version import InvalidVersion, Version
 from rich.text import Text
 
-from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say
+from pipeline.cli.options import Json, Named
+from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say, say_left_out
 from pipeline.lifecycle.evolution import Step, as_rows, evolution_of, since
-from pipeline.ondemand import NoAnswerError, tables_from_index
+from pipeline.lifecycle.words import counted_releases
+from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
 
 BAR = 24
 """Cells of the longest bar."""
@@ -34,13 +36,17 @@ def evolution(
     library: Annotated[str, typer.Argument(help="Name on the package index.")],
     svg: Svg = None,
     since: Since = None,
+    release: Named = None,
     json: Json = False,
 ) -> None:
-    """Count what each release of a library introduced, deprecated, removed and modified, and draw it.
+    """Count what each final release of a library introduced, deprecated, removed and modified, and draw it.
+
+    So it is with other releases that are named.
 
     Example: driftline evolution flask --since 2.0 --svg flask.svg
     """
-    steps = _steps(library, since)
+    tables = _tables(library, since, release or ())
+    steps = _steps(library, since, tables)
     if svg is not None:
         # slow to import, and needed for the picture alone
         from pipeline.lifecycle.picture import evolution_svg
@@ -48,22 +54,29 @@ def evolution(
         svg.write_text(evolution_svg(library, steps), encoding="utf-8")
         say(f"wrote {svg}")
     if json:
-        print_json({"library": library, "releases": as_rows(steps)})
+        rejects = [asdict(reject) for reject in tables.rejects]
+        print_json({"library": library, "releases": as_rows(steps), "rejects": rejects})
         return
     for line in table_lines(library, steps, out.width if out.is_terminal else 0):
         out.print(line)
+    say_left_out(tables.rejects)
 
 
-def _steps(library: str, first: str | None) -> list[Step]:
+def _tables(library: str, first: str | None, named: Sequence[str]) -> Tables:
     try:
-        with progress(f"reading {library}") as tell:
-            tables = tables_from_index(library, tell)
-        steps = evolution_of(tables.releases, tables.changes, tables.lifecycles)
-        shown = since(steps, first) if first else steps
-    except NoAnswerError as error:
-        fail(str(error), BAD_USAGE)
+        since = [Version(first)] if first else []
     except InvalidVersion:
         fail(f"--since {first!r} is not a version by PEP 440; write for example 2.0", BAD_USAGE)
+    try:
+        with progress(f"reading {library}") as tell:
+            return tables_from_index(library, tell, named, since)
+    except NoAnswerError as error:
+        fail(str(error), BAD_USAGE)
+
+
+def _steps(library: str, first: str | None, tables: Tables) -> list[Step]:
+    steps = evolution_of(tables.releases, tables.changes, tables.lifecycles)
+    shown = since(steps, first) if first else steps
     if not shown:
         fail(
             f"--since {first}: {library} has no final release from there on; the newest is {steps[-1].version}",
@@ -75,7 +88,10 @@ def _steps(library: str, first: str | None) -> list[Step]:
 def table_lines(library: str, steps: Sequence[Step], room: int = 0) -> Iterator[Text]:
     """Write a line a release, newest last; `room` are the columns of a terminal, where a bar can be drawn beside."""
     broad = max(len("version"), *(len(step.version) for step in steps))
-    yield Text(f"{library}: {len(steps)} final releases, {steps[0].version} to {steps[-1].version}", "bold")
+    yield Text(
+        f"{library}: {counted_releases([step.version for step in steps])}, {steps[0].version} to {steps[-1].version}",
+        "bold",
+    )
     heads = "".join(f"  {name}" for name in _COLUMNS.values())
     head = f"{'version':<{broad}}  {'date':<10}{heads}"
     yield Text(head, "bold")

@@ -11,13 +11,11 @@ import typer
 from rich.markup import escape
 
 from pipeline.cli.life import Page, life_lines
-from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say
+from pipeline.cli.options import Json, Named
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say_left_out
 from pipeline.lifecycle import History, history_of
+from pipeline.lifecycle.words import counted_releases
 from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
-
-SHOWN = 5
-"""What had to be left out is often a hundred files of Python 2; a few tell the story."""
 
 PIPED = 100
 """Columns of a signature that no terminal limits."""
@@ -26,9 +24,10 @@ PIPED = 100
 def history(
     library: Annotated[str, typer.Argument(help="Name on the package index.")],
     api: Annotated[str, typer.Argument(help="Public path, as code would write it.")],
+    release: Named = None,
     json: Json = False,
 ) -> None:
-    """Tell the life of an API over all final releases of its library.
+    """Tell the life of an API over all final releases of its library, and those that are named.
 
     Ends with status 1 where no release has the path as a public one.
 
@@ -36,7 +35,7 @@ def history(
     """
     try:
         with progress(f"reading {library}") as tell:
-            tables = tables_from_index(library, tell)
+            tables = tables_from_index(library, tell, release or ())
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
     life = history_of(tables.symbols, tables.lifecycles, tables.changes, api, tables.importable)
@@ -49,16 +48,14 @@ def history(
 
 def _print(library: str, history: History, tables: Tables) -> None:
     first, last = (f"{r['version']} ({r['release_time']:%Y-%m-%d})" for r in (tables.releases[0], tables.releases[-1]))
-    read = f"{len(tables.releases)} final releases of {escape(library)}, {first} to {last}"
+    counted = counted_releases([row["version"] for row in tables.releases])
+    read = f"{counted} of {escape(library)}, {first} to {last}"
     out.print(f"[bold]{escape(history.path)}[/bold] in {read}\n")
     for line in life_lines(history, tables.releases, Page(out.width if out.is_terminal else PIPED, out.is_terminal)):
         out.print(line)
     for told in _not_public(history, tables.paths):
         out.print(told, markup=False)
-    for reject in tables.rejects[:SHOWN]:
-        say(f"left out: {reject.key}: {reject.detail}")
-    if len(tables.rejects) > SHOWN:
-        say(f"left out: {len(tables.rejects) - SHOWN} more, which --json lists")
+    say_left_out(tables.rejects)
 
 
 def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
@@ -73,7 +70,7 @@ def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
     elif history.public_as:
         yield f"{history.path}: not public there; it is the place where the definition stands"
     else:
-        yield f"{history.path}: no final release has it"
+        yield f"{history.path}: no release has it"
     near = history.public_as or near_paths(history.path, paths)
     if history.public_as:
         yield f"  its public path{'s are' if len(near) > 1 else ' is'} {', '.join(near)}"

@@ -20,3 +20,8 @@ Sources = Annotated[
 ]
 ProfileName = Annotated[str, typer.Option(help="A file of curation_rules/profiles/, without `.yaml`.", metavar="NAME")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
+
+Named = Annotated[
+    list[str] | None,
+    typer.Option(help="Also this pre-release, development or yanked release; may be repeated.", metavar="VERSION"),
+]

@@ -17,6 +17,9 @@ from rich.table import Table
 
 from pipeline.cli.commands import as_typed
 
+if TYPE_CHECKING:
+    from pipeline.lake import Reject
+
 out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -33,6 +36,8 @@ AGAIN_S = 20.0
 """Seconds after which a step that lasts is told of again."""
 
 _POLL_S = 0.5
+LEFT_OUT = 5
+"""What had to be left out is often a hundred files of Python 2; a few tell the story."""
 
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
@@ -44,6 +49,14 @@ def fail(message: str, status: int = PROBLEM) -> NoReturn:
 def say(message: str) -> None:
     """Tell what is being done, beside the output."""
     err.print(escape(as_typed(message)))
+
+
+def say_left_out(rejects: Sequence[Reject]) -> None:
+    """Tell what could not be read, the first few of many."""
+    for reject in rejects[:LEFT_OUT]:
+        say(f"left out: {reject.key}: {reject.detail}")
+    if len(rejects) > LEFT_OUT:
+        say(f"left out: {len(rejects) - LEFT_OUT} more, which --json lists")
 
 
 def print_json(value: Any) -> None:

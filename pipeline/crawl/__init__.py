@@ -10,7 +10,7 @@ from pipeline.crawl.licences import LicenceRules, is_allowed
 from pipeline.crawl.releases import releases_stage
 from pipeline.crawl.rules import CrawlRules
 from pipeline.crawl.sources import SourcesError
-from pipeline.crawl.tree import SourceTree
+from pipeline.crawl.tree import SourceTree, without_stubs
 
 __all__ = [
     "ArtifactStore",
@@ -35,4 +35,5 @@ __all__ = [
     "is_allowed",
     "project",
     "releases_stage",
+    "without_stubs",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -39,17 +39,21 @@ def _midnight(day: date | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a profile wants of a library: a range of versions, and at most so many of the newest in it."""
+    """What is wanted of a library: a range of versions, and at most so many of the newest in it.
+
+    Final releases are, that are not withdrawn; and whichever are `named` one by one.
+    """
 
     library: str
     versions: SpecifierSet
     latest: int | None
     period: Period
+    named: frozenset[Version] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A final release that can be taken, before its file was fetched; `file` is None where only the lake has it."""
+    """A release that can be taken, before its file was fetched; `file` is None where only the lake has it."""
 
     version: str
     uploaded: datetime
@@ -58,12 +62,13 @@ class Candidate:
 
 
 def finals_of(
-    found: Project, versions: SpecifierSet, end: datetime | None = None
+    found: Project, versions: SpecifierSet, end: datetime | None = None, named: Collection[Version] = ()
 ) -> tuple[list[Candidate], list[Reject]]:
     """Return the final releases of a library in PEP 440 order, and what is refused within a range of versions.
 
     Candidates are not limited to the range, since the predecessor of a release may lie outside of it. With an `end`
-    files that were uploaded then or later are not seen, and so are releases that had none before.
+    files that were uploaded then or later are not seen, and so are releases that had none before. Releases that are
+    `named` are taken where they are no final ones, or withdrawn (PEP 440 and 592 want them named exactly).
     """
     finals: dict[Version, Candidate] = {}
     refused = []
@@ -71,7 +76,7 @@ def finals_of(
         files = [file for file in listed if end is None or file.uploaded is None or file.uploaded < end]
         if listed and not files:
             continue
-        result = _candidate(spelled, files)
+        result = _candidate(spelled, files, named)
         if isinstance(result, Candidate):
             finals[Version(spelled)] = result
         elif _in_range(spelled, versions):
@@ -93,16 +98,16 @@ def _in_range(spelled: str, versions: SpecifierSet) -> bool:
         return True
 
 
-def _candidate(spelled: str, files: Sequence[IndexFile]) -> Candidate | Reject:
+def _candidate(spelled: str, files: Sequence[IndexFile], named: Collection[Version]) -> Candidate | Reject:
     try:
         version = Version(spelled)
     except InvalidVersion:
         return Reject(spelled, RejectReason.INVALID_VERSION, "not a version by PEP 440, it has no place in the order")
-    if version.is_prerelease:
+    if version.is_prerelease and version not in named:
         return Reject(spelled, RejectReason.PRE_RELEASE, "only final releases are taken")
-    usable = [file for file in files if not file.yanked]
+    usable = [file for file in files if not file.yanked] or (files if version in named else [])
     if files and not usable:
-        return Reject(spelled, RejectReason.YANKED, "withdrawn by its authors")
+        return Reject(spelled, RejectReason.YANKED, RejectReason.YANKED.meaning)
     chosen = choose_artifact(usable)
     if chosen is None:
         return Reject(spelled, RejectReason.NO_FILES, "the index lists no wheel and no source distribution for it")
@@ -122,7 +127,8 @@ def select(finals: Sequence[Candidate], wanted: Wanted) -> list[Candidate]:
     Without its predecessor a release of this week could not be compared with anything. What is taken depends on
     the index and the period alone, so past periods can be taken later, in any order, with the same result.
     """
-    in_range = [c for c in finals if wanted.versions.contains(c.version)]
+    # of the others only named ones are among them
+    in_range = [c for c in finals if wanted.versions.contains(c.version, prereleases=True)]
     if wanted.latest is not None:
         in_range = in_range[-wanted.latest :]
     chosen = {c.version for c in in_range if wanted.period.covers(c.uploaded)}

@@ -93,7 +93,7 @@ def cover(found: Project, wanted: Wanted, periods: Sequence[Taken], known: Seque
     several want is as the one that ended first had it.
     """
     end = wanted.period.until
-    finals = cache(lambda time: with_known(finals_of(found, wanted.versions, time)[0], known, time))
+    finals = cache(lambda time: with_known(finals_of(found, wanted.versions, time, wanted.named)[0], known, time))
 
     def wanted_in(one: Taken, until: datetime | None) -> list[Candidate]:
         return select(finals(until), replace(wanted, period=Period(one.since, until)))

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from packaging.utils import canonicalize_name
 
 from pipeline.crawl.manifest import Manifest
 from pipeline.crawl.rules import CrawlRules
-from pipeline.crawl.tree import SourceTree
+from pipeline.crawl.tree import SourceTree, without_stubs
 from pipeline.terms import ArtifactKind
 
 SOURCE_ROOTS = ("src/", "lib/", "")
 PACKAGE_FILES = ("__init__.py", "__init__.pyi")
+_DATA = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
 
 Choose = Callable[[Collection[str]], Collection[str]]
 """Says which files of a release are wanted, of the paths of all from the import root."""
@@ -23,7 +25,7 @@ def source_tree(manifest: Manifest, library: str, rules: CrawlRules, wanted: Cho
 
     A tree without import names says that there is nothing to import.
     """
-    announced = frozenset(manifest.top_level.split())
+    announced = frozenset(map(without_stubs, manifest.top_level.split()))
     found = [
         (root, names)
         for root in _roots(manifest)
@@ -43,9 +45,12 @@ def source_tree(manifest: Manifest, library: str, rules: CrawlRules, wanted: Cho
 
 
 def _roots(manifest: Manifest) -> list[str]:
-    """Return the folders that can be the import root: of a wheel its top, of an sdist `name-version/` and below."""
+    """Return the folders that can be the import root: of an sdist `name-version/` and below.
+
+    Of a wheel it is the top, or what an installer puts there (PEP 427, "The .data directory").
+    """
     if manifest.artifact.kind is ArtifactKind.WHEEL:
-        return [""]
+        return ["", *sorted({found[0] for name in manifest.files if (found := _DATA.match(name))})]
     tops = sorted({name.split("/")[0] + "/" for name in manifest.files if "/" in name})
     return [top + root for top in tops for root in SOURCE_ROOTS]
 
@@ -62,7 +67,7 @@ def _import_names(
     A folder without an __init__ is a namespace package (PEP 420) where the archive announces it, and where nothing else
     is there; in an sdist, which has folders of every kind, its name must also begin the library's.
     """
-    split = [name.partition("/") for name in _below(root, manifest.files)]
+    split = [without_stubs(name).partition("/") for name in _below(root, manifest.files)]
     packages = {top for top, _, rest in split if rest in PACKAGE_FILES}
     modules = {stem for name, slash, _ in split if not slash and (stem := name.rpartition(".")[0]).isidentifier()}
     tops = packages | modules
@@ -89,5 +94,5 @@ def _extension_modules(compiled: Iterable[str], files: Iterable[str], names: Seq
 
 
 def _top(path: str) -> str:
-    first, slash, _ = path.partition("/")
+    first, slash, _ = without_stubs(path).partition("/")
     return first if slash else first.split(".")[0]

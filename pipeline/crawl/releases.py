@@ -58,7 +58,7 @@ def releases_stage(
         return _without_index(wanted, known, error, progress)
     periods = periods_of(progress, wanted.period, wanted.latest is not None)
     covered = cover(found, wanted, periods, known)
-    _, refused = finals_of(found, wanted.versions, wanted.period.until)
+    _, refused = finals_of(found, wanted.versions, wanted.period.until, wanted.named)
     by_version = {row["version"]: row for row in known}
     made = {version: by_version[version] for version in covered.kept}
     made |= {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+_STUBS = "-stubs"
+
 
 @dataclass(frozen=True, slots=True)
 class SourceTree:
@@ -21,3 +23,9 @@ class SourceTree:
     root: str
     import_names: tuple[str, ...]
     compiled: tuple[str, ...] = ()
+
+
+def without_stubs(path: str) -> str:
+    """Return a path from the import root with the name of the package in place of that of its stubs (PEP 561)."""
+    top, slash, rest = path.partition("/")
+    return f"{top.removesuffix(_STUBS)}{slash}{rest}"

@@ -23,6 +23,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter
 from packaging.version import Version
 
 from pipeline.lifecycle.evolution import Step
+from pipeline.lifecycle.words import counted_releases
 
 _STYLE: dict[Any, Any] = {
     "svg.hashsalt": "driftline",
@@ -113,7 +114,7 @@ def _title(library: str) -> str:
 def _source(library: str, steps: Sequence[Step]) -> str:
     first, last = steps[0], steps[-1]
     return (
-        f"Source: driftline, {len(steps)} final releases of {library} on the package index, "
+        f"Source: driftline, {counted_releases([step.version for step in steps])} of {library} on the package index, "
         f"{first.version} ({first.release_time:%Y-%m-%d}) to {last.version} ({last.release_time:%Y-%m-%d}), "
         "sources compared release by release. Scale of square roots."
     )

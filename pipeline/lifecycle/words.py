@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from packaging.version import Version
+
 from pipeline.lake import Row
 from pipeline.lifecycle.parameters import show
 from pipeline.surface import UNSEEN_SIGNATURE
@@ -33,6 +35,12 @@ class Phrase:
 
     text: str
     breaking: bool
+
+
+def counted_releases(versions: Sequence[str]) -> str:
+    """Return how many releases there are in words; they are final ones unless others were named."""
+    final = not any(Version(version).is_prerelease for version in versions)
+    return f"{len(versions)} {'final ' if final else ''}release{'' if len(versions) == 1 else 's'}"
 
 
 def phrases(changes: Iterable[Row]) -> list[Phrase]:

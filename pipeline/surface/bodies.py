@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any, TypeVar, TypeVarTuple, Unpack
 
 from pipeline.surface.cleaning import read_docstring
+from pipeline.surface.deep import TOO_DEEP
 from pipeline.surface.records import Definition
 from pipeline.surface.syntax import Function, described_by, text_of
 from pipeline.surface.telling import SETATTR, find_all, told_by
@@ -55,7 +56,7 @@ class Body:
         """Whether the function parses with its body."""
         try:
             ast.parse(self.text)
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, *TOO_DEEP):
             return False
         return True
 
@@ -251,7 +252,7 @@ def first_line(node: Function) -> int:
 def _parsed(source: str) -> list[ast.stmt]:
     try:
         made = ast.parse(source).body[0]
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, *TOO_DEEP):
         return []
     return made.body if isinstance(made, ast.AsyncFunctionDef) else []
 

@@ -11,6 +11,7 @@ from pipeline.surface.attributes import add_attributes
 from pipeline.surface.bodies import Bodies
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.conditional import CONDITIONAL
+from pipeline.surface.deep import TOO_DEEP
 from pipeline.surface.deprecations import assigned_mark, mark_of
 from pipeline.surface.expressions import expression_text
 from pipeline.surface.fields import add_named_fields, named_fields, read_fields, read_slots
@@ -123,7 +124,7 @@ def _fill_attribute(
 def _value_text(value: ast.expr) -> str:
     try:
         return expression_text(value)
-    except RecursionError:
+    except TOO_DEEP:
         # a sum of hundreds of terms, in a table that some program wrote: the rest of the module must not go with it
         return "..."
 

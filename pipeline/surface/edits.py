@@ -18,6 +18,11 @@ def _grammar(query: str) -> tuple[tree_sitter.Parser, tree_sitter.Query]:
     return tree_sitter.Parser(language), tree_sitter.Query(language, query)
 
 
+def parsed(source: bytes) -> tree_sitter.Node:
+    """Return the syntax tree of a source, whatever is wrong with that."""
+    return _grammar("")[0].parse(source).root_node
+
+
 def captured(source: bytes, query: str) -> dict[str, list[tree_sitter.Node]]:
     """Return the nodes that a query of tree-sitter finds in a source, by the names in the query."""
     parser, asked = _grammar(query)

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipeline.surface.deep import TOO_DEEP
 from pipeline.surface.records import UNSEEN_SIGNATURE, Definition, Exports, ModuleRecord, Parameter
 from pipeline.terms import ParameterKind, ParameterSource, SourceKind
 
@@ -117,7 +118,7 @@ def read_signature(line: str, name: str) -> list[Parameter] | None:
     for written in (given, [_annotated(part) for part in given]):
         try:
             function = ast.parse(f"def f({', '.join(written)}): pass").body[0]
-        except (SyntaxError, ValueError, MemoryError, RecursionError):
+        except (SyntaxError, ValueError, *TOO_DEEP):
             # a docstring may start with anything: what is no signature is none
             continue
         assert isinstance(function, ast.FunctionDef)

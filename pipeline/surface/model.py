@@ -31,7 +31,9 @@ class Surface:
 
     `symbols` and `documents` are rows without library, first_version and last_version, by path. `importable` are rows
     of paths that can be imported but are not public here: another release may have made them public, and then they
-    have not gone. `modules` counts the files in scope, `problems` names those that do not parse.
+    have not gone. `modules` counts the files in scope, `problems` names those that do not parse, and `notes` the
+    statements that were left out of others. `compiled` are the modules that neither a source nor a stub shows, and
+    `observed` counts those that something shows.
     """
 
     symbols: Mapping[str, Row]
@@ -39,6 +41,23 @@ class Surface:
     importable: Mapping[str, Row]
     modules: int
     problems: tuple[Reject, ...]
+    notes: tuple[Reject, ...] = ()
+    compiled: tuple[str, ...] = ()
+    observed: int = 0
+
+    @property
+    def unread(self) -> str | None:
+        """What there is instead, where nothing of the release could be read; None where something was."""
+        if self.observed and self.symbols:
+            return None
+        seen = [f"{len(self.problems)} files that cannot be parsed"] if self.problems else []
+        seen += [self.unread_compiled] if self.compiled else []
+        return f"it has only {' and '.join(seen)}" if seen else "it has no public module"
+
+    @property
+    def unread_compiled(self) -> str:
+        """The compiled modules in words."""
+        return f"{len(self.compiled)} compiled modules without a stub: {', '.join(self.compiled)}"
 
 
 class SurfaceReader:
@@ -75,13 +94,17 @@ class SurfaceReader:
             modules = self._modules(files)
             seen = len(modules)
             problems = [_problem(module, module.problem) for module in modules.values() if module.problem]
+            notes = [Reject(m.file, RejectReason.TOO_DEEP, where) for m in modules.values() for where in m.left_out]
             compiled = self._compiled(tree, modules)
             modules |= {name: _opaque(name, path) for name, path in compiled.items()}
             for name, record in inspect(compiled).items() if compiled else ():
                 record.skeleton = skeleton(record)
                 modules[name] = record
             rows = self._assembler.rows(modules, tree.root)
-        return Surface(rows.symbols, rows.documents, rows.importable, seen, tuple(problems))
+        opaque = tuple(sorted(name for name in compiled if modules[name].problem))
+        observed = len(modules) - len(problems) - len(opaque)
+        made = rows.symbols, rows.documents, rows.importable
+        return Surface(*made, seen, tuple(problems), tuple(notes), opaque, observed)
 
     def _load(self, files: Sequence[SourceFile]) -> list[SourceFile]:
         """Have the records of these files at hand, and no others than those of the last release.

@@ -15,6 +15,7 @@ from collections.abc import Callable, Container, Iterator
 from prune_source import prune_source
 
 from pipeline.surface.bodies import Bodies, Body
+from pipeline.surface.deep import TOO_DEEP
 from pipeline.surface.syntax import Function
 from pipeline.surface.telling import PYTHON_2, told_by
 
@@ -73,7 +74,7 @@ def _parse_head(head: str, below: str) -> Function | None:
     """Parse a function without its body, and what is below; None if it is not one function and `pass`."""
     try:
         body = ast.parse(head + below).body
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, *TOO_DEEP):
         return None
     if len(body) == 1 and isinstance(body[0], ast.ClassDef):
         body = body[0].body
@@ -118,7 +119,7 @@ def _but(texts: Container[str], body: Body | None) -> Body | None:
 def _parsed(source: str) -> ast.Module | None:
     try:
         return ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
+    except (SyntaxError, ValueError, *TOO_DEEP):
         return None
 
 

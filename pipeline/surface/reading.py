@@ -19,6 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from pipeline.lake import Reject, attempt, encodable, without_collector
+from pipeline.surface.deep import TOO_DEEP
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.modern import as_older
@@ -235,7 +236,7 @@ def _read_file(file: SourceFile, content: bytes, rules: ReadingRules, known: Kno
         # quotes after `f` or `t` are enough to look for later strings, which takes as long as all the rest
         rewritings.reverse()
     for rewrite, source in rewritings:
-        with suppress(UnparsedError, ValueError, SyntaxError, RecursionError), warnings.catch_warnings():
+        with suppress(UnparsedError, ValueError, SyntaxError, *TOO_DEEP), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if (rewritten := rewrite(text)) is not None:
                 record = _read_rewritten(file, rewritten, rules, known)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pipeline.crawl import SourceTree
+from pipeline.crawl import SourceTree, without_stubs
 from pipeline.surface.rules import SurfaceRules
 
 
@@ -30,7 +30,8 @@ class SourceFile:
 
 def sources_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[SourceFile]:
     """Yield the files of a release that hold modules in scope, sources and stubs, in order of path."""
-    for path in sorted(paths_in_scope(tree.files, rules)):
+    # beside a source, its stub comes second, in whichever folder
+    for path in sorted(paths_in_scope(tree.files, rules), key=without_stubs):
         name = module_name(path)
         if name.split(".")[0] in tree.import_names and _importable(name):
             yield SourceFile(name, path, tree.files[path])
@@ -58,8 +59,11 @@ def paths_in_scope(paths: Iterable[str], rules: SurfaceRules) -> set[str]:
 
 
 def module_name(path: str) -> str:
-    """Return the dotted name of the module that a path from the import root is, whatever its suffixes."""
-    folder, _, file = path.rpartition("/")
+    """Return the dotted name of the module that a path from the import root is, whatever its suffixes.
+
+    Stubs in a folder of their own, `requests-stubs/api.pyi`, are those of the package (PEP 561).
+    """
+    folder, _, file = without_stubs(path).rpartition("/")
     stem = file.split(".")[0]
     parts = [*folder.split("/"), stem] if folder else [stem]
     return ".".join(parts).removesuffix(".__init__")

@@ -7,6 +7,7 @@ import importlib.util
 import logging
 import re
 import warnings
+from collections.abc import Callable
 from pathlib import PurePath
 
 from pipeline.surface.amended import given_members
@@ -14,6 +15,7 @@ from pipeline.surface.bindings import bind_names
 from pipeline.surface.branches import settle_branches
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.conditional import conditional_statements
+from pipeline.surface.deep import TOO_DEEP, without_deep
 from pipeline.surface.definitions import read_members
 from pipeline.surface.deprecations import directive_mark, warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
@@ -22,9 +24,10 @@ from pipeline.surface.exports import read_exports, read_parts
 from pipeline.surface.functions import Visited
 from pipeline.surface.given import given_names
 from pipeline.surface.helpers import HelperRules
+from pipeline.surface.labels import OPAQUE
 from pipeline.surface.passing import only_imports
 from pipeline.surface.pieces import Known, parse_alone, parse_in_pieces
-from pipeline.surface.records import ModuleRecord
+from pipeline.surface.records import Definition, ModuleRecord
 from pipeline.surface.rules import SurfaceRules
 from pipeline.surface.scopes import take_apart
 from pipeline.surface.syntax import described_by
@@ -55,8 +58,10 @@ class UnparsedError(ValueError):
                 ast.parse(importlib.util.decode_source(self._content))
         except SyntaxError as error:
             return f"line {error.lineno or 0}: {error.msg}"
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             return f"line 0: {error}"
+        except TOO_DEEP:
+            return "line 0: nested too deeply for the parser"
         return f"line 0: {self._error}"
 
 
@@ -80,17 +85,56 @@ def visit_file(
     Methods with a private name are read only if the `whole` is wanted: no path leads to them but where something
     public is given their value.
 
+    A statement that is nested too deeply is left out, with a line in `left_out`.
+
     Errors: UnparsedError if the file is not Python 3, or not in the encoding it declares (PEP 263).
     """
+
+    def visit(source: str) -> ModuleRecord:
+        tree, bodies = parse_in_pieces(source, known, unsure=unsure)
+        return _record(name, path, tree, Visited(rules, helpers, bodies, directives), whole=whole)
+
     try:
         text = importlib.util.decode_source(content)
         with warnings.catch_warnings():
             # old sources have invalid escapes in strings: the compiler's advice about them is not for us
             warnings.simplefilter("ignore")
-            tree, bodies = parse_in_pieces(text, known, unsure=unsure)
-            return _record(name, path, tree, Visited(rules, helpers, bodies, directives), whole=whole)
-    except (SyntaxError, ValueError, RecursionError) as error:
+            try:
+                return visit(text)
+            except TOO_DEEP:
+                return _visit_shallow(text, visit)
+    except (SyntaxError, ValueError, *TOO_DEEP) as error:
         raise UnparsedError(content, error) from None
+
+
+def _visit_shallow(text: str, visit: Callable[[str], ModuleRecord]) -> ModuleRecord:
+    """Visit a source without the statements that are nested too deeply; what they bind is opaque.
+
+    Errors: those of `visit`.
+    """
+
+    def is_deep(statement: str) -> bool:
+        try:
+            visit(statement)
+        except TOO_DEEP:
+            return True
+        except (SyntaxError, ValueError):
+            # it may parse where it stands
+            pass
+        return False
+
+    shallow = without_deep(text, is_deep)
+    record = visit(shallow.text)
+    for place in shallow.names:
+        *classes, name = place.split(".")
+        members = record.definitions
+        for class_ in classes:
+            members = members[class_].members if class_ in members else {}
+        if name in members:
+            members[name] = Definition(name, "attribute", runtime=members[name].runtime, labels=[OPAQUE])
+    record.left_out = [f"line {line}: a statement that is nested too deeply for the parser" for line in shallow.lines]
+    record.binds_more |= shallow.binds_more
+    return record
 
 
 def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: bool) -> ModuleRecord:

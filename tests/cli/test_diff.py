@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pipeline.cli.diff import as_json
-from pipeline.terms import ChangeKind
+from pipeline.terms import ChangeKind, RejectReason
 from tests.cli.command import Driftline
 from tests.index_server import Index
 from tests.instances.rows import change
@@ -125,10 +125,7 @@ def test_a_name_is_taken_as_the_index_takes_it(driftline: Driftline, at_demo: In
         ("young", "9.9", "young 9.9: the index has no such release; it has no final release"),
         ("demo", "newest", "'newest' is not a version by PEP 440; write for example 2.3.0"),
         ("demo", "[/bold]", "'[/bold]' is not a version by PEP 440"),
-        ("demo", "2.1rc1", "2.1rc1: a pre-release or development release"),
-        ("demo", "v2.1-rc1", "2.1rc1: a pre-release or development release"),
-        ("demo", "2.1", "2.1: withdrawn by its authors"),
-        ("demo", "2.2", "2.2: the release has no usable file"),
+        ("demo", "2.2", "demo 2.2: the release has no usable file (the index lists no wheel"),
     ],
 )
 def test_what_cannot_be_compared(
@@ -162,3 +159,55 @@ def test_an_address_that_is_none(driftline: Driftline, data: object, monkeypatch
     result = driftline("diff", "demo", "1.0", "1.1")
     assert result.status == 1
     assert "not an address" in result.err
+
+
+@pytest.mark.parametrize("version", ["2.1rc1", "v2.1-rc1", "2.1"])
+def test_a_release_that_is_named_is_compared_be_it_early_or_withdrawn(
+    driftline: Driftline, at_demo: Index, version: str
+) -> None:
+    result = driftline("diff", "demo", "1.0", version)
+    assert (result.status, result.out.partition("\n")[0]) == (0, f"demo 1.0 → {version}: 4 changes of 4 APIs")
+
+
+UNREAD = {
+    "files that do not parse": ({"lib.py": "def f(:\n"}, "it has only 1 files that cannot be parsed"),
+    "compiled modules": ({"lib.so": ""}, "it has only 1 compiled modules without a stub: lib"),
+    "private modules": ({"lib/_a.py": "x = 1\n"}, "it has no public module"),
+    "programs": ({"lib/__main__.py": "x = 1\n"}, "it has no public module"),
+}
+
+
+@pytest.mark.parametrize("case", UNREAD)
+def test_of_a_release_of_which_nothing_was_read_it_is_not_said_that_nothing_changed(
+    driftline: Driftline, index: Index, data: object, monkeypatch: pytest.MonkeyPatch, case: str
+) -> None:
+    files, why = UNREAD[case]
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    index.add_wheel("lib", "1.0", files, "2021-01-01T00:00:00Z")
+    result = driftline("diff", "lib", "1.0", "1.0")
+    assert (result.status, result.out) == (2, "")
+    assert f"lib 1.0: {RejectReason.NOTHING_READ.meaning} ({why})" in result.err
+
+
+def test_what_could_not_be_read_is_said_beside_the_changes(
+    driftline: Driftline, index: Index, data: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    deep = f"y = {'+'.join(['1'] * 6000)}\n"
+    files = {"lib/__init__.py": deep, "lib/bad.py": "def f(:\n", "lib/fast.cpython-311-x86_64-linux-gnu.so": ""}
+    index.add_wheel("lib", "1.0", files, "2021-01-01T00:00:00Z")
+    index.add_wheel("lib", "2.0", {"lib/__init__.py": deep}, "2021-02-01T00:00:00Z")
+    told = driftline("diff", "lib", "1.0", "1.0")
+    assert told.out == "lib 1.0 → 1.0: no change in what could be read\n"
+    assert [line.partition(": ")[2].partition(": ")[0] for line in told.err.splitlines()] == [
+        "1.0 lib/bad.py",
+        "1.0 lib/__init__.py",
+        "1.0",
+    ]
+    rejects = driftline("diff", "lib", "1.0", "2.0", "--json").json["rejects"]
+    assert [(reject["key"], reject["reason"]) for reject in rejects] == [
+        ("1.0 lib/bad.py", "unparsed_source"),
+        ("1.0 lib/__init__.py", "too_deep"),
+        ("1.0", "compiled"),
+        ("2.0 lib/__init__.py", "too_deep"),
+    ]

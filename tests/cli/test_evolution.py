@@ -78,3 +78,19 @@ def test_what_cannot_be_drawn(
     result = driftline("evolution", *arguments)
     assert (result.status, result.out) == (status, "")
     assert complaint in result.err
+
+
+@pytest.mark.parametrize("arguments", [["--since", "2.1rc1"], ["--since", "2.1-RC.1", "--release", "2.1"]])
+def test_releases_that_are_named_are_in_it(driftline: Driftline, at_demo: Index, arguments: list[str]) -> None:
+    rows = driftline("evolution", "demo", *arguments, "--json").json["releases"]
+    assert [(row["version"], row["compared"]) for row in rows] == [("2.1rc1", True), ("2.1", True)][: len(rows)]
+    assert len(rows) == len(arguments) / 2
+
+
+def test_what_was_left_out_is_said(driftline: Driftline, at_demo: Index) -> None:
+    assert "left out: 2.1: " in driftline("evolution", "demo").err
+    assert {reject["key"] for reject in driftline("evolution", "demo", "--json").json["rejects"]} == {
+        "2.1rc1",
+        "2.1",
+        "2.2",
+    }

@@ -146,3 +146,27 @@ def test_an_index_that_is_down(driftline: Driftline, at_nothing: None) -> None:
     result = driftline("history", "demo", "demo.total")
     assert (result.status, result.out) == (1, "")
     assert "the index did not answer" in result.err
+
+
+def test_releases_that_are_named_are_in_it(driftline: Driftline, at_demo: Index) -> None:
+    named = ["--release", "2.1rc1", "--release", "v2.1"]
+    assert driftline("history", "demo", "demo.total", *named).out.startswith("demo.total in 6 releases of demo, 1.0 (")
+    assert driftline("history", "demo", "demo.total", *named, "--json").json["releases"][-2:] == ["2.1rc1", "2.1"]
+    # they are in no other answer
+    assert driftline("history", "demo", "demo.total", "--json").json["releases"][-1] == "2.0"
+
+
+@pytest.mark.parametrize(
+    ("version", "complaint"),
+    [
+        ("9.9", "demo 9.9: the index has no such release; the newest are 1.0, 1.1, 1.2, 2.0"),
+        ("2.2", "demo 2.2: the release has no usable file"),
+        ("newest", "'newest' is not a version by PEP 440"),
+    ],
+)
+def test_a_release_that_is_named_must_be_there(
+    driftline: Driftline, at_demo: Index, version: str, complaint: str
+) -> None:
+    result = driftline("history", "demo", "demo.total", "--release", version)
+    assert (result.status, result.out) == (2, "")
+    assert complaint in result.err

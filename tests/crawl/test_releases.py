@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import itertools
 import tarfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from packaging.specifiers import SpecifierSet
+from packaging.version import Version
 
 from pipeline.crawl import Period
 from pipeline.crawl.artifacts import ArtifactStore
@@ -45,9 +46,10 @@ def crawl(
     timeout_s: float = 5,
     wanted_sources: Choose | None = None,
     progress: Mapping[str, Any] | None = None,
+    named: Sequence[str] = (),
 ) -> Output:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=timeout_s, retries=2, backoff_s=0.01), rules)
-    wanted = Wanted("demo", SpecifierSet(versions), latest, period or Period())
+    wanted = Wanted("demo", SpecifierSet(versions), latest, period or Period(), frozenset(map(Version, named)))
     output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, wanted_sources, progress)
     for row in output.tables["releases"]:
         table("releases").check(row)
@@ -108,6 +110,38 @@ def test_a_yanked_release_is_a_reject_and_no_predecessor(index: Index, tmp_path:
     output = crawl(index, tmp_path)
     assert [(r.key, r.reason) for r in output.rejects] == [("1.1", RejectReason.YANKED)]
     assert output.tables["releases"][1]["predecessor"] == "1.0"
+
+
+def test_a_release_that_is_named_is_taken_whatever_it_is(index: Index, tmp_path: Path) -> None:
+    for version in ("1.0", "1.1", "2.0.dev3", "2.0rc1", "2.0rc2"):
+        index.add_wheel("demo", version, SOURCES, "2021-01-01T00:00:00Z", yanked=version == "1.1")
+    output = crawl(index, tmp_path, named=["1.1", "2.0-RC.1", "2.0dev3"])
+    rows = output.tables["releases"]
+    assert [(row["version"], row["predecessor"]) for row in rows] == [
+        ("1.0", None),
+        ("1.1", "1.0"),
+        ("2.0.dev3", "1.1"),
+        ("2.0rc1", "2.0.dev3"),
+    ]
+    assert [reject.key for reject in output.rejects] == ["2.0rc2"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "names"),
+    [
+        (["requests-stubs"], ["requests"]),
+        (["demo", "demo-stubs"], ["demo"]),
+        # what an installer puts beside the packages (PEP 427)
+        (["demo-1.0.data/purelib/demo"], ["demo"]),
+        (["demo-1.0.data/scripts"], []),
+    ],
+)
+def test_the_folders_of_a_wheel(index: Index, tmp_path: Path, folders: list[str], names: list[str]) -> None:
+    files = {f"{folder}/__init__.py{'i' if folder.endswith('-stubs') else ''}": "x: int = 1\n" for folder in folders}
+    index.add_wheel("demo", "1.0", files, "2021-01-01T00:00:00Z")
+    output = crawl(index, tmp_path)
+    assert [name for row in output.tables["releases"] for name in row["import_names"]] == names
+    assert [reject.reason for reject in output.rejects] == [RejectReason.NO_MODULES] * (not names)
 
 
 def test_a_library_that_does_not_exist(index: Index, tmp_path: Path) -> None:
