@@ -253,7 +253,7 @@ def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
         return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}")
     reasons = []
     for reject in rejects[:3]:
-        about = "" if what.endswith(reject.key) else f"{reject.key}: "
+        about = "" if reject.key in what.split() else f"{reject.key}: "
         detail = "" if reject.detail == reject.reason.meaning else f" ({reject.detail})"
         reasons.append(f"{about}{reject.reason.meaning}{detail}")
     message = f"{what}: {'; '.join(reasons) or 'the index has no such release'}"

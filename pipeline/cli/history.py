@@ -70,7 +70,7 @@ def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
     elif history.public_as:
         yield f"{history.path}: not public there; it is the place where the definition stands"
     else:
-        yield f"{history.path}: no release has it"
+        yield f"{history.path}: no final release has it"
     near = history.public_as or near_paths(history.path, paths)
     if history.public_as:
         yield f"  its public path{'s are' if len(near) > 1 else ' is'} {', '.join(near)}"
