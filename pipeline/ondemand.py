@@ -25,8 +25,6 @@ DOWNLOADS = 4
 """Releases fetched at once. Each has several requests of its own; more at once fetch the same file twice."""
 
 _STAGES = frozenset({"surface", "lifecycle"})
-_LEAVE = frozenset({"crawl", "surface"})
-"""The stages that leave out what they cannot take."""
 
 Tell = Callable[[str, int, int], None]
 """Hears what is being done, how much of it is done, and how much there is."""
@@ -47,8 +45,15 @@ class Tables:
 
     @cached_property
     def releases(self) -> list[Row]:
-        """The releases, in order of version."""
-        return in_order(self._lake.read("releases", self._library))
+        """The releases of which something was read, in order of version."""
+        unread = {reject.key for reject in self._of("lifecycle") if reject.reason is RejectReason.NOTHING_READ}
+        releases = self._lake.read("releases", self._library)
+        return in_order([release for release in releases if release["version"] not in unread])
+
+    @property
+    def uncompared(self) -> frozenset[str]:
+        """The versions of releases that could not be compared with the ones before them."""
+        return frozenset(reject.key for reject in self._of("lifecycle"))
 
     @cached_property
     def symbols(self) -> list[Row]:
@@ -72,8 +77,12 @@ class Tables:
 
     @cached_property
     def rejects(self) -> list[Reject]:
-        """The releases and files that had to be left out."""
-        rows = (row for row in self._lake.read("rejects", self._library) if row["stage"] in _LEAVE)
+        """The releases, files and statements that had to be left out."""
+        return self._of("crawl", "surface")
+
+    def _of(self, *stages: str) -> list[Reject]:
+        """Return what stages have left out."""
+        rows = (row for row in self._lake.read("rejects", self._library) if row["stage"] in stages)
         return [Reject(row["key"], RejectReason(row["reason"]), row["detail"]) for row in rows]
 
     @property
@@ -159,15 +168,17 @@ def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since
         lambda *_: _crawl(house, name, SpecifierSet(""), [*versions, *since]),
     )
     run_stage(crawl, name, lake, root / "_counts")
-    if not tables.releases:
+    had = {Version(row["version"]) for row in lake.read("releases", name)}
+    if not had:
         raise _no_answer(name, tables.rejects)
-    had = {Version(row["version"]) for row in tables.releases}
     for version in versions:
         if version not in had:
             raise _no_release(house, name, str(version), tables.rejects)
     for stage in analysis(house):
         if stage.name in _STAGES:
             run_stage(stage, name, lake, root / "_counts")
+    if not tables.releases:
+        raise _no_answer(name, tables.rejects)
     return tables
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from pipeline.lifecycle.evolution import evolution_of
 from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
+from pipeline.terms import RejectReason
 from tests.demo_library import RELEASES, publish_demo
 from tests.index_server import Index
 
@@ -94,3 +96,32 @@ def test_a_library_that_lost_all_its_releases_has_no_answer(at: Index) -> None:
         asked()
     publish_demo(at)
     assert [row["version"] for row in asked()[0].releases] == list(RELEASES)
+
+
+EMPTY = {"demo/__main__.py": "x = 1\n"}
+"""What has no module that can be imported."""
+
+
+def test_a_release_of_which_nothing_is_read_is_left_out_and_ends_no_history(at: Index) -> None:
+    at.add_wheel("demo", "1.1.1", EMPTY, "2021-02-02T00:00:00Z")
+    deep = {"demo/__init__.py": f"def greet(name, punctuation='!'): ...\nx = {'+'.join(['1'] * 6000)}\n"}
+    at.add_wheel("demo", "1.3", deep, "2021-03-02T00:00:00Z")
+    tables, _ = asked()
+    assert [row["version"] for row in tables.releases] == ["1.0", "1.1", "1.2", "1.3"]
+    left_out = {(reject.key, reject.reason) for reject in tables.rejects}
+    assert {("1.1.1", RejectReason.NOTHING_READ), ("1.3 demo/__init__.py", RejectReason.TOO_DEEP)} <= left_out
+    steps = evolution_of(tables.releases, tables.changes, tables.lifecycles, tables.uncompared)
+    assert [step.compared for step in steps] == [False, True, False, True]
+    # what was out of sight is not said to have come or gone with the next one
+    lives = [(row["first_version"], row["introduced_in"]) for row in tables.lifecycles if row["path"] == "demo.greet"]
+    assert lives == [("1.0", None), ("1.2", None)]
+    # a second question goes on from there
+    release_2_0(at)
+    again = content(asked()[0])
+    assert again["releases"][-1]["version"] == "2.0"
+
+
+def test_a_library_of_which_nothing_is_read_has_no_answer(at: Index) -> None:
+    at.add_wheel("hollow", "1.0", EMPTY, "2021-02-02T00:00:00Z")
+    with pytest.raises(NoAnswerError, match="neither a source nor a stub"):
+        tables_from_index("hollow", lambda *what: None)

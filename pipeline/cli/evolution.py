@@ -75,7 +75,7 @@ def _tables(library: str, first: str | None, named: Sequence[str]) -> Tables:
 
 
 def _steps(library: str, first: str | None, tables: Tables) -> list[Step]:
-    steps = evolution_of(tables.releases, tables.changes, tables.lifecycles)
+    steps = evolution_of(tables.releases, tables.changes, tables.lifecycles, tables.uncompared)
     shown = since(steps, first) if first else steps
     if not shown:
         fail(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 
@@ -45,8 +45,10 @@ class Step:
         return self.introduced + self.deprecated + self.removed + self.moved + self.modified
 
 
-def evolution_of(releases: Sequence[Row], changes: Iterable[Row], lifecycles: Iterable[Row]) -> list[Step]:
-    """Count the changes of each release of a library, in PEP 440 order.
+def evolution_of(
+    releases: Sequence[Row], changes: Iterable[Row], lifecycles: Iterable[Row], uncompared: Collection[str] = ()
+) -> list[Step]:
+    """Count the changes of each release of a library, in PEP 440 order; of those `uncompared` they are not known.
 
     An API that came or went as a whole is one row of `changes` and counts once, without its members; `size` counts
     every path of `lifecycles`.
@@ -60,18 +62,19 @@ def evolution_of(releases: Sequence[Row], changes: Iterable[Row], lifecycles: It
     before: Row | None = None
     steps = []
     for row, size in zip(ordered, sizes, strict=True):
-        steps.append(_step(row, before, by_version[row["version"]], size))
+        known = row["version"] not in uncompared
+        steps.append(_step(row, before, by_version[row["version"]], size, known=known))
         before = row
     return steps
 
 
-def _step(release: Row, before: Row | None, changes: Sequence[Row], size: int) -> Step:
+def _step(release: Row, before: Row | None, changes: Sequence[Row], size: int, *, known: bool) -> Step:
     version = Version(release["version"])
     return Step(
         version=release["version"],
         release_time=release["release_time"],
         major=before is None or (version.epoch, version.major) != _major(before),
-        compared=before is not None and release["predecessor"] == before["version"],
+        compared=known and before is not None and release["predecessor"] == before["version"],
         introduced=_count(changes, INTRODUCED),
         deprecated=_count(changes, DEPRECATED),
         removed=_count(changes, REMOVED),

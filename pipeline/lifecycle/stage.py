@@ -58,7 +58,7 @@ def lifecycle_stage(
             if step.new is None:
                 followed.gap(step.before)
                 detail = "nothing of it was read (see the rejects of the stage surface)"
-                rejects.append(Reject(step.version, RejectReason.UNPARSED_SOURCE, detail))
+                rejects.append(Reject(step.version, RejectReason.NOTHING_READ, detail))
             elif step.old is None:
                 followed.gap(step.before)
                 followed.begin(step.new, step.version)

@@ -32,7 +32,7 @@ def analysis(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield Stage(
         "surface",
-        6,
+        7,
         ("releases",),
         ("symbols", "importable", "documents"),
         lambda: plain(rules.of_lives),

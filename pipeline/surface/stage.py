@@ -41,12 +41,14 @@ class Done:
 
     def add(self, release: Row, surface: Surface) -> None:
         """Note a release."""
-        problems = [[problem.key, str(problem.reason), problem.detail] for problem in surface.problems]
-        self.lines.append([*identity(release), surface.modules, problems])
+        unread = [Reject("", RejectReason.NOTHING_READ, surface.unread)] if surface.unread else []
+        parts = surface.problems, (*surface.notes, *unread)
+        told = [[[one.key, str(one.reason), one.detail] for one in part] for part in parts]
+        self.lines.append([*identity(release), surface.modules, *told])
 
     def fail(self, release: Row, failure: Reject) -> None:
         """Note a release that could not be put together, as one module."""
-        self.lines.append([*identity(release), 1, [["", str(failure.reason), failure.detail]]])
+        self.lines.append([*identity(release), 1, [["", str(failure.reason), failure.detail]], []])
         self.failed = True
 
 
@@ -71,6 +73,7 @@ def surface_stage(
     """Make the `symbols`, `importable` and `documents` rows of a library out of the surfaces of its releases.
 
     The unit counted is a module of a release; a module whose file does not parse is rejected under "version file". A
+    statement that is left out of one is a note, and so is a release of which nothing was read, under its version. A
     release at which an exception is raised is one reject INTERNAL_ERROR, and has no rows: the next one begins anew.
     With the `progress` of an earlier output whose releases are the first of these, only the later ones are read.
     `at_gap` is called before a release whose predecessor is not the one before: all its rows begin in it.
@@ -121,11 +124,14 @@ def _state_of(columns: tuple[str, ...]) -> Callable[[Row], Any]:
 
 
 def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resumed: bool) -> Output:
-    rejects = [
-        Reject(f"{line[0]} {file}".strip(), RejectReason(reason), detail)
-        for line in done.lines
-        for file, reason, detail in line[4]
-    ]
+    rejects, notes = (
+        [
+            Reject(f"{line[0]} {file}".strip(), RejectReason(reason), detail)
+            for line in done.lines
+            for file, reason, detail in line[place]
+        ]
+        for place in (4, 5)
+    )
     seen = sum(line[3] for line in done.lines)
     rows = {name: table.rows for name, table in tables.items()}
     for row in chain.from_iterable(rows.values()):
@@ -138,6 +144,7 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
         seen=seen,
         made=seen - len(rejects),
         rejects=rejects,
+        notes=notes,
         updates={name: Update(rows[name], changed[name]) for name in rows} if resumed else {},
         progress=None if done.failed else done.lines,
     )
