@@ -15,6 +15,7 @@ from pipeline.environments.inspect_store import (
     inspect_release,
 )
 from pipeline.environments.interpreters import Interpreter, discover
+from pipeline.environments.missing import MissingRules, missing_rules
 from pipeline.environments.probe import SandboxUnavailable, find_sandbox
 from pipeline.environments.publishing import lock_to_publish
 from pipeline.environments.records import Records
@@ -47,6 +48,7 @@ __all__ = [
     "InspectionRules",
     "Interpreter",
     "Limits",
+    "MissingRules",
     "NoSandbox",
     "Records",
     "Sandbox",
@@ -67,5 +69,6 @@ __all__ = [
     "inspect_modules",
     "inspect_release",
     "lock_to_publish",
+    "missing_rules",
     "wanted_of",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import uv
 
 from pipeline.environments.interpreters import discover
+from pipeline.environments.missing import missing_rules
 from pipeline.environments.probe import ADVICE, trials
 from pipeline.environments.rules import environment_rules
 from pipeline.rules import RuleError
@@ -29,8 +30,8 @@ class Finding:
 
 
 def diagnose() -> list[Finding]:
-    """Return what works here: interpreters, uv, sandbox and free disk."""
-    return [_interpreters(), _uv(), _sandbox(), _disk(settings().cache)]
+    """Return what works here: interpreters, uv, sandbox, libraries of the system and free disk."""
+    return [_interpreters(), _uv(), _sandbox(), _system(), _disk(settings().cache)]
 
 
 def _interpreters() -> Finding:
@@ -63,6 +64,18 @@ def _sandbox() -> Finding:
     if taken is None:
         return Finding("sandbox", False, "none", f"{others}. {ADVICE}")
     return Finding("sandbox", True, taken, f"others: {others}")
+
+
+def _system() -> Finding:
+    """Look for the libraries and programs that samples of others use most."""
+    try:
+        rules = missing_rules()
+    except RuleError as error:
+        return Finding("system libraries", False, str(error), "correct the file and line named")
+    lacking = rules.lacking()
+    packages = sorted({rules.debian[name] for name in lacking if name in rules.debian})
+    advice = f"samples that need them fail: apt-get install {' '.join(packages)}" if packages else ""
+    return Finding("system libraries", True, f"lacking: {', '.join(lacking)}" if lacking else "all usual ones", advice)
 
 
 def _disk(folder: Path) -> Finding:

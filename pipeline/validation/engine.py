@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
-from pipeline.environments import Environment, EnvironmentStore, IndexUnreachable, Sandbox, StepFailed, Wanted
+from pipeline.environments import (
+    Environment,
+    EnvironmentStore,
+    IndexUnreachable,
+    MissingRules,
+    Sandbox,
+    StepFailed,
+    Wanted,
+    missing_rules,
+)
 from pipeline.lake import Row
 from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
@@ -27,6 +36,7 @@ CHUNK = 16
 _NOT_OF_RUNS = frozenset({"process", "fork_from", "run_alone"})
 _AHEAD = 4  # environments for each worker that may be built and wait to be used
 _ATTEMPT = ("python", "rung", "outcome", "detail")
+_MAY_LACK = frozenset({Outcome.IMPORT_ERROR, Outcome.WRONG_EXCEPTION, Outcome.BAD_SAMPLE, Outcome.API_MISSING})
 _TRANSIENT = frozenset({EnvironmentOutcome.NO_SPACE})
 
 
@@ -45,12 +55,13 @@ class Engine:
     rules: ValidationRules
     workers: int = 1
     cover: bool = False
+    missing: MissingRules = field(default_factory=missing_rules)
 
     @cached_property
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
         of_runs = {name: rule for name, rule in plain(self.rules).items() if name not in _NOT_OF_RUNS}
-        return (of_runs, plain(self.store.rules), self.cover, *of_judging())
+        return (of_runs, plain(self.store.rules), plain(self.missing), self.cover, *of_judging())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +85,17 @@ def run_jobs(
 ) -> None:
     """Run jobs and hand over each verdict as soon as it is known, from the thread that found it.
 
-    Environments are built in the order of their first jobs, only a few ahead of those in use.
+    Environments are built in the order of their first jobs, only a few ahead of those in use. What fails for want of a
+    module or fixture that the rules know is run again with the requirement that has it.
     """
-    groups = iter(by_environment(jobs).items())
     flow = _Flow(engine, samples, on_verdict, tell)
     with ThreadPoolExecutor(engine.workers) as builders, ThreadPoolExecutor(engine.workers) as runners:
         try:
-            flow.drive(groups, builders, runners)
+            flow.drive(iter(by_environment(jobs).items()), builders, runners)
+            while flow.lacking:
+                more, flow.lacking = flow.lacking, {}
+                flow.before.update({job.key: verdict for job, verdict in more.items()})
+                flow.drive(iter(by_environment(more).items()), builders, runners)
         except BaseException:
             builders.shutdown(wait=False, cancel_futures=True)
             runners.shutdown(wait=False, cancel_futures=True)
@@ -97,6 +112,8 @@ class _Flow:
         self.tell = tell
         self.building: dict[Future[Built], list[Job]] = {}
         self.running: set[Future[None]] = set()
+        self.lacking: dict[Job, Verdict] = {}
+        self.before: dict[str, Verdict] = {}
 
     def drive(
         self, groups: Iterator[tuple[Wanted, list[Job]]], builders: ThreadPoolExecutor, runners: ThreadPoolExecutor
@@ -122,7 +139,7 @@ class _Flow:
         jobs, built = self.building.pop(future), future.result()
         if built.environment is None:
             for job in jobs:
-                self.on_verdict(_without_environment(job, built))
+                self.on_verdict(self._without_environment(job, built))
             return
         for chunk in chunks(jobs, self.engine.workers, self.engine.rules.fork_from):
             self.running.add(runners.submit(self._run, chunk, built, built.environment))
@@ -142,13 +159,31 @@ class _Flow:
         except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
             return Built(row | {"detail": f"{type(error).__name__}: {error}"}, transient=True)
 
+    def _without_environment(self, job: Job, built: Built) -> Verdict:
+        """Return the verdict of a job that cannot be run; one that lacked something keeps that it had before."""
+        outcome, detail = built.row["outcome"], built.row.get("detail")
+        told = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
+        if missing := built.row.get("missing"):
+            told += f"\n{self.engine.missing.lacks(missing)}"
+        if before := self.before.get(job.key):
+            why = f"{before.detail}\n{job.added[-1]} has it, and cannot be added: {told}"
+            return replace(before, detail=why, transient=built.transient)
+        return _head(job, Outcome.NO_ENVIRONMENT, built, told, transient=built.transient)
+
     def _run(self, jobs: Sequence[Job], built: Built, environment: Environment) -> None:
         """Run some jobs of one environment; what goes wrong with the running itself is a verdict of each too."""
         self.tell(f"{jobs[0].wanted.library} {jobs[0].wanted.version}: {len(jobs)} samples")
         waiting = {str(index): job for index, job in enumerate(jobs)}
 
         def hear(result: Result) -> None:
-            self.on_verdict(_verdict(waiting[result.id], built, result))
+            job, missing = waiting[result.id], self.engine.missing
+            present = [job.wanted.library, *job.wanted.pins, *job.wanted.tools]
+            lacks = missing.requirement(result.detail or "", present) if result.outcome in _MAY_LACK else None
+            verdict = _verdict(job, built, result, missing.explain(f"{result.detail}\n{result.output}"))
+            if lacks:
+                self.lacking[job.adding(lacks)] = verdict
+            else:
+                self.on_verdict(verdict)
             del waiting[result.id]
 
         try:
@@ -190,15 +225,10 @@ def chunks(jobs: Sequence[Job], workers: int, at_least: int = 1) -> Iterator[Seq
     return (jobs[start : start + size] for start in range(0, len(jobs), size))
 
 
-def _without_environment(job: Job, built: Built) -> Verdict:
-    outcome, detail = built.row["outcome"], built.row.get("detail")
-    told = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
-    return _head(job, Outcome.NO_ENVIRONMENT, built, told, transient=built.transient)
-
-
-def _verdict(job: Job, built: Built, result: Result) -> Verdict:
-    is_bad = result.outcome is Outcome.BAD_SAMPLE
-    told = _head(job, result.outcome, built, f"line {job.line}: {result.detail}" if is_bad else result.detail)
+def _verdict(job: Job, built: Built, result: Result, explained: str | None) -> Verdict:
+    is_bad, passed = result.outcome is Outcome.BAD_SAMPLE, result.outcome is Outcome.PASSED
+    detail = f"line {job.line}: {result.detail}" if is_bad else result.detail
+    told = _head(job, result.outcome, built, f"{detail}\n{explained}" if explained and not passed else detail)
     return replace(
         told,
         duration_s=round(result.duration_s, 4),
@@ -225,5 +255,6 @@ def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transien
         rung=row.get("rung"),
         attempts=[{name: attempt[name] for name in _ATTEMPT} for attempt in row.get("attempts") or ()],
         build_s=row.get("build_s"),
+        added=job.added,
         transient=transient,
     )

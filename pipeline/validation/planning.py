@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from packaging.specifiers import SpecifierSet
@@ -119,13 +119,22 @@ def digest_of(sample: Sample) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A sample to run in a release: its line, id and digest, and a key of all that decides how it comes out."""
+    """A sample to run in a release: its line, id and digest, and a key of all that decides how it comes out.
+
+    `added` are requirements that it turned out to need, and does not name.
+    """
 
     line: int
     id: str | int
     digest: str
     key: str
     wanted: Wanted
+    added: tuple[str, ...] = ()
+
+    def adding(self, requirement: str) -> Job:
+        """Return this job with one more requirement beside its release."""
+        wanted = replace(self.wanted, pins=tuple(sorted({*self.wanted.pins, requirement})))
+        return replace(self, wanted=wanted, added=(*self.added, requirement))
 
 
 def job_of(need: Need, release: Release, settings: Sequence[Any]) -> Job:

@@ -93,6 +93,31 @@ def test_samples_of_every_kind(validate: Validate, engine: Engine) -> None:
     assert found["does not import"].attempts[0]["outcome"] == "import_failed"
 
 
+def test_what_no_requirement_names_is_added_and_told(validate: Validate, engine: Engine) -> None:
+    known = {"beside": "beside", "gone": "of-no-index"}
+    missing = engine.missing.model_copy(update={"modules": known, "fixtures": {}})
+    lacking, gone = {"code": "import shape, beside", "test": "assert beside.VALUE == 1"}, {"code": "import gone"}
+    samples = [
+        sample("added", **lacking | {"test": "assert beside.VALUE"}),
+        sample("still fails", **lacking | {"test": "assert beside.VALUE == 3"}),
+        sample("named", extra_dependencies="beside==1.0", **lacking),
+        sample("optional", code="import shape\ntry: import beside\nexcept ImportError: beside = None", test="assert not beside"),
+        sample("not to be had", test=None, **gone),
+        sample("unknown", test=None, code="import nothing_of_that_name"),
+    ]  # fmt: skip
+    found = validate(*samples, engine=replace(engine, missing=missing))[1]
+    assert {name: (verdict.outcome, tuple(verdict.added)) for name, verdict in found.items()} == {
+        "added": ("passed", ("beside",)),
+        "still fails": ("failed_assertion", ("beside",)),
+        "named": ("passed", ()),
+        "optional": ("passed", ()),
+        "not to be had": ("import_error", ()),
+        "unknown": ("import_error", ()),
+    }
+    assert "No module named 'gone'" in str(found["not to be had"].detail)
+    assert "of-no-index has it, and cannot be added: unresolvable" in str(found["not to be had"].detail)
+
+
 def test_a_verdict_tells_what_was_run_where(validate: Validate, engine: Engine) -> None:
     _, found = validate(sample("a", code="print('said')\nresult = 9"))
     verdict = found["a"]
