@@ -4,8 +4,8 @@
 - **Past weeks**: Trigger, Backfill. *From* and *To* are the Mondays with which the first and the last week begin. Leave
   Max Active Runs at 1, Run Backwards off, First day and Day after the last empty. *Missing Runs* leaves weeks alone
   that have a run, *All Runs* does them again. Without a schedule (`DRIFTLINE_SCHEDULE=off`) there is no Backfill.
-- **By hand**: Trigger, Single Run. Without days it covers the last whole week before the logical date; with the logical
-  date cleared too, everything.
+- **By hand**: Trigger, Single Run. Without days it covers the last whole week before the logical date, and all releases
+  until then of a library that was never crawled; with the logical date cleared too, everything.
 - **Red**: the log of `plan` says what is wrong with a form; that of `report_failures` names what failed, and what
   to do. The tab Driftline report of a run shows what came of it.
 
@@ -57,8 +57,10 @@ def current_refresh(*, new: bool = False) -> Any:
     start, end = context.get("data_interval_start"), context.get("data_interval_end")
     try:
         filled = filled_in(context["params"])
-        since, until = own_period(filled, start, end, backfill=context["dag_run"].run_type == "backfill")
-        asked = checked(filled, context["run_id"], since, until)
+        kind = context["dag_run"].run_type
+        since, until = own_period(filled, start, end, backfill=kind == "backfill")
+        # A person who names a library and no days wants its releases, and not those of a week that has none.
+        asked = checked(filled, context["run_id"], since, until, from_start_if_new=kind == "manual")
         if new:
             check_names(asked)
     except BadForm as error:

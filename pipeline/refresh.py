@@ -41,7 +41,8 @@ class Refresh:
     """What a refresh covers: a profile, some of its libraries (none named: all), a period, and the name of the run.
 
     Where `families` are named only the stages that these need are run, where `sources` are, only those are asked for
-    code of others; what the lake holds of the others stays.
+    code of others; what the lake holds of the others stays. `from_start_if_new` covers all releases of a library that
+    was never crawled.
     """
 
     run: str
@@ -51,11 +52,12 @@ class Refresh:
     until: str | None = None
     families: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    from_start_if_new: bool = False
 
     @property
     def period(self) -> Period:
         """The covered period; a date stands for its midnight, UTC."""
-        return Period(_time(self.since), _time(self.until))
+        return Period(_time(self.since), _time(self.until), self.from_start_if_new)
 
     @property
     def folder(self) -> Path:
@@ -113,8 +115,17 @@ def gates() -> GateRules:
     return gate_rules(settings().rules, [name for names in GROUPS.values() for name in names])
 
 
-def checked(filled: Mapping[str, Any], run: str, since: str | None = None, until: str | None = None) -> Refresh:
+def checked(
+    filled: Mapping[str, Any],
+    run: str,
+    since: str | None = None,
+    until: str | None = None,
+    *,
+    from_start_if_new: bool = False,
+) -> Refresh:
     """Return the refresh that a form asks for; `since` and `until` are taken where the form has none.
+
+    With `from_start_if_new` these cover, of a library that was never crawled, all releases until the end.
 
     Errors: BadForm, which says all that is wrong; RuleError for rule files that are wrong.
     """
@@ -129,6 +140,7 @@ def checked(filled: Mapping[str, Any], run: str, since: str | None = None, until
         until=filled["until"] or until,
         families=tuple(filled["families"] or ()),
         sources=tuple(filled["sources"] or ()),
+        from_start_if_new=from_start_if_new and since is not None,
     )
 
 

@@ -17,10 +17,14 @@ from pipeline.terms import RejectReason
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """The covered period of a refresh, [since, until) in UTC; None on a side means without end on that side."""
+    """The covered period of a refresh, [since, until) in UTC; None on a side means without end on that side.
+
+    Of a library that was never crawled `from_start_if_new` covers all releases before the end.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
+    from_start_if_new: bool = False
 
     def covers(self, time: datetime) -> bool:
         """Tell whether a time lies in the period."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -56,6 +57,8 @@ def releases_stage(
         found = project(store.fetcher, index_url, wanted.library)
     except (Unreachable, NotFound, BadAnswer) as error:
         return _without_index(wanted, known, error, progress)
+    if wanted.period.from_start_if_new and not known and not progress:
+        wanted = replace(wanted, period=replace(wanted.period, since=None))
     periods = periods_of(progress, wanted.period, wanted.latest is not None)
     covered = cover(found, wanted, periods, known)
     _, refused = finals_of(found, wanted.versions, wanted.period.until, wanted.named)

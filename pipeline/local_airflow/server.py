@@ -137,6 +137,8 @@ def up(folder: Path, port: int, tell: Callable[[str], None], *, scheduled: bool 
         if probe.connect_ex(("127.0.0.1", port)) == 0:
             raise AirflowError(f"port {port} is taken; choose another with --port")
     server.log("").parent.mkdir(parents=True, exist_ok=True)
+    if scheduled and (announced := starts_at_once()):
+        tell(announced)
     tell("preparing the database")
     _migrate(server)
     tell("starting Airflow")
@@ -152,6 +154,17 @@ def up(folder: Path, port: int, tell: Callable[[str], None], *, scheduled: bool 
         down(folder)
         raise
     return server
+
+
+def starts_at_once() -> str | None:
+    """Say which run a scheduled Airflow begins with, None where the setting says that it begins none."""
+    if os.environ.get("DRIFTLINE_SCHEDULE") == "off":
+        return None
+    profile = os.environ.get("DRIFTLINE_PROFILE") or "starter"
+    return (
+        f"the scheduled refresh of the profile {profile} over the last whole week starts at once, unless it has run;"
+        " DRIFTLINE_SCHEDULE=off starts nothing by itself"
+    )
 
 
 def _migrate(server: Server) -> None:

@@ -41,8 +41,10 @@ def load(path: Path, model: type[Model]) -> Model:
         raise RuleError(f"{path.name}: no such rule file in {path.parent}")
     try:
         node, data = _read(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise RuleError(f"{path.name}: not YAML: {error}") from None
+    except UnicodeDecodeError as error:
+        raise RuleError(f"{path.name}: not UTF-8: {error.reason} at byte {error.start}; save it as UTF-8") from None
+    except yaml.YAMLError as error:
+        raise RuleError(f"{path.name}{_not_yaml(error)}") from None
     try:
         return model.model_validate(data if data is not None else {})
     except ValidationError as error:
@@ -78,6 +80,18 @@ class _Loader(yaml.CSafeLoader):
                 raise yaml.constructor.ConstructorError(None, None, f"key {key!r} twice", key_node.start_mark)
             seen.add(key)
         return super().construct_mapping(node, deep)
+
+
+def _not_yaml(error: yaml.YAMLError) -> str:
+    """Return line, column and words of a mistake, as one line that begins with where it is."""
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    if mark is None:
+        return f": not YAML: {' '.join(str(error).split())}"
+    begins = getattr(error, "context_mark", None)
+    where = (
+        f", {getattr(error, 'context', '')} of line {begins.line + 1}" if begins and begins.line != mark.line else ""
+    )
+    return f":{mark.line + 1}:{mark.column + 1}: not YAML: {getattr(error, 'problem', None) or 'unreadable'}{where}"
 
 
 def _explain(error: ErrorDetails) -> str:

@@ -149,6 +149,25 @@ def test_a_library_that_does_not_exist(index: Index, tmp_path: Path) -> None:
     assert [(r.key, r.reason) for r in output.rejects] == [("demo", RejectReason.NO_SUCH_LIBRARY)]
 
 
+def test_a_library_that_is_new_is_taken_from_its_beginning_and_later_week_by_week(index: Index, tmp_path: Path) -> None:
+    for version, uploaded in WEEKS:
+        index.add_wheel("demo", version, SOURCES, uploaded)
+    start, end = datetime(2021, 1, 10, tzinfo=UTC), datetime(2021, 1, 17, tzinfo=UTC)
+    assert versions_of(crawl(index, tmp_path, period=Period(start, end))) == ["1.1", "1.2"], "with a predecessor"
+    week = Period(start, end, from_start_if_new=True)
+    first = crawl(index, tmp_path, period=week)
+    assert versions_of(first) == ["1.0", "1.1", "1.2"]
+    known, progress = first.tables["releases"], first.progress
+    assert crawl(index, tmp_path, period=week, known=known, progress=progress).tables == first.tables
+    after = Period(end, datetime(2021, 1, 24, tzinfo=UTC), from_start_if_new=True)
+    assert versions_of(crawl(index, tmp_path, period=after, known=known, progress=progress)) == [
+        "1.0",
+        "1.1",
+        "1.2",
+        "1.3",
+    ]
+
+
 def test_a_range_without_releases_is_said(index: Index, tmp_path: Path) -> None:
     index.add_wheel("demo", "1.0", SOURCES, "2021-01-01T00:00:00Z")
     output = crawl(index, tmp_path, versions=">=7")

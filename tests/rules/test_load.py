@@ -26,7 +26,10 @@ class Whole(Rule):
         ("share: 1\nparts:\n  - limit: 1\n  - limt: 2\n", "rules.yaml:4: parts.1.limit: Field required"),
         ("parts: []\nshare: often\n", "rules.yaml:2: share: Input should be a valid number"),
         ("parts: []\nshare: 1\nshare: 2\n", "key 'share' twice"),
-        ("parts: [\n", "rules.yaml: not YAML"),
+        (
+            "parts: [\n",
+            "rules.yaml:2:1: not YAML: did not find expected node content, while parsing a flow sequence that begins in line 1",
+        ),
         ("", "parts: Field required"),
         ("- a\n", "rules.yaml:1: file:"),
     ],
@@ -50,7 +53,7 @@ def test_every_problem_of_a_file_is_listed(tmp_path: Path) -> None:
 def test_bytes_that_are_not_text_are_named(tmp_path: Path) -> None:
     path = tmp_path / "rules.yaml"
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(RuleError, match="not YAML"):
+    with pytest.raises(RuleError, match=r"^rules\.yaml: not UTF-8: invalid start byte"):
         load(path, Whole)
 
 
