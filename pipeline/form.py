@@ -53,7 +53,8 @@ def fields(profile: str, rules: Path) -> dict[str, dict[str, Any]]:
             "format": "date",
             "title": "First day",
             "description": "First day covered, UTC. Both days empty: the last whole week before the logical date,"
-            " and all releases until then of a library that the lake does not have; this one alone: from the beginning. In a backfill both stay empty: its date range says which weeks.",
+            " and all releases until then of a library that the lake does not have; this one"
+            " alone: from the beginning. In a backfill both stay empty: its date range says which weeks.",
         },
         "until": {
             "default": None,

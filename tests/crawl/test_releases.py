@@ -157,7 +157,7 @@ def test_a_library_that_is_new_is_taken_from_its_beginning_and_later_week_by_wee
     week = Period(start, end, from_start_if_new=True)
     first = crawl(index, tmp_path, period=week)
     assert versions_of(first) == ["1.0", "1.1", "1.2"]
-    known, progress = first.tables["releases"], first.progress
+    known, progress = [*first.tables["releases"]], first.progress
     assert crawl(index, tmp_path, period=week, known=known, progress=progress).tables == first.tables
     after = Period(end, datetime(2021, 1, 24, tzinfo=UTC), from_start_if_new=True)
     assert versions_of(crawl(index, tmp_path, period=after, known=known, progress=progress)) == [

@@ -26,9 +26,10 @@ class Whole(Rule):
         ("share: 1\nparts:\n  - limit: 1\n  - limt: 2\n", "rules.yaml:4: parts.1.limit: Field required"),
         ("parts: []\nshare: often\n", "rules.yaml:2: share: Input should be a valid number"),
         ("parts: []\nshare: 1\nshare: 2\n", "key 'share' twice"),
+        ("parts: [\n", "rules.yaml:2:1: not YAML: did not find expected node content"),
         (
-            "parts: [\n",
-            "rules.yaml:2:1: not YAML: did not find expected node content, while parsing a flow sequence that begins in line 1",
+            "parts: [1,\nb: 2\n",
+            "rules.yaml:3:1: not YAML: did not find expected ',' or ']', while parsing a flow sequence",
         ),
         ("", "parts: Field required"),
         ("- a\n", "rules.yaml:1: file:"),
