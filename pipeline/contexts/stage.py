@@ -14,7 +14,7 @@ from pipeline.contexts.retrieval import Retriever
 from pipeline.contexts.rules import ContextRules
 from pipeline.drafting import Request, Writer, Written, notes_of, untold
 from pipeline.instances import Source, parse_source, readable
-from pipeline.lake import Output, Reject, Row, attempt
+from pipeline.lake import Output, Reject, Row, attempt, guarded, parted
 from pipeline.terms import Granularity, RejectReason
 
 
@@ -57,7 +57,9 @@ def contexts_stage(
     )
     versions = {row["id"]: row["version"] for row in completions}
     asked = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
-    hits = [row for retriever in retrievers for row in _retrieved(asked, retriever, library.documentation, rules)]
+    hits, unasked = parted(
+        hit for retriever in retrievers for hit in _retrieved(asked, retriever, library.documentation, rules)
+    )
     untold_keys = [row["completion_id"] for row in contexts if row["query"] is None]
     return Output(
         {"published_contexts": contexts, "published_retrievals": hits},
@@ -67,6 +69,7 @@ def contexts_stage(
         notes=[
             *(untold(key, written[key], "no document tells what the expression does") for key in untold_keys),
             *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),
+            *unasked,
         ],
     )
 
@@ -202,12 +205,17 @@ class _Library:
 
 def _retrieved(
     asked: Iterable[tuple[Row, str]], retriever: Retriever, documentation: Documentation, rules: ContextRules
-) -> Iterator[Row]:
-    """Yield what a retriever finds for the query of each context among the documents of its version."""
+) -> Iterator[Row | Reject]:
+    """Yield what a retriever finds for the query of each context among the documents of its version.
+
+    A version in which one raises an exception is the note INTERNAL_ERROR, and has no hits of it.
+    """
     by_version: dict[str, list[Row]] = defaultdict(list)
     for context, version in asked:
         by_version[version].append(context)
-    for version, contexts in sorted(by_version.items()):
+
+    def of_version(version: str) -> Iterator[Row]:
+        contexts = by_version[version]
         documents = documentation.collection(version)
         texts = [searched_text(row, rules.retrieval.searched) for row in documents]
         found = retriever.best(texts, [context["query"] for context in contexts], rules.retrieval.documents)
@@ -222,3 +230,5 @@ def _retrieved(
                     "path": documents[hit.place]["path"],
                     "score": hit.score,
                 }
+
+    yield from guarded(sorted(by_version), f"{retriever.kind} {{}}".format, of_version)

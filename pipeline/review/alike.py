@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pipeline.lake import Reject, attempt
 from pipeline.review.rules import AlikeRules
 from pipeline.review.subjects import Subject
 from pipeline.snippets.likeness import Likeness, tokens
 
 
-def alike_elsewhere(subjects: Iterable[Subject], rules: AlikeRules) -> dict[str, str]:
+def alike_elsewhere(subjects: Iterable[Subject], rules: AlikeRules) -> tuple[dict[str, str], list[Reject]]:
     """Return, by instance, where almost the same code stands in the work of somebody else.
 
     Each piece of code of an origin is compared once, however many instances are made of it; what is shorter than the
-    rules say is alike by chance.
+    rules say is alike by chance. An instance at whose code an exception is raised is compared with none, and a note.
     """
     places: dict[tuple[str, str], list[Subject]] = {}
+    failed: list[Reject] = []
     for subject in subjects:
         for code in subject.codes:
-            words = tokens(code)
-            if len(words) >= rules.min_tokens:
+            words = attempt(str(subject.row["id"]), tokens, code)
+            if isinstance(words, Reject):
+                failed.append(words)
+            elif len(words) >= rules.min_tokens:
                 places.setdefault((subject.origin, " ".join(words)), []).append(subject)
     likeness, known = Likeness(rules), sorted(places)
     for number, (_, code) in enumerate(known):
@@ -29,4 +33,4 @@ def alike_elsewhere(subjects: Iterable[Subject], rules: AlikeRules) -> dict[str,
         others = sorted({known[number][0] for number in likeness.near(code.split())} - {origin})
         for subject in places[origin, code] if others else ():
             found.setdefault(subject.row["id"], f"almost the same code stands in {', '.join(others)}")
-    return found
+    return found, failed

@@ -25,6 +25,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
     `fails` are the outcomes that prove that code is not right for a version; `drafting` knows how names are spelled.
     """
     subjects, unread = parted(Subjects(tables, fails))
+    alike, uncompared = alike_elsewhere(subjects, rules.near_duplicate) if rules.near_duplicate.enabled else ({}, [])
     facts = _Facts(
         drafts={row["subject_id"]: row for row in tables["drafts"]},
         refused={row["subject_id"]: row for row in tables["refused_drafts"]}
@@ -33,7 +34,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
         following=followers(tables["releases"]),
         runs=Runs(tables["verdicts"]),
         contradicted=_contradicted(tables["directives"]),
-        alike=alike_elsewhere(subjects, rules.near_duplicate) if rules.near_duplicate.enabled else {},
+        alike=alike,
         drafting=drafting,
         guesses={(row["path"], row["new"]): row for row in tables["changes"] if _is_guess(row, rules)},
         judgements={row["change_id"]: row for row in tables["judgements"] if row["change_id"]},
@@ -44,7 +45,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
 
     flags, failed = parted(guarded(subjects, lambda subject: str(subject.row["id"]), flags_of))
     rejects, seen = [*unread, *failed], len(subjects) + len(unread)
-    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen, seen - len(rejects), rejects)
+    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen, seen - len(rejects), rejects, uncompared)
 
 
 @dataclass(frozen=True, slots=True)
