@@ -23,14 +23,14 @@ from pipeline.environments.resolver import Resolver
 from pipeline.lake import Reject, Row
 from pipeline.rules import Profile
 from pipeline.settings import Settings, index_url
-from pipeline.terms import SnippetSource
+from pipeline.terms import ExternalSource
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfReach:
     """A source that cannot be reached from here."""
 
-    name: SnippetSource
+    name: ExternalSource
     why: str
 
     def left_out(self) -> str:
@@ -58,11 +58,11 @@ class CodeSources:
 
     def wanted(self) -> list[CodeSource]:
         """Return the sources of the profile; one to which there is no way at all is said to be left out, at once."""
-        makers: Mapping[SnippetSource, Callable[[], CodeSource]] = {
-            SnippetSource.DOWNSTREAM: self._downstream,
-            SnippetSource.GITHUB: self._github,
-            SnippetSource.DOCUMENTATION: self._documentation,
-            SnippetSource.STACK_OVERFLOW: self._stack_overflow,
+        makers: Mapping[ExternalSource, Callable[[], CodeSource]] = {
+            ExternalSource.DOWNSTREAM: self._downstream,
+            ExternalSource.GITHUB: self._github,
+            ExternalSource.DOCUMENTATION: self._documentation,
+            ExternalSource.STACK_OVERFLOW: self._stack_overflow,
         }
         return [
             OutOfReach(name, why) if (why := self._no_way_to(name)) else makers[name]()
@@ -71,15 +71,15 @@ class CodeSources:
 
     def sites(self) -> Documentation | None:
         """Return the documentation sites, None where the profile does not want them."""
-        name = SnippetSource.DOCUMENTATION
+        name = ExternalSource.DOCUMENTATION
         return None if name not in self.profile.code.sources or self._no_way_to(name) else self._documentation()
 
-    def _no_way_to(self, source: SnippetSource) -> str | None:
+    def _no_way_to(self, source: ExternalSource) -> str | None:
         """Return why the service behind a source cannot be reached; its own client would try again and again."""
         settings = self.settings
         addresses = {
-            SnippetSource.DOCUMENTATION: None if self._has_other_sites else settings.read_the_docs_url,
-            SnippetSource.STACK_OVERFLOW: None if settings.stack_overflow_dump else settings.stack_exchange_url,
+            ExternalSource.DOCUMENTATION: None if self._has_other_sites else settings.read_the_docs_url,
+            ExternalSource.STACK_OVERFLOW: None if settings.stack_overflow_dump else settings.stack_exchange_url,
         }
         address = addresses.get(source)
         return _no_way_to(self.artifacts.fetcher, address) if address else None
@@ -88,7 +88,7 @@ class CodeSources:
     def _has_other_sites(self) -> bool:
         return any(site.read_the_docs is None for site in self.rules.documentation.sites)
 
-    def _cache(self, source: SnippetSource) -> Path:
+    def _cache(self, source: ExternalSource) -> Path:
         return self.settings.cache / source
 
     def _published(self, library: str) -> Sequence[Published]:
@@ -110,7 +110,7 @@ class CodeSources:
         return Downstream(
             index_url=index_url(),
             fetcher=self.artifacts.fetcher,
-            cache=self._cache(SnippetSource.DOWNSTREAM),
+            cache=self._cache(ExternalSource.DOWNSTREAM),
             rules=self.rules.dependents,
             files=self.rules.python_files,
             licences=self.rules.licences,
@@ -129,7 +129,7 @@ class CodeSources:
             fetcher=self.artifacts.fetcher,
             rules=self.rules.github,
             files=self.rules.python_files,
-            cache=self._cache(SnippetSource.GITHUB),
+            cache=self._cache(ExternalSource.GITHUB),
             published=self._published,
             narrow=self._narrow,
         )
@@ -139,7 +139,7 @@ class CodeSources:
             self.artifacts.fetcher,
             self.rules.documentation,
             self.rules.directives,
-            self._cache(SnippetSource.DOCUMENTATION),
+            self._cache(ExternalSource.DOCUMENTATION),
             self.settings.read_the_docs_url,
             os.environ.get("READTHEDOCS_TOKEN"),
         )
@@ -148,7 +148,7 @@ class CodeSources:
         return StackOverflow(
             self.artifacts.fetcher,
             self.rules.stack_overflow,
-            self._cache(SnippetSource.STACK_OVERFLOW),
+            self._cache(ExternalSource.STACK_OVERFLOW),
             libraries=[rule.library for rule in self.profile.libraries],
             api_url=self.settings.stack_exchange_url,
             key=os.environ.get("STACKEXCHANGE_KEY"),

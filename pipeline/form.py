@@ -11,13 +11,10 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline.terms import RowFamily, SnippetSource
+from pipeline.terms import ExternalSource, RowFamily
 
 _NAME = r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])"
 """The names that a package index can have (PEP 508)."""
-
-SOURCES = tuple(source for source in SnippetSource if source is not SnippetSource.DOCSTRING)
-"""Where code of others comes from; docstrings come with each release."""
 
 
 class BadForm(ValueError):
@@ -65,14 +62,14 @@ def fields(profile: str, rules: Path) -> dict[str, dict[str, Any]]:
         },
         "families": _several(RowFamily, "Families", "Make only these; the others stay as they are. Empty: all."),
         "sources": _several(
-            SOURCES,
+            ExternalSource,
             "Sources",
             "Ask only these for code of others; what the others gave stays. Empty: all of the profile.",
         ),
     }
 
 
-def _several(terms: Iterable[RowFamily | SnippetSource], title: str, description: str) -> dict[str, Any]:
+def _several(terms: Iterable[RowFamily | ExternalSource], title: str, description: str) -> dict[str, Any]:
     """Return a field in which several terms can be picked."""
     meanings = {str(term): term.meaning for term in terms}
     return {
@@ -123,11 +120,11 @@ def check_form(filled: Mapping[str, Any], profiles: Sequence[str], offered: Sequ
     wrong += _wrong_days(filled["since"], filled["until"])
     wrong += _wrong_terms("families", filled["families"] or (), list(RowFamily))
     sources = filled["sources"] or ()
-    wrong += _wrong_terms("sources", sources, SOURCES)
+    wrong += _wrong_terms("sources", sources, list(ExternalSource))
     wrong += [
         f"sources: profile {filled['profile']} takes no code from {source}; it takes {', '.join(offered) or 'none'}"
         for source in sources
-        if source in SOURCES and source not in offered
+        if source in list(ExternalSource) and source not in offered
     ]
     if wrong:
         raise BadForm("nothing was run:\n" + "\n".join(wrong))

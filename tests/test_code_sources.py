@@ -14,13 +14,13 @@ from pipeline.curation import CurationRules
 from pipeline.lake import Row
 from pipeline.rules import CodeRule, LibraryRule, Profile
 from pipeline.settings import settings
-from pipeline.terms import SnippetSource
+from pipeline.terms import ExternalSource
 from tests.index_server import Index, sdist, wheel
 
 VERSIONS = {"1.0": "2021-01-01", "1.1": "2021-02-01"}
 
 
-def made(index: Index, monkeypatch: pytest.MonkeyPatch, *sources: SnippetSource, capped: bool = True) -> CodeSources:
+def made(index: Index, monkeypatch: pytest.MonkeyPatch, *sources: ExternalSource, capped: bool = True) -> CodeSources:
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
     rules = CurationRules.read()
     seeds = rules.dependents.model_copy(update={"seeds": {"demo": ("user",)}})
@@ -47,7 +47,7 @@ def test_a_library_that_others_cap_is_resolved_with_them(
     index.add("caps", "1.0", wheel("caps", "1.0", {"caps.py": ""}, Requires_Dist="demo<1.1"), "2021-01-15T00:00:00Z")
     files = {"user.py": "import demo\n", "setup.py": "setup(install_requires=['demo', 'caps'])"}
     index.add("user", "3.0", sdist("user", "3.0", files), "2021-03-01T00:00:00Z")
-    (source,) = made(index, monkeypatch, SnippetSource.DOWNSTREAM, capped=capped).wanted()
+    (source,) = made(index, monkeypatch, ExternalSource.DOWNSTREAM, capped=capped).wanted()
     (piece,) = source.find("demo", [release(number) for number in VERSIONS], Period())
     assert isinstance(piece, Found)
     assert piece.version == version
@@ -57,7 +57,7 @@ def test_a_library_that_others_cap_is_resolved_with_them(
 def test_what_cannot_be_reached_is_left_out_and_finds_nothing(
     index: Index, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sources = made(index, monkeypatch, SnippetSource.STACK_OVERFLOW, SnippetSource.DOCUMENTATION)
+    sources = made(index, monkeypatch, ExternalSource.STACK_OVERFLOW, ExternalSource.DOCUMENTATION)
     for source in sources.wanted():
         assert "no way to http://127.0.0.1:1" in (source.left_out() or "")
         assert list(source.find("demo", [], Period())) == []
@@ -72,3 +72,7 @@ def test_an_index_that_is_silent_while_resolving_is_told(
     index.faults["/simple/demo/"] = [503] * 99
     with pytest.raises(Unreachable):
         sources._narrow("demo", ["demo"], "3.11", datetime(2021, 5, 1, tzinfo=UTC))
+
+
+def test_every_source_that_is_offered_can_be_had(index: Index, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [source.name for source in made(index, monkeypatch, *ExternalSource).wanted()] == list(ExternalSource)

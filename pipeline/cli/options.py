@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pipeline.form import SOURCES
-from pipeline.terms import RowFamily
+from pipeline.terms import ExternalSource, RowFamily
 
 Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
 Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
@@ -16,7 +15,7 @@ Families = Annotated[
     str, typer.Option(help=f"Make only these; the others stay. Of: {', '.join(RowFamily)}.", metavar="A,B")
 ]
 Sources = Annotated[
-    str, typer.Option(help=f"Ask only these for code of others. Of: {', '.join(SOURCES)}.", metavar="A,B")
+    str, typer.Option(help=f"Ask only these for code of others. Of: {', '.join(ExternalSource)}.", metavar="A,B")
 ]
 ProfileName = Annotated[str, typer.Option(help="A file of curation_rules/profiles/, without `.yaml`.", metavar="NAME")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]

@@ -1,8 +1,9 @@
 """The runner of stages: skips what is done, writes whole partitions, records counts, and survives being killed.
 
-A stage is done for a library when the fingerprint of its inputs, rules and version number is the one recorded at
-its last success, and its outputs are still what they were. The record is written last, so a run that is killed at
-any moment leaves a stage either done or to be done again, never half done.
+A stage is done for a library when its fingerprint is the one recorded at its last success, and its outputs are still
+what they were. The fingerprint holds its inputs, rules and version number, and the declared columns of the tables that
+it reads and writes. The record is written last, so a run that is killed at any moment leaves a stage either done or to
+be done again, never half done.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from filelock import FileLock
 
 from pipeline.credentials import cut
 from pipeline.lake.ids import sha256_file, sha256_json
-from pipeline.lake.schema import Row
+from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, replacing
 from pipeline.terms import RejectReason
@@ -99,7 +100,7 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     state = json.loads(state_path.read_text()) if state_path.is_file() else None
     if stage.reads and state and _is_as_left(stage, library, lake, state, fingerprint):
         return _unchanged(stage.name, library, state)
-    basis = sha256_json([stage.name, stage.version, stage.depends()])
+    basis = sha256_json([stage.name, stage.version, stage.depends(), _layouts(stage)])
     resumes = state and state.get("basis") == basis and _outputs(stage, library, lake) == state["outputs"]
     output = stage.run(lake, library, state.get("progress") if state and resumes else None)
     if missing := set(stage.writes) ^ {*output.tables, *output.updates}:
@@ -168,7 +169,12 @@ def _unchanged(stage: str, library: str, state: Mapping[str, Any]) -> Count:
 
 def _fingerprint(stage: Stage, library: str, lake: Lake) -> str:
     inputs = {name: _hashes(name, library, lake) for name in stage.reads}
-    return sha256_json([stage.name, stage.version, stage.depends(), inputs])
+    return sha256_json([stage.name, stage.version, stage.depends(), inputs, _layouts(stage)])
+
+
+def _layouts(stage: Stage) -> dict[str, str]:
+    """Return the declared columns of what a stage reads and writes: with another one its rows are made again."""
+    return {name: table(name).layout for name in (*stage.reads, *stage.writes, "rejects")}
 
 
 def _outputs(stage: Stage, library: str, lake: Lake) -> dict[str, Any]:

@@ -67,6 +67,11 @@ class Table:
         """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
         return pa.schema(self._field(c) for c in self.columns if volatile or not c.volatile)
 
+    @functools.cached_property
+    def layout(self) -> str:
+        """How its rows are kept: the columns with types, whether they may be null, the key, and the parts."""
+        return f"{self.arrow().to_string(show_field_metadata=False)}\n{self.key} {self.parts}"
+
     def _field(self, column: Column) -> pa.Field[pa.DataType]:
         metadata = {"meaning": column.meaning} | ({"term": column.term} if column.term else {})
         return pa.field(column.name, self._arrow_type(column.type), column.nullable, metadata)

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from pipeline.rules.load import Rule, RuleError, load
 from pipeline.settings import settings
-from pipeline.terms import SnippetSource
+from pipeline.terms import ExternalSource
 
 
 def _specifier(text: str) -> str:
@@ -30,21 +30,10 @@ class LibraryRule(Rule):
     latest: int | None = Field(None, ge=2)
 
 
-def _of_others(source: SnippetSource) -> SnippetSource:
-    if source is SnippetSource.DOCSTRING:
-        raise ValueError("docstrings are read with each release; name sources of other people's code only")
-    return source
-
-
 class CodeRule(Rule):
     """Where a profile takes real code from, and its first day and the day after its last, where it has such."""
 
-    sources: tuple[Annotated[SnippetSource, AfterValidator(_of_others)], ...] = (
-        SnippetSource.DOWNSTREAM,
-        SnippetSource.GITHUB,
-        SnippetSource.DOCUMENTATION,
-        SnippetSource.STACK_OVERFLOW,
-    )
+    sources: tuple[ExternalSource, ...] = tuple(ExternalSource)
     since: date | None = None
     until: date | None = None
 

@@ -18,6 +18,15 @@ class SnippetSource(Term):
     CHANGE = "change", "no code: a change of the library, by the signatures and documents of both releases"
 
 
+class ExternalSource(Term):
+    """Where code of other people is crawled: what a refresh can be told to ask."""
+
+    DOWNSTREAM = SnippetSource.DOWNSTREAM.value, SnippetSource.DOWNSTREAM.meaning
+    GITHUB = SnippetSource.GITHUB.value, SnippetSource.GITHUB.meaning
+    DOCUMENTATION = SnippetSource.DOCUMENTATION.value, SnippetSource.DOCUMENTATION.meaning
+    STACK_OVERFLOW = SnippetSource.STACK_OVERFLOW.value, SnippetSource.STACK_OVERFLOW.meaning
+
+
 class DocumentSource(Term):
     SITE = "site", "the documentation site of that version"
     DOCSTRING = "docstring", "the docstring in the release"

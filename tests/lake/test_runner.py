@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.lake import Count, Lake, Output, Reject, Row, Stage, read_counts, run_stage
+from pipeline.lake import Count, Lake, Output, Reject, Row, Stage, read_counts, run_stage, schema
 from pipeline.terms import RejectReason
 
 
@@ -185,3 +186,23 @@ def test_a_full_disk_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.M
 def _no_space(table: object, path: Path, **_: object) -> None:
     path.write_bytes(b"half a file")
     raise OSError(28, "No space left on device")
+
+
+@pytest.mark.parametrize("changed", ["snippets", "flags", "rejects"])
+def test_another_declared_column_of_what_is_read_or_written_is_done_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    made = stage(lambda lake, library: flags(2))
+    assert run(made, tmp_path).made == 2
+    assert run(made, tmp_path).unchanged == 2
+    schemas = shutil.copytree(schema.SCHEMAS, tmp_path / "schemas")
+    declared = schemas / f"{changed}.yaml"
+    column = '  - {name: added, type: string, nullable: true, meaning: "for a test"}'
+    declared.write_text(declared.read_text().replace("columns:", f"columns:\n{column}", 1))
+    monkeypatch.setattr(schema, "SCHEMAS", schemas)
+    schema.table.cache_clear()
+    try:
+        assert run(made, tmp_path).made == 2
+        assert run(made, tmp_path).unchanged == 2
+    finally:
+        schema.table.cache_clear()

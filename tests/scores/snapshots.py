@@ -75,7 +75,7 @@ PROBLEM = {
     "library": "demo",
     "starting_code": "import demo\n",
     "api_calls": ["demo.load"],
-    "category": "function_name",
+    "category": "name",
     "test": "assert result == 1",
     "hidden_tests": "import sample\ndef test_it():\n    assert sample.result == 1\n",
     "module": "sample",

@@ -138,7 +138,7 @@ def test_groups_are_those_of_the_rows(folder: Path) -> None:
     assert figure(found, Family.COMPLETION, Metric.EM, facet=Facet.YEAR)["value"] == "2021"
     assert figure(found, Family.CONTEXT, Metric.API_F1, facet=Facet.TAG)["value"] == "introduced"
     assert figure(found, Family.MIGRATION, Metric.CDC, facet=Facet.DISCRIMINATING)["value"] == "true"
-    assert figure(found, Family.PROBLEM, Metric.API_HIT, facet=Facet.CATEGORY)["value"] == "function_name"
+    assert figure(found, Family.PROBLEM, Metric.API_HIT, facet=Facet.CATEGORY)["value"] == "name"
 
 
 def test_the_year_of_a_migration_is_that_of_its_target(tmp_path: Path) -> None:

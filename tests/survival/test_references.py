@@ -20,7 +20,15 @@ from tests.survival.published import example, snapshot
 
 AT = {"library": "lib", "version": "1.0", "outcome": "built", "python": "3.11", "lock": "", "import_names": ["lib"]}
 ENVIRONMENTS = [AT | {"lock_id": "old"}, AT | {"lock_id": "new"}]
-PROJECT = AT | {"id": "p", "project": "lib", "sha256": "0", "size": 1, "packages": [], "lock_id": "tests"}
+PROJECT = AT | {
+    "outcome": "traced",
+    "id": "p",
+    "project": "lib",
+    "sha256": "0",
+    "size": 1,
+    "packages": [],
+    "lock_id": "tests",
+}
 ONE, TWO = example("one", "x = 1\n"), example("two", "x = 2\n")
 OWN = {"id": "i", "library": "lib", "version": "1.0", "lock_id": "old"}
 SIDES = OWN | {"target_version": "2.0", "snippet_id": "one", "target_snippet_id": "two", "target_lock_id": "new"}
