@@ -23,14 +23,14 @@ from pipeline.environments.resolver import Resolver
 from pipeline.lake import Reject, Row
 from pipeline.rules import Profile
 from pipeline.settings import Settings, index_url
-from pipeline.terms import ExternalSource
+from pipeline.terms import ExternalSource, SnippetSource
 
 
 @dataclass(frozen=True, slots=True)
 class OutOfReach:
     """A source that cannot be reached from here."""
 
-    name: ExternalSource
+    name: SnippetSource
     why: str
 
     def left_out(self) -> str:
@@ -65,7 +65,7 @@ class CodeSources:
             ExternalSource.STACK_OVERFLOW: self._stack_overflow,
         }
         return [
-            OutOfReach(name, why) if (why := self._no_way_to(name)) else makers[name]()
+            OutOfReach(SnippetSource(name), why) if (why := self._no_way_to(name)) else makers[name]()
             for name in self.profile.code.sources
         ]
 

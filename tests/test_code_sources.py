@@ -75,4 +75,5 @@ def test_an_index_that_is_silent_while_resolving_is_told(
 
 
 def test_every_source_that_is_offered_can_be_had(index: Index, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert [source.name for source in made(index, monkeypatch, *ExternalSource).wanted()] == list(ExternalSource)
+    sources = made(index, monkeypatch, *ExternalSource).wanted()
+    assert [str(source.name) for source in sources] == [str(source) for source in ExternalSource]

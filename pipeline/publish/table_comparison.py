@@ -182,8 +182,9 @@ class Pair:
         return self._fetched(query)
 
     def _fetched(self, query: str) -> list[Row]:
-        rows: list[Row] = self._database.sql(query).to_arrow_table().to_pylist()
-        return rows
+        found = self._database.execute(query)
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
     def _count(self, query: str) -> int:
         row = self._database.execute(f"SELECT count(*) FROM ({query})").fetchone()  # noqa: S608

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -175,3 +176,15 @@ def test_each_row_has_at_most_one_successor_at_its_own_place(
     assert all(one["path"] == other["path"] for one, other in pairs)
     lefts, rights = ([path for path, _ in rows] for rows in (left, right))
     assert len(pairs) == sum(min(lefts.count(path), rights.count(path)) for path in set(lefts))
+
+
+def test_the_range_of_times_needs_no_package_of_time_zones(
+    old: Path, new: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DuckDB makes times with `pytz`, which `requirements.lock` does not have."""
+    monkeypatch.setitem(sys.modules, "pytz", None)
+    times = [row["release_time"] for row in read_parquet(old / "data" / "releases.parquet")]
+    change(new, "releases", lambda rows: rows[:1])
+    found = compare_snapshots(old, new).columns["releases"]["release_time"].old
+    assert found is not None
+    assert (found.least, found.most) == (min(times), max(times))
