@@ -208,7 +208,7 @@ def test_what_comes_after_a_release_that_was_not_read_is_just_there(monkeypatch)
     assert [life[:4] for life in lives(output, "pkg.f")] == [("1.0", "1.0", None, None)]
     assert [life[:4] for life in lives(output, "pkg.g")] == [("1.2", None, None, None)]
     assert [(reject.key, reject.reason) for reject in output.rejects] == [
-        ("1.1", "unparsed_source"),
+        ("1.1", "nothing_read"),
         ("1.2", "no_predecessor"),
     ]
 
