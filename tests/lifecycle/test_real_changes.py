@@ -60,3 +60,22 @@ def parameters_of(diff: Diff, path: str) -> list[str]:
     """Return the names of the parameters that a path takes in the new release."""
     row = diff.new.find(path)
     return [parameter["name"] for parameter in row["parameters"]] if row else []
+
+
+@pytest.mark.parametrize(
+    ("library", "old", "new", "path", "kind"),
+    [
+        # a stub beside an import that another release's surface has
+        ("numpy", "2.2.2", "2.2.3", "numpy.bytes_", "class"),
+        # 0.7.3 was yanked, 8.0.0rc1 is a pre-release
+        ("schema", "0.7.2", "0.7.3", "schema.Schema", "class"),
+        ("click", "7.1.2", "8.0.0rc1", "click.Command", "class"),
+        # stubs alone; stubs beside a compiled module
+        ("types-requests", "2.28.0", "2.31.0.1", "requests.get", "function"),
+        ("ujson", "5.9.0", "5.10.0", "ujson.dumps", "function"),
+    ],
+)
+def test_releases_that_were_refused_or_ended_in_a_traceback_are_read(library, old, new, path, kind):
+    diff = compared(library, old, new)
+    assert [str(state["kind"]) for state in diff.states(path) or ()] == [kind, kind]
+    assert {str(reject.reason) for reject in diff.rejects} <= {"compiled"}
