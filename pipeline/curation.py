@@ -22,9 +22,11 @@ from pipeline.environments import (
     EnvironmentRules,
     FailureRules,
     InspectionRules,
+    MissingRules,
     build_rules,
     environment_rules,
     failure_rules,
+    missing_rules,
 )
 from pipeline.functions import FunctionRules
 from pipeline.instances import CodemodRules, MaskingRules
@@ -72,6 +74,7 @@ class CurationRules:
     environments: EnvironmentRules
     builds: BuildRules
     failures: FailureRules
+    missing: MissingRules
     validation: ValidationRules
     flags: FlagRules
     annotation: AnnotationRules
@@ -136,6 +139,7 @@ class CurationRules:
             environments=environment_rules(folder),
             builds=build_rules(folder),
             failures=failure_rules(folder),
+            missing=missing_rules(folder),
             validation=load(folder / "validation.yaml", ValidationRules),
             annotation=load(folder / "annotation.yaml", AnnotationRules),
             flags=load(folder / "flags.yaml", FlagRules),

@@ -14,7 +14,7 @@ from pipeline.rules import RULES
 from tests.cli.command import Driftline, Result
 from tests.index_server import Index
 
-WHAT = {"interpreters", "uv", "sandbox", "disk", "package index", "curation rules"}
+WHAT = {"interpreters", "uv", "sandbox", "system libraries", "disk", "package index", "curation rules"}
 
 
 def finding(result: Result, name: str) -> dict[str, Any]:
@@ -45,6 +45,17 @@ def test_people_get_a_table(driftline: Driftline, index_with_pip: Index) -> None
     assert all(name in result.out for name in WHAT)
 
 
+def test_what_the_system_lacks_comes_with_its_package(
+    driftline: Driftline, index_with_pip: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = finding(driftline("doctor", "--json"), "system libraries")
+    assert found["works"]
+    assert "ffmpeg" in found["seen"]
+    assert "apt-get install " in found["advice"]
+    assert "graphviz" in found["advice"]
+
+
 def test_without_a_sandbox(driftline: Driftline, index_with_pip: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagnosis, "trials", lambda: [Trial("bubblewrap", None, "namespaces are closed")])
     result = driftline("doctor", "--json")
@@ -70,7 +81,10 @@ def test_an_index_without_upload_times(driftline: Driftline, index_with_pip: Ind
     assert "releases cannot be placed in time" in found["advice"]
 
 
-@pytest.mark.parametrize(("file", "also"), [("quality.yaml", set()), ("environments.yaml", {"interpreters"})])
+@pytest.mark.parametrize(
+    ("file", "also"),
+    [("quality.yaml", set()), ("environments.yaml", {"interpreters"}), ("missing.yaml", {"system libraries"})],
+)
 def test_a_typo_in_a_rule_file(
     driftline: Driftline,
     index_with_pip: Index,

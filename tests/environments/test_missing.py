@@ -17,7 +17,10 @@ def rules() -> MissingRules:
     ("message", "requirement"),
     [
         ("ModuleNotFoundError: No module named 'sklearn'", "scikit-learn"),
-        ("ImportError: Missing optional dependency 'openpyxl'.  Use pip or conda to install openpyxl.", "openpyxl"),
+        (
+            "ImportError: Missing optional dependency 'openpyxl'.  Use pip or conda to install openpyxl.",
+            "openpyxl>=2.6",
+        ),
         ("test: fixture 'mocker' is not there: define it", "pytest-mock"),
         ("ModuleNotFoundError: No module named 'PIL'", None),  # it is there
         ("ModuleNotFoundError: No module named 'sklearn.old'", None),  # not the module, but a part of it

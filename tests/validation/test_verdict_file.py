@@ -24,8 +24,8 @@ def test_verdicts_are_there_at_once_and_in_order_at_the_end(tmp_path: Path) -> N
         file.append(verdict("a", coverage={"share": 0.5}))
         file.finish([("key of a", 1), ("key of nothing", 2), ("key of b", 3)])
     assert list(read_verdicts(path)) == [
-        verdict("a", coverage={"share": 0.5}, attempts=[], line=1),
-        verdict("b", Outcome.TIMED_OUT, detail="é\n…", attempts=[], line=3),
+        verdict("a", coverage={"share": 0.5}, attempts=[], added=[], line=1),
+        verdict("b", Outcome.TIMED_OUT, detail="é\n…", attempts=[], added=[], line=3),
     ]
     assert [entry.name for entry in path.parent.iterdir()] == ["out.jsonl"]
 
