@@ -55,6 +55,7 @@ class Bubblewrap(Sandbox):
                 *_etc_view(users, descriptors),
                 *_writable(program.limits, program.files, descriptors),
                 *_read_only([*program.environment.folders, *grants.read]),
+                *(word for path in grants.hide for word in ("--ro-bind", "/dev/null", str(path))),
                 *_index(grants.index),
                 *("--remount-ro", "/", "--chdir", SCRATCH, "--"),
                 # Here the count of processes means those of this sandbox.

@@ -99,6 +99,8 @@ class Container(Sandbox):
             yield from ("--volume", f"{folder / 'files' / name}:{SCRATCH}/{name}:ro")
         for name in () if self.image else _OF_USER:
             yield from ("--volume", f"{folder / 'etc' / name}:/etc/{name}:ro")
+        for path in program.grants.hide:
+            yield from ("--volume", f"/dev/null:{path}:ro")
         if program.grants.index:
             yield from ("--volume", f"{program.grants.index}:{INDEX_SOCKET}:ro")
 

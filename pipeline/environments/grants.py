@@ -18,13 +18,15 @@ class GrantRefused(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Grants:
-    """Beyond the usual view: more to read, the way to an index, a second user.
+    """Beyond the usual view: more to read, what is hidden, the way to an index, a second user.
 
-    `read`: folders or files, read-only, where they are. `index`: a Unix socket of the host that anybody may write to
+    `read`: folders or files, read-only, where they are. `hide`: files of the view that are shown empty; sandlock, whose
+    rules can only allow, shows them as they are. `index`: a Unix socket of the host that anybody may write to
     (mode 0666), seen inside as `INDEX_SOCKET`, the only way out. `second_uid`: the process may hand a child to the uid
     in the variable `CASE_UID`, and to no other; see `second_user`.
     """
 
     read: tuple[Path, ...] = ()
+    hide: tuple[Path, ...] = ()
     index: Path | None = None
     second_uid: bool = False

@@ -17,7 +17,8 @@ from pipeline.export.projects import PROJECTS
 from pipeline.export.records import BadRecord, Fields, RecordError, checked, read_answered, read_records
 from pipeline.export.results import Record
 from pipeline.lake import Row, content_id, sha256_json
-from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
+from pipeline.repository import TestRun, Workshop, open_project
+from pipeline.repository.answers import Answer, judge_answers
 from pipeline.repository.sdists import TooLarge
 from pipeline.rules import plain
 from pipeline.terms import ExportFormat, Outcome, TestOutcome
@@ -32,7 +33,7 @@ _OUTCOMES = {
     TestOutcome.ERROR: Outcome.WRONG_EXCEPTION,
     TestOutcome.TIMED_OUT: Outcome.TIMED_OUT,
     TestOutcome.NOT_RUN: Outcome.WRONG_EXCEPTION,
-    TestOutcome.SKIPPED: Outcome.HARNESS_ERROR,
+    TestOutcome.SKIPPED: Outcome.FAILED_ASSERTION,
 }
 _SILENT = (IndexUnreachable, Unreachable)
 _GONE = (StepFailed, NotFound, BadAnswer, WrongHash, TooLarge, BadArchive, UnsafeArchive, ValueError)
@@ -181,16 +182,16 @@ def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], workshop: Worksho
         for begun, _ in group:
             yield replace(begun, detail=str(error), transient=isinstance(error, _SILENT))
         return
-    variants = []
+    answers = []
     for begun, change in group:
         text = project.tree.text(change.path) if change.path in project.tree.files else None
         if text is None:
             detail = f"record {begun.line}: {row['project']} has no Python file {change.path}; correct its path"
             yield replace(begun, outcome=Outcome.BAD_SAMPLE, detail=detail)
         else:
-            variants.append(Variant(begun.key, change.tests, {change.path: change.rewrite(text)}))
+            answers.append(Answer(begun.key, change.path, change.rewrite(text), change.tests))
     verdicts = {begun.key: begun for begun, _ in group}
-    for run in run_variants(project, variants, workshop.workers) if variants else ():
+    for run in judge_answers(project, answers, workshop.workers) if answers else ():
         yield _verdict(verdicts[run.id], run)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from pipeline.environments import Environment, Sandbox
@@ -47,6 +49,13 @@ class Variant:
     trace: bool = False
 
 
+def _protected(project: Project, files: Sequence[str], replaced: Mapping[str, str]) -> list[str]:
+    """Return the files by which a verdict comes about, but for those that are replaced: tests and their settings."""
+    settings = ("conftest.py", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml")
+    found = {path for path in project.tree.files if path.rpartition("/")[2] in settings}
+    return sorted((found | set(files) & project.tree.files.keys()) - replaced.keys())
+
+
 def specification(project: Project, variant: Variant) -> dict[str, Any]:
     """Return what the program inside the sandbox is to do for a variant.
 
@@ -57,7 +66,14 @@ def specification(project: Project, variant: Variant) -> dict[str, Any]:
     files = sorted({test.split("::", 1)[0] for test in variant.tests}) or project.tree.test_files
     return {
         "archive": ARCHIVE,
-        "replacements": dict(variant.replacements),
+        "replacements": {
+            path: base64.b64encode(project.tree.encoded(path, text)).decode()
+            for path, text in variant.replacements.items()
+        },
+        "protected": {
+            path: sha256(project.tree.files[path]).hexdigest()
+            for path in _protected(project, files, variant.replacements)
+        },
         "import_root": project.tree.import_root,
         "packages": list(project.packages),
         "site_packages": str(project.environment.site_packages),

@@ -31,9 +31,10 @@ class TestTrace(msgspec.Struct, frozen=True):
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What became of a run; a `problem` stands alone."""
+    """What became of a run; a `problem` stands alone. `begun`: code of the project had run before it."""
 
     problem: str | None = None
+    begun: bool = False
     collected: Number = 0
     chosen: list[str] = []
     outcomes: dict[str, TestOutcome] = {}

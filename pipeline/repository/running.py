@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.lake import sha256_json
+from pipeline.repository.copies import hidden_copies
 from pipeline.repository.project import ARCHIVE, Project, Variant, specification
 from pipeline.repository.report import BadReport, TestTrace, Told, read_report
 from pipeline.rules import plain
@@ -124,18 +125,30 @@ def _run_variants(project: Project, variants: Sequence[Variant], workers: int, r
 
 
 def _run_share(project: Project, variants: Sequence[Variant], repeat: int) -> list[TestRun]:
-    """Run variants one after the other, with one server for as many as it is good for."""
+    """Run variants one after the other, with one server for as many as it is good for.
+
+    A server has the tree without the files that its variants replace, so that what they hold is nowhere to be read.
+    """
     runs: list[TestRun] = []
     server: Server | None = None
+    masked: tuple[str, ...] = ()
     try:
-        for variant in variants:
+        for variant in sorted(variants, key=_replaced):
             spec = specification(project, variant)
+            if server is not None and masked != _replaced(variant):
+                server.end()
+                server = None
+            masked = _replaced(variant)
             server, run = _run(project, variant, spec, server, repeat)
             runs.append(run)
     finally:
         if server is not None:
             server.end()
     return runs
+
+
+def _replaced(variant: Variant) -> tuple[str, ...]:
+    return tuple(sorted(variant.replacements))
 
 
 def _run(
@@ -145,7 +158,7 @@ def _run(
     limits = project.rules.limits
     try:
         if server is None:
-            server = _start(project, repeat)
+            server = _start(project, _replaced(variant), repeat)
         seen = server.run(spec, limits)
     except (harness.NoAnswer, OSError) as error:
         if server is not None:
@@ -160,19 +173,23 @@ def _run(
     try:
         told = read_report(attempt.message, spec["files"], len(spec["sources"]), len(variant.tests) or spec["quota"])
     except BadReport as error:
-        return server, _broken(variant, Outcome.HARNESS_ERROR, str(error), attempt.duration_s)
+        # code that stands in the place of the project's own has written it: that is its fault, and no open question
+        outcome = Outcome.SANDBOX_VIOLATION if variant.replacements else Outcome.HARNESS_ERROR
+        return server, _broken(variant, outcome, str(error), attempt.duration_s)
     return server, _told(variant, told, attempt.duration_s)
 
 
-def _start(project: Project, repeat: int) -> Server:
-    """Start a server that has imported pytest, and nothing of the project.
+def _start(project: Project, masked: Sequence[str], repeat: int) -> Server:
+    """Start a server that has imported pytest, and nothing of the project; `masked` files are not in its tree.
 
     Errors: NoAnswer.
     """
     limits = project.rules.limits
-    files = {ARCHIVE: project.tree.archive}
+    files = {ARCHIVE: project.tree.archive_without(masked)}
     variables = {"PYTHONHASHSEED": str(repeat)}
-    server = Server(project.environment, project.sandbox, limits, variables, files)
+    contents = {path: project.tree.files[path] for path in masked}
+    hide = tuple(hidden_copies(project.environment, contents, project.packages))
+    server = Server(project.environment, project.sandbox, limits, variables, files, hide)
     try:
         ready = server.start(
             harness.opening((), ["pytest", harness.module("tests")], last=not project.sandbox.two_users, own=_sources())
@@ -193,7 +210,10 @@ def _sources() -> dict[str, str]:
 
 def _told(variant: Variant, told: Told, duration_s: float) -> TestRun:
     if told.problem is not None:
-        return _broken(variant, Outcome.HARNESS_ERROR, told.problem, duration_s)
+        is_theirs = told.begun and variant.replacements
+        return _broken(
+            variant, Outcome.WRONG_EXCEPTION if is_theirs else Outcome.HARNESS_ERROR, told.problem, duration_s
+        )
     ran = {test: told.outcomes.get(test, TestOutcome.NOT_RUN) for test in told.chosen}
     asked = dict.fromkeys(variant.tests, TestOutcome.NOT_RUN)
     outcomes = asked | {test: outcome for test, outcome in ran.items() if not asked or test in asked}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Iterable, Mapping
+import tokenize
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import IO
@@ -57,6 +58,16 @@ class Tree:
         found = [path for path in self.files if self.rules.holds_tests(path) and not self.rules.is_aside(path)]
         return sorted(sorted(found, key=sha256_text)[: self.rules.files])
 
+    def encoded(self, path: str, text: str) -> bytes:
+        """Return a text in the encoding that a file states (PEP 263); one that does not fit is no Python."""
+        encoding = "utf-8"
+        if path.endswith(".py"):
+            encoding = tokenize.detect_encoding(io.BytesIO(self.files[path]).readline)[0]
+        try:
+            return text.encode(encoding)
+        except UnicodeEncodeError:
+            return b"\0"
+
     def text(self, path: str) -> str | None:
         """Return the text of a Python file, lines ended by a newline; None where it is not in its encoding."""
         return source_text(self.files[path])
@@ -64,9 +75,16 @@ class Tree:
     @cached_property
     def archive(self) -> bytes:
         """The tree as a tar archive, to be handed to the sandbox in one piece."""
+        return self.archive_without(())
+
+    def archive_without(self, masked: Collection[str]) -> bytes:
+        """Return the archive without some files, their copies, and bytecode, which would tell what is in them."""
+        contents = {self.files[path] for path in masked}
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for path, content in sorted(self.files.items()):
+                if masked and (content in contents or path.endswith((".pyc", ".pyo"))):
+                    continue
                 member = tarfile.TarInfo(path)
                 member.size, member.mode = len(content), 0o644
                 archive.addfile(member, io.BytesIO(content))

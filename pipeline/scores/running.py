@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pipeline.crawl import BadAnswer, NotFound, Unreachable
 from pipeline.environments import IndexUnreachable, StepFailed
 from pipeline.lake import Row
-from pipeline.repository import Project, Variant, Workshop, open_project, run_variants
+from pipeline.repository import Project, Workshop, open_project
+from pipeline.repository.answers import Answer, judge_answers
 from pipeline.scores.planning import Sources, plan, plan_control
 from pipeline.scores.predictions import Excluded
 from pipeline.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, RunFile
@@ -124,11 +125,11 @@ def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file
     of_project = [run for run in runs if isinstance(run, ProjectRun)]
     try:
         project = open_project(_there(row), runners.workshop)
-        variants = [_variant(project, run) for run in of_project]
+        answers = [_answer(project, run) for run in of_project]
     except _NOT_THERE as error:
         _give_up(runs, error, file)
         return
-    for run, ran in zip(of_project, run_variants(project, variants, runners.workshop.workers), strict=True):
+    for run, ran in zip(of_project, judge_answers(project, answers, runners.workshop.workers), strict=True):
         # Tests that fail are a run that came to its end.
         outcome = ran.outcome
         if outcome is Outcome.PASSED and ran.worst is not TestOutcome.PASSED:
@@ -136,11 +137,11 @@ def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file
         file.keep(run, outcome, ran.detail)
 
 
-def _variant(project: Project, run: ProjectRun) -> Variant:
+def _answer(project: Project, run: ProjectRun) -> Answer:
     text = project.tree.text(run.path)
     if text is None:
         raise ValueError(f"{run.path}: no such file in the project: run `driftline verify` on the snapshot")
-    return Variant(run.key, run.tests, {run.path: run.rewrite(text)})
+    return Answer(run.key, run.path, run.rewrite(text), run.tests)
 
 
 def _there(row: Row | None) -> Row:

@@ -8,6 +8,7 @@ import select
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pipeline.environments import Environment, Grants, Limits, Sandbox, Session
@@ -25,8 +26,8 @@ _LONGEST = 1 << 26  # bytes of an answer; a report of the longest is a fraction 
 class Server:
     """A harness in a sandbox of its own; `files` lie in its scratch folder, and cases can read but not change them.
 
-    `limits` bound the sandbox, so that no case may have more. Cases are another user than the server where the sandbox
-    has two; where it has not, a server is good for one case only.
+    `limits` bound the sandbox, so that no case may have more; files to `hide` are empty in it. Cases are another user
+    than the server where the sandbox has two; where it has not, a server is good for one case only.
     """
 
     environment: Environment
@@ -34,6 +35,7 @@ class Server:
     limits: Limits
     variables: Mapping[str, str]
     files: Mapping[str, bytes] = field(default_factory=dict)
+    hide: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         self._open = contextlib.ExitStack()
@@ -51,7 +53,7 @@ class Server:
                 files=self.files,
                 limits=replace(self.limits, processes=self.limits.processes + 1),
                 variables=self.variables,
-                grants=Grants(second_uid=self.sandbox.two_users),
+                grants=Grants(hide=self.hide, second_uid=self.sandbox.two_users),
             )
         )
         self._send(opening, time.monotonic() + _START_S)

@@ -52,7 +52,10 @@ def outcome_of(spec: "dict[str, Any]") -> "dict[str, Any]":
         from .tests import run_tests
 
         folder = lay_out(spec)
-        return run_tests(spec, folder)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is why there is no result
         said = f"{type(error).__name__}: {error}"
         return {"problem": said[:2000], "path": sys.path[0]}
+    try:
+        return run_tests(spec, folder)
+    except BaseException as error:  # noqa: BLE001 - code of the project has run, and broke pytest
+        return {"problem": f"{type(error).__name__}: {error}"[:2000], "begun": True}

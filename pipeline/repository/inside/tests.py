@@ -1,14 +1,14 @@
 """Runs tests of a project with the pytest of its environment, and says what became of each."""
 
+import builtins
+import glob
 import hashlib
 import os
 import signal
 import sys
 import time
+from types import FunctionType
 
-import _pytest.reports
-import _pytest.runner
-import _pytest.unittest
 import pytest
 
 from .tracing import Tracer
@@ -27,15 +27,6 @@ _LONGEST = 300
 _AGAIN_S = 0.1
 
 
-# What decides how a test comes out. Code under test that puts something else in its place passes nothing.
-_DECIDES = (
-    (pytest.Function, "runtest"),
-    (_pytest.unittest.TestCaseFunction, "runtest"),
-    (_pytest.runner.CallInfo, "from_call"),
-    (_pytest.reports.TestReport, "from_item_and_call"),
-)
-
-
 class OutOfTime(BaseException):
     """A test took longer than it may."""
 
@@ -43,8 +34,14 @@ class OutOfTime(BaseException):
 class Seen:
     """A plugin that picks the tests, bounds their time, and keeps how each came out."""
 
+    # no attribute of an instance can stand before a method
+    __slots__ = (
+        *("spec", "folder", "tracer", "collected", "chosen", "outcomes", "broken", "running", "raised"),
+        *("before", "bodies", "honest", "said"),
+    )
+
     def __init__(self, spec: "dict[str, Any]", folder: str) -> None:
-        self.spec = spec
+        self.spec, self.folder = spec, folder
         self.tracer = Tracer(folder, spec["sources"], spec["test_calls"], self.hurry) if spec["trace"] else None
         self.collected = 0
         self.chosen: list[str] = []
@@ -52,8 +49,23 @@ class Seen:
         self.broken: list[str] = []
         self.running: str | None = None
         self.raised = False
-        self.deciding = deciding()
+        self.before: list[Any] = []
+        self.bodies: dict[str, Any] = {}
+        self.honest = True
         self.said: dict[str, str] = {}
+
+    def pytest_load_initial_conftests(self) -> None:
+        """Note what decides how a test comes out: pytest has patched itself (first), its project comes in (last)."""
+        self.before = deciding()
+
+    def is_untouched(self) -> bool:
+        """Whether all that decides how a test comes out is what it was, and nobody follows the tests."""
+        following = self.tracer.enter if self.tracer else None
+        return deciding() == self.before and sys.gettrace() in (None, following) and sys.getprofile() is None
+
+    def pytest_pycollect_makemodule(self, parent: "Any") -> None:
+        """Look at the files before each of them is imported: what is imported may put them back."""
+        self.honest = self.honest and changed_files(self.spec, self.folder) == []
 
     def pytest_collectreport(self, report: "Any") -> None:
         """Note a module that could not be read."""
@@ -75,10 +87,13 @@ class Seen:
         self.collected = len(session.items)
         session.items[:] = self.choose(session.items)
         self.chosen = [item.nodeid for item in session.items]
+        self.bodies = {item.nodeid: body_of(item) for item in session.items}
+        self.honest = self.honest and self.is_untouched() and changed_files(self.spec, self.folder) == []
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: "Any") -> "Iterator[None]":
-        """Give a test its time, and follow what it and its fixtures execute."""
+        """Give a test its time, and follow what it and its fixtures execute, if it is the one that was collected."""
+        self.honest = self.honest and self.bodies.get(item.nodeid) == body_of(item)
         signal.signal(signal.SIGALRM, self.out_of_time)
         # A test that catches what ends it is told again.
         signal.setitimer(signal.ITIMER_REAL, self.spec["test_time_s"], _AGAIN_S)
@@ -118,8 +133,12 @@ class Seen:
             self.note(report.nodeid, "failed" if report.when == "call" else "error")
         elif report.when == "call":
             # A hook may have made a pass of what raised.
-            is_honest = not self.raised and deciding() == self.deciding
-            self.note(report.nodeid, "passed" if is_honest else "failed")
+            self.honest = self.honest and self.is_untouched()
+            self.note(report.nodeid, "passed" if self.honest and not self.raised else "failed")
+
+    def pytest_sessionfinish(self) -> None:
+        """Look once more when all tests have run; pytest takes its own patches back after that."""
+        self.honest = self.honest and self.is_untouched() and changed_files(self.spec, self.folder) == []
 
     def note(self, nodeid: str, outcome: str) -> None:
         """Keep the worst outcome of a test's phases."""
@@ -127,9 +146,75 @@ class Seen:
         self.outcomes[nodeid] = max(before, outcome, key=_RANK.index)
 
 
+# Modules whose functions decide how a test comes out, and names of builtins by which they do.
+_DECIDES = ("_pytest.", "pluggy", "unittest.case", __name__, __package__ + ".case", __package__ + ".tracing")
+_OF_BUILTINS = ("AssertionError", "BaseException", "Exception", "isinstance", "issubclass", "len", "max", "type")
+
+
 def deciding() -> "list[Any]":
-    """Return what stands now where pytest decides how a test comes out."""
-    return [vars(owner).get(name) for owner, name in _DECIDES]
+    """Return what stands now where pytest decides how a test comes out: each function by its identity and its code.
+
+    What is watched are the functions that were there when this was asked first: what comes later decides nothing.
+    """
+    if not _WATCHED:
+        modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(_DECIDES) and module]
+        own = [(module, name) for module in modules for name, value in vars(module).items() if code_of(value)]
+        classes = {
+            value
+            for module in modules
+            for value in list(vars(module).values())
+            if isinstance(value, type) and value.__module__.startswith(_DECIDES)
+        }
+        members = [(owner, name) for owner in classes for name, value in vars(owner).items() if code_of(value)]
+        _WATCHED.extend([*own, *members])
+        _CLASSES.extend(classes)
+    watched = [code_of(vars(owner).get(name)) for owner, name in _WATCHED]
+    # a property that comes in between stands before what an instance has
+    methods = [sum(1 for value in list(vars(owner).values()) if code_of(value)) for owner in _CLASSES]
+    return [*watched, *methods, *(getattr(builtins, name) for name in _OF_BUILTINS)]
+
+
+_WATCHED: "list[tuple[Any, str]]" = []
+_CLASSES: "list[type]" = []
+
+
+def code_of(value: "Any") -> "Any":
+    """Return what a function is and does: itself, its code, its defaults; None of what is none."""
+    value = getattr(value, "__func__", value)
+    value = getattr(value, "fget", value)
+    if isinstance(value, FunctionType):
+        return id(value), id(value.__code__), id(value.__defaults__)
+    return None
+
+
+def body_of(item: "Any") -> "Any":
+    """Return which function a test is, and what of an item stands before it."""
+    return code_of(vars(item).get("_obj")), "runtest" in vars(item), "reportinfo" in vars(item)
+
+
+def changed_files(spec: "dict[str, Any]", folder: str) -> "list[str]":
+    """Return the files of tests and settings that are not as the archive had them, or that it has not at all."""
+    changed = []
+    protected = {os.path.join(folder, *path.split("/")): digest for path, digest in spec["protected"].items()}
+    for path, digest in protected.items():
+        try:
+            with open(path, "rb") as file:
+                content = file.read()
+        except OSError:
+            content = b""
+        if hashlib.sha256(content).hexdigest() != digest:
+            changed.append(path)
+        place, name = os.path.split(path)
+        # what pytest would take for a test without looking at its source, or would load beside it
+        made = glob.glob(os.path.join(glob.escape(place), "__pycache__", glob.escape(name[:-3]) + ".*-pytest-*"))
+        beside = os.path.join(place, "conftest.py")
+        changed += [*made, *([beside] if os.path.lexists(beside) and beside not in spec_places(spec, folder) else [])]
+    return changed
+
+
+def spec_places(spec: "dict[str, Any]", folder: str) -> "set[str]":
+    """Return the paths of the files that are protected, or replaced."""
+    return {os.path.join(folder, *path.split("/")) for path in (*spec["protected"], *spec["replacements"])}
 
 
 def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
@@ -144,6 +229,8 @@ def run_tests(spec: "dict[str, Any]", folder: str) -> "dict[str, Any]":
     sys.argv = ["pytest"]
     status = pytest.main(arguments, plugins=[seen])
     os.chdir(folder)
+    if not seen.honest:
+        seen.outcomes = {test: max(outcome, "failed", key=_RANK.index) for test, outcome in seen.outcomes.items()}
     return {
         "status": int(status),
         "collected": seen.collected,

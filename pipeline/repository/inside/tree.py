@@ -1,9 +1,9 @@
 """Lays out a project's tree in the scratch folder, so that it is what is imported."""
 
+import base64
 import os
 import sys
 import tarfile
-import tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,11 @@ def lay_out(spec: "dict[str, Any]") -> str:
     os.mkdir(folder)
     with tarfile.open(spec["archive"]) as archive:
         archive.extractall(folder)  # noqa: S202 - we packed it ourselves, of files that the guarded reader took
-    for path, text in spec["replacements"].items():
-        replace(os.path.join(folder, *path.split("/")), text)
+    for path, content in spec["replacements"].items():
+        place = os.path.join(folder, *path.split("/"))
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        with open(place, "wb") as file:
+            file.write(base64.b64decode(content))
     root = os.path.join(folder, spec["import_root"]) if spec["import_root"] else folder
     for package in spec["packages"]:
         complete(os.path.join(root, package), os.path.join(spec["site_packages"], package))
@@ -30,14 +33,6 @@ def lay_out(spec: "dict[str, Any]") -> str:
         sys.path.insert(1, folder)
     os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys((root, folder)))
     return folder
-
-
-def replace(path: str, text: str) -> None:
-    """Put another text into a file, in the encoding that the file states (PEP 263)."""
-    with open(path, "rb") as file:
-        encoding = tokenize.detect_encoding(file.readline)[0] if path.endswith(".py") else "utf-8"
-    with open(path, "wb") as file:
-        file.write(text.encode(encoding))
 
 
 def forget(packages: "list[str]") -> None:
