@@ -29,7 +29,7 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(trace_projects, house),
-        version=2,
+        version=3,
     )
     yield declared(
         "repository_tasks",
@@ -37,7 +37,7 @@ def families(house: House) -> Iterator[Stage]:
         writes="repository_tasks",
         depends=lambda: [rules.repository, *house.by_model(rules.drafts.requirement)],
         run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=requirements(house)),
-        version=2,
+        version=3,
     )
     yield declared(
         "scenes",
@@ -45,7 +45,7 @@ def families(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository],
         run=partial(make_scenes, house),
-        version=3,
+        version=4,
     )
     yield declared(
         "problems",
