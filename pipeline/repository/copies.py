@@ -13,7 +13,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import NormalizedName, canonicalize_name
 
 from pipeline.environments import Environment
 
@@ -47,7 +47,8 @@ def hidden_copies(environment: Environment, masked: Mapping[str, bytes], package
 def needed_by_pytest(site_packages: Path) -> frozenset[str]:
     """Return the top-level modules of what runs the tests, with all that it requires, as far as it is installed."""
     installed = {canonicalize_name(one.metadata["Name"] or ""): one for one in distributions(path=[str(site_packages)])}
-    waiting, known = [*_RUNS_TESTS], set[str]()
+    waiting: list[str]
+    waiting, known = [*_RUNS_TESTS], set[NormalizedName]()
     while waiting:
         name = canonicalize_name(waiting.pop())
         if name in known or name not in installed:
@@ -55,8 +56,8 @@ def needed_by_pytest(site_packages: Path) -> frozenset[str]:
         known.add(name)
         waiting += [required for text in installed[name].requires or () if (required := _required(text))]
     modules = {str(name).replace("-", "_") for name in known}
-    for name in known:
-        top = installed[canonicalize_name(name)].read_text("top_level.txt") or ""
+    for distribution in known:
+        top = installed[distribution].read_text("top_level.txt") or ""
         modules.update(top.split())
     return frozenset(module.lower() for module in modules)
 
