@@ -6,11 +6,15 @@ In Airflow nothing is set up here: its own logs merge the same names (`pipeline/
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Literal, TextIO
 
 import structlog
 from structlog.stdlib import ProcessorFormatter
-from structlog.types import Processor
+from structlog.types import EventDict, Processor
+
+from pipeline.credentials import cut_message
+from pipeline.printable import one_line, printable, printable_json
 
 _SHARED: tuple[Processor, ...] = (
     structlog.contextvars.merge_contextvars,
@@ -34,7 +38,9 @@ def log_to(stream: TextIO, form: Literal["off", "text", "json"]) -> None:
             last.addFilter(_not_told_anyway)
         return
     handler = _Handler(stream)
-    handler.setFormatter(ProcessorFormatter(foreign_pre_chain=_SHARED, processors=_processors(form)))
+    formatter = _Formatter(foreign_pre_chain=_SHARED, processors=_processors(form))
+    formatter.shown = printable_json if form == "json" else printable
+    handler.setFormatter(formatter)
     root.addHandler(handler)
     root.setLevel(logging.INFO)
     for name in _LOUD:
@@ -46,12 +52,27 @@ def _not_told_anyway(record: logging.LogRecord) -> bool:
     return record.name != "pipeline.failures" and record.name.partition(".")[0] != "urllib3"
 
 
+class _Formatter(ProcessorFormatter):
+    """Writes lines without credentials, and with nothing in them that a terminal would obey."""
+
+    shown: Callable[[str], str]
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self.shown(cut_message(super().format(record)))
+
+
+def _in_one_line(_: object, __: str, event: EventDict) -> EventDict:
+    """Keep what is told in its line: text from outside could write another one."""
+    event["event"] = one_line(str(event.get("event", "")))
+    return event
+
+
 class _Handler(logging.StreamHandler[TextIO]):
     """Ours, so that it can be told from others."""
 
 
 def _processors(form: str) -> list[Processor]:
-    last: list[Processor] = [structlog.dev.ConsoleRenderer(colors=False)]
+    last: list[Processor] = [_in_one_line, structlog.dev.ConsoleRenderer(colors=False)]
     if form == "json":
         last = [structlog.processors.dict_tracebacks, structlog.processors.JSONRenderer(ensure_ascii=False)]
     return [ProcessorFormatter.remove_processors_meta, *last]

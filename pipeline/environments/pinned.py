@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from pipeline.lake import content_id
+
 _PIN = re.compile(r"([a-z0-9]+(?:-[a-z0-9]+)*)==([A-Za-z0-9.+!_-]+) \\")
 _HASH = re.compile(r"    --hash=sha256:([0-9a-f]{64})( \\)?")
 _BUILT = re.compile(r"    # built from source as of (\S+Z)(?: with (.+))?")
@@ -37,11 +39,16 @@ class Pin:
         return f"{self.name}=={self.version}"
 
 
+def lock_id_of(python: str, lock: str) -> str:
+    """Return the id by which an environment is known: the hash of the interpreter's X.Y and of its lock."""
+    return content_id(python, lock)
+
+
 def read_lock(text: str) -> list[Pin]:
     """Return the pins of a lock.
 
     Errors: ValueError for a line that is neither a pin with hashes nor our comment. A lock that a build had its hands
-    on is believed no further than this: it names no address, no file and no option.
+    on, or that stands in a snapshot, is believed no further than this: it names no address, no file and no option.
     """
     pins: list[Pin] = []
     lines = iter(text.splitlines())

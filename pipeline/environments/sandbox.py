@@ -16,6 +16,7 @@ from pipeline.environments.grants import GrantRefused, Grants
 from pipeline.environments.processes import Launch
 from pipeline.environments.session import Session, session
 from pipeline.environments.supervise import Finished, Limits, supervise
+from pipeline.lake import inner_path
 
 SCRATCH = "/tmp"  # noqa: S108 - the scratch folder as the sandboxed program sees it, a tmpfs of its own
 NOTHING_MORE = Grants()
@@ -33,6 +34,14 @@ class Program:
     grants: Grants
     stays: bool = False
     """Whether it is a session: it ends when it is told, not at the time limit."""
+
+    def __post_init__(self) -> None:
+        """Refuse files that would lie outside of the scratch folder; some sandboxes write them on our own disk.
+
+        Errors: UnsafeName.
+        """
+        for name in self.files:
+            inner_path(name, "a file in the sandbox")
 
     def variables_in(self, scratch: str) -> dict[str, str]:
         """Return its whole environment: nothing of ours, what would vary is fixed, and its own `variables`."""

@@ -12,6 +12,7 @@ from pipeline.environments.bytecode import Bytecode
 from pipeline.environments.environment import Environment
 from pipeline.environments.holding import BEING_MADE, IN_USE, alone, hold
 from pipeline.environments.interpreters import Interpreter
+from pipeline.environments.pinned import lock_id_of
 from pipeline.environments.resolver import Resolver
 
 _LOCK = "lock.txt"
@@ -29,13 +30,12 @@ class Shelf:
         self._installable = installable
         self._bytecode = Bytecode(root / "bytecode", workers, resolver.timeout_s)
 
-    def take(
-        self, lock_id: str, lock: str, interpreter: Interpreter, names: tuple[str, ...]
-    ) -> tuple[Environment, bool]:
+    def take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> tuple[Environment, bool]:
         """Return the environment of a lock and whether it had to be made; others who want it meanwhile wait.
 
         It is in use, and will not be taken away, for as long as anybody has the object that is returned.
         """
+        lock_id = lock_id_of(interpreter.python, lock)
         folder = self.root / lock_id
         held = hold(folder.with_suffix(IN_USE))
         try:

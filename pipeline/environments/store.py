@@ -21,6 +21,7 @@ from pipeline.environments.index_facts import IndexFacts, ReleaseFacts
 from pipeline.environments.installed import installed_names, principal
 from pipeline.environments.interpreters import Interpreter, discover, install
 from pipeline.environments.ladder import Attempt, attempts, farthest
+from pipeline.environments.pinned import lock_id_of, read_lock
 from pipeline.environments.probe import find_sandbox
 from pipeline.environments.records import Records
 from pipeline.environments.resolver import Resolver
@@ -30,7 +31,7 @@ from pipeline.environments.settled import is_settled, lacked, system
 from pipeline.environments.shelf import Shelf
 from pipeline.environments.smoke import import_modules
 from pipeline.environments.wanted import Wanted
-from pipeline.lake import Row, content_id
+from pipeline.lake import Row
 from pipeline.rules import plain
 from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
@@ -94,8 +95,11 @@ class EnvironmentStore:
 
         It stays for as long as anybody has the object.
 
-        Errors: ValueError for a row that was not built; StepFailed with NO_INTERPRETER where its interpreter is not
-        on this machine (any more); StepFailed and IndexUnreachable where it cannot be rebuilt.
+        The row may be a stranger's: its lock names nothing but pins, and its id must be the hash of it.
+
+        Errors: ValueError for a row that was not built, or whose lock is not what its id says; StepFailed with
+        NO_INTERPRETER where its interpreter is not on this machine (any more); StepFailed and IndexUnreachable where
+        it cannot be rebuilt.
         """
         if row["outcome"] != EnvironmentOutcome.BUILT:
             raise ValueError(f"{row['library']} {row['version']} has no environment: {row['outcome']}")
@@ -104,7 +108,13 @@ class EnvironmentStore:
         if interpreter is None:
             problem = f"{row['library']} {row['version']} needs Python {row['python']}, which is not installed"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
-        return self._take(row["lock_id"], row["lock"], interpreter, tuple(row["import_names"]))
+        if row["lock_id"] != (known := lock_id_of(interpreter.python, row["lock"])):
+            raise ValueError(
+                f"{row['library']} {row['version']}: its lock has the hash {known}, lock_id says {row['lock_id']!r};"
+                " run `driftline verify` on the snapshot, and take a whole copy of it"
+            )
+        read_lock(row["lock"])
+        return self._take(row["lock"], interpreter, tuple(row["import_names"]))
 
     def _climb(self, wanted: Wanted, tell: Callable[[str], None]) -> Row:
         """Try until one attempt works; return what the one that came farthest adds to the row, and the list of all."""
@@ -136,8 +146,8 @@ class EnvironmentStore:
         made |= {"rung": attempt.rung, "cutoff": attempt.cutoff}
         try:
             lock = self._lock(wanted, facts, attempt)
-            made |= {"lock": lock, "lock_id": content_id(interpreter.python, lock)}
-            environment = self._take(made["lock_id"], lock, interpreter, ())
+            made |= {"lock": lock, "lock_id": lock_id_of(interpreter.python, lock)}
+            environment = self._take(lock, interpreter, ())
             names = wanted.import_names or installed_names(environment, wanted.library)
             made |= {"import_names": list(principal(names, wanted.library))}
             import_modules(environment, made["import_names"], self.sandbox, self._failures, self.rules.import_timeout_s)
@@ -159,9 +169,9 @@ class EnvironmentStore:
         resolver = self._builder if attempt.builds else self._resolver
         return resolver.lock(requirements, interpreter, attempt.cutoff, own)
 
-    def _take(self, lock_id: str, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:
+    def _take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:
         """Take an environment from the shelf, which is kept under its size whenever one had to be made."""
-        environment, made = self._shelf.take(lock_id, lock, interpreter, names)
+        environment, made = self._shelf.take(lock, interpreter, names)
         if made:
             self.collection.shrink(settings().environments_bytes)
         return environment

@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from pipeline import __version__
 from pipeline.export.errors import ExportError, NothingHeld
 from pipeline.export.results import Attached, Further, Layout, Placed, Record, Refused, Result
-from pipeline.lake import table, write_json
+from pipeline.lake import UnsafeName, inner_path, table, write_json
 from pipeline.publish import TABLES
 from pipeline.publish.reader import Snapshot
 from pipeline.terms import ExportFormat
@@ -100,12 +100,23 @@ def _write(draft: Path, results: Iterable[Result]) -> Written:
                 table("not_held").check(told)
                 lines.add(ROWS, told)
             case Attached():
-                path = draft / PurePosixPath(result.file)
+                path = draft / _inside(result.file)
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(result.content)
                 written.attached += 1
     lines.close()
     return written
+
+
+def _inside(file: str) -> str:
+    """Return the name of a file of an export, which may be made of an id of a stranger's snapshot.
+
+    Errors: ExportError where it would lie elsewhere.
+    """
+    try:
+        return inner_path(file, "a file of the export")
+    except UnsafeName as error:
+        raise ExportError(f"{error}, so nothing was written: run `driftline verify` on the snapshot") from None
 
 
 def _place(placed: Placed, written: Written, lines: _Lines) -> None:
@@ -142,7 +153,7 @@ class _Lines:
 
     def _flush(self) -> None:
         for file, texts in self._buffers.items():
-            path = self.folder / file
+            path = self.folder / _inside(file)
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a", encoding="utf-8", newline="") as stream:
                 stream.writelines(texts)

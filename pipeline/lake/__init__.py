@@ -4,6 +4,7 @@ from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id, sha256_file, sha256_json, sha256_text
 from pipeline.lake.intervals import Intervals, chains, encode, holding_at, holds_at
+from pipeline.lake.names import UnsafeName, inner_path, plain_name
 from pipeline.lake.place import at, at_release, release_of
 from pipeline.lake.runner import TRANSIENT, Count, Stage, is_done, last_counts, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row, SchemaError, Table, table, table_names
@@ -21,6 +22,7 @@ __all__ = [
     "SchemaError",
     "Stage",
     "Table",
+    "UnsafeName",
     "Update",
     "at",
     "at_release",
@@ -32,9 +34,11 @@ __all__ = [
     "guarded",
     "holding_at",
     "holds_at",
+    "inner_path",
     "is_done",
     "last_counts",
     "parted",
+    "plain_name",
     "read_counts",
     "read_parquet",
     "release_of",

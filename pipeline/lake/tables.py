@@ -17,6 +17,7 @@ from packaging.version import Version
 
 from pipeline.credentials import cut_table
 from pipeline.lake.collector import without_collector
+from pipeline.lake.names import plain_name
 from pipeline.lake.schema import Row, Table, table, values_of
 from pipeline.lake.stage import Update
 
@@ -168,7 +169,12 @@ class Lake:
         self.root = root
 
     def path(self, name: str, library: str, part: str = "part") -> Path:
-        """Return where a part is, or would be."""
+        """Return where a part is, or would be.
+
+        Errors: UnsafeName for a library or a part that would lie elsewhere.
+        """
+        plain_name(library, "a library")
+        plain_name(part, "a part")
         return self.root / name / f"library={library}" / f"{part}.parquet"
 
     def parts(self, name: str, library: str) -> list[Path]:

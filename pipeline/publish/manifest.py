@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from pipeline import __version__
-from pipeline.lake import write_json
+from pipeline.lake import plain_name, write_json
 
 FORMAT = 1
 """Version of the layout of a snapshot; raised when a reader of the old one would be misled."""
@@ -67,6 +67,18 @@ class Manifest(_Part):
     libraries: dict[str, int]
     tags: dict[str, dict[str, int]]
     files: tuple[Entry, ...]
+
+    @field_validator("profile")
+    @classmethod
+    def _names_a_profile(cls, name: str) -> str:
+        return plain_name(name, "a profile")
+
+    @field_validator("libraries")
+    @classmethod
+    def _name_libraries(cls, libraries: dict[str, int]) -> dict[str, int]:
+        for name in libraries:
+            plain_name(name, "a library")
+        return libraries
 
     def write(self, path: Path) -> None:
         """Write the manifest; equal manifests give equal bytes."""

@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.lake import Row, sha256_file, table, without_collector
 from pipeline.lake.schema import Column, Table, enum_of
+from pipeline.publish.bounded_memory import bounded_memory
+from pipeline.publish.forms import unsafe_values
 from pipeline.publish.manifest import Entry, Manifest, OtherVersion, SnapshotError, read_manifest
 from pipeline.publish.rows import TABLES
 
@@ -59,7 +61,8 @@ class Snapshot:
     One rule of compatibility holds for every column that is read. A column that is not declared today is passed over.
     A nullable one that the file lacks is null. Anything else is an error that names both versions. The same holds for
     the members of structs. No name in the manifest opens a file: it is looked up among the regular files of the folder.
-    A file is read only when its hash is the one in the manifest.
+    A file is read only when its hash is the one in the manifest. Ids, libraries and paths by which no file could be
+    named are an error too, and so is a file that would need more memory than there is.
 
     Errors of every call: SnapshotError.
     """
@@ -140,13 +143,13 @@ class Snapshot:
         wanted = _fields(part.expected, columns)
         self._must_fit(part, wanted)
         try:
-            if where is None and set(wanted.names) <= set(part.found.names):
-                # a data set of one file takes twice as long to read as the file
-                with pq.ParquetFile(part.path) as file:
-                    return file.read(wanted.names).select(wanted.names).cast(wanted)
-            return _dataset(part, part.readable).to_table(columns=wanted.names, filter=where)
+            with bounded_memory():
+                data = _read(part, wanted, where)
         except _BROKEN as error:
             raise self._broken(part.path, error) from None
+        if problem := next(unsafe_values(data, part.declared.name), None):
+            raise SnapshotError(f"{part.path}: {problem}. Take the snapshot from whoever published it")
+        return data
 
     def dataset(self, config: str, columns: Iterable[str] | None = None, split: str = DATA) -> Dataset:
         """Return a table as an Arrow data set, which DuckDB reads as far as a query needs it."""
@@ -215,6 +218,14 @@ class Snapshot:
         return SnapshotError(
             f"{path}: not a Parquet file that can be read ({error}); run `driftline verify {self.folder}`"
         )
+
+
+def _read(part: _Part, wanted: pa.Schema, where: pc.Expression | None) -> pa.Table:
+    if where is None and set(wanted.names) <= set(part.found.names):
+        # a data set of one file takes twice as long to read as the file
+        with pq.ParquetFile(part.path) as file:
+            return file.read(wanted.names).select(wanted.names).cast(wanted)
+    return _dataset(part, part.readable).to_table(columns=wanted.names, filter=where)
 
 
 def _fields(schema: pa.Schema, names: Iterable[str] | None) -> pa.Schema:

@@ -9,12 +9,26 @@ from pathlib import Path
 from typing import Any
 
 from airflow.plugins_manager import AirflowPlugin
-from fastapi import Depends, FastAPI, HTTPException
-from fastapi.responses import FileResponse
+from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from starlette.middleware.base import RequestResponseEndpoint
 
 PREFIX = "/driftline-report"
 DAG, PUBLISH = "refresh", "publish"
 """Who may see this DAG may see what its runs came to."""
+
+HEADERS = {
+    # One page with its own style, and nothing else: what was crawled is text, and stays text.
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""As the review page has them (`annotation/web/app.py`), in every answer, errors too."""
 
 
 def make_app() -> FastAPI:
@@ -24,7 +38,7 @@ def make_app() -> FastAPI:
     from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
     from airflow.api_fastapi.core_api.security import get_user
 
-    app = FastAPI(title="Driftline report", openapi_url=None, docs_url=None, redoc_url=None)
+    app = guarded(FastAPI(title="Driftline report", openapi_url=None, docs_url=None, redoc_url=None))
 
     def allowed(user: BaseUser = Depends(get_user)) -> None:  # noqa: B008 - FastAPI's way
         if not get_auth_manager().is_authorized_dag(method="GET", details=DagDetails(id=DAG), user=user):
@@ -32,8 +46,23 @@ def make_app() -> FastAPI:
 
     @app.get("/{run}", dependencies=[Depends(allowed)])
     def page(run: str) -> FileResponse:
-        path = page_of_run(_published_by(run) or run)
-        return FileResponse(path, media_type="text/html", headers={"Cache-Control": "no-store"})
+        return FileResponse(page_of_run(_published_by(run) or run), media_type="text/html")
+
+    return app
+
+
+def guarded(app: FastAPI) -> FastAPI:
+    """Let no other site take the pages of an application into its own, and set `HEADERS` in every answer."""
+    from pipeline.annotation.web.access import is_embedded
+
+    @app.middleware("http")
+    async def with_headers(request: Request, answer: RequestResponseEndpoint) -> Response:
+        if is_embedded(request):
+            made: Response = PlainTextResponse("this page is not for other sites", 403)
+        else:
+            made = await answer(request)
+        made.headers.update(HEADERS)
+        return made
 
     return app
 

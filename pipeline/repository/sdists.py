@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +16,8 @@ from pipeline.lake import sha256_file
 from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.tree import Tree, read_tree
 from pipeline.terms import ArtifactKind
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class TooLarge(Exception):
@@ -41,6 +44,8 @@ class ProjectSources:
 
     def tree(self, name: str, version: str, sha256: str, size: int = 0) -> Tree:
         """Return the tree of a source distribution; the index is asked only where it is not here."""
+        if not _SHA256.fullmatch(sha256):
+            raise NotFound(f"{name} {version}: {sha256[:80]!r} is no sha256 of a source distribution")
         kept = self.root / sha256
         if sha256_file(kept) != sha256:
             self._fetch(kept, name, version, sha256, size)

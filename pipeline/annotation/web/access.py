@@ -45,7 +45,7 @@ def authorise(request: Request, annotator: Annotated[Annotator, Depends(signed_i
     Answers 401 to nobody, 403 to a viewer who wants to decide, and to whatever another site sent.
     """
     if request.method in LOOKING:
-        if _is_embedded(request):
+        if is_embedded(request):
             raise HTTPException(status.HTTP_403_FORBIDDEN, "this page is not for other sites")
         return annotator
     if not annotator.decides:
@@ -80,7 +80,7 @@ def _is_ours(request: Request, public_host: str | None) -> bool:
     return origin is not None and urlsplit(origin).netloc in {request.headers.get("host"), public_host}
 
 
-def _is_embedded(request: Request) -> bool:
+def is_embedded(request: Request) -> bool:
     """Say whether another site loads this as a part of itself; a link from there is no part."""
     cross = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
     return cross and request.headers.get("sec-fetch-mode") != "navigate"
