@@ -16,11 +16,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, quote_plus, unquote, urlsplit, urlunsplit
 
-import pyarrow as pa
-import pyarrow.compute as pc
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 CUT = "[credential]"
 """What stands where a credential stood."""
@@ -83,6 +83,9 @@ def cut_message(text: str) -> str:
 
 def cut_table(data: pa.Table) -> pa.Table:
     """Return a table without the credentials that this process knows, in texts at any depth."""
+    # slow to import, and every command needs the rest of this module
+    import pyarrow as pa
+
     if (pattern := _pattern()) is None:
         return data
     for number, field in enumerate(data.schema):
@@ -94,6 +97,9 @@ def cut_table(data: pa.Table) -> pa.Table:
 
 def _holds(array: Any, pattern: str) -> bool:
     """Say whether a pattern is in any text of an Arrow array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
     kind = array.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return bool(pc.any(pc.match_substring_regex(array, pattern)).as_py())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import functools
-import json
 import logging
 import time
 import traceback
@@ -12,12 +11,15 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 import pyarrow.compute as pc
 
+from pipeline.credentials import cut_message
 from pipeline.lake import Count, Lake, SchemaError, at, read_counts, release_of, write_json
+from pipeline.lake.damage import read_state
+from pipeline.printable import printable
 from pipeline.rules import RuleError
 from pipeline.runs import now, read_record
 from pipeline.settings import SettingsError
@@ -90,6 +92,9 @@ class Failure:
         return f"{where}, stage {self.stage}: {self.error}. What to do: {self.advice}"
 
 
+_FIELDS = frozenset(field.name for field in fields(Failure))
+
+
 class StageFailed(RuntimeError):
     """A stage broke off; the message names library, release and stage, and says what to do."""
 
@@ -132,7 +137,7 @@ def _failing(folder: Path, library: str, stage: str) -> Iterator[None]:
             library=library,
             stage=stage,
             release=release_of(error),
-            error=f"{type(error).__name__}: {error}".strip(": "),
+            error=printable(cut_message(f"{type(error).__name__}: {error}".strip(": "))),
             advice=advice_on(error),
             time=now(),
             trace="".join(traceback.format_exception(error)),
@@ -181,7 +186,8 @@ def forget_failure(folder: Path, library: str) -> None:
 
 def failures_of(folder: Path) -> list[Failure]:
     """Return the failures of a run that stand, by library."""
-    return [Failure(**json.loads(path.read_text())) for path in sorted((folder / "failures").glob("*.json"))]
+    kept = (read_state(path, _FIELDS) for path in sorted((folder / "failures").glob("*.json")))
+    return [Failure(**failure) for failure in kept if failure is not None]
 
 
 def tell_failures(folder: Path, states: Mapping[str, str | None]) -> str | None:

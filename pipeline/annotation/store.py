@@ -13,7 +13,7 @@ from typing import Any
 from filelock import FileLock
 from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import ArgumentError, DatabaseError, NoSuchModuleError, OperationalError
 from sqlalchemy.sql.schema import Table
 
 from pipeline.annotation.rules import AnnotationRules
@@ -86,6 +86,12 @@ def open_store(url: str, rules: AnnotationRules) -> Store:
     except (OperationalError, OSError) as error:
         shown, why = address.render_as_string(hide_password=True), getattr(error, "orig", error)
         raise StoreError(f"the review database {shown} cannot be opened: {why}") from None
+    except DatabaseError as error:
+        shown = address.render_as_string(hide_password=True)
+        raise StoreError(
+            f"the review database {shown} cannot be read ({error.orig}); nothing in it was changed: put a copy of it"
+            " back; it holds what people decided, which nobody can make again"
+        ) from None
     takes_turns = address.get_backend_name() == "sqlite"
     return Store(engine, rules, turn=threading.Lock() if takes_turns else nullcontext())
 

@@ -8,20 +8,52 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
+from rich.control import Control
 from rich.markup import escape
+from rich.segment import Segment
 from rich.table import Table
 
 from pipeline.cli.commands import as_typed
+from pipeline.credentials import cut_message
+from pipeline.printable import printable, printable_json
 
 if TYPE_CHECKING:
     from pipeline.lake import Reject
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+class _Visible(RenderHook):
+    """Shows whatever is printed as text: a name, an id or a comment from outside moves no cursor and sets no title."""
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """Return the same, in printable characters."""
+        return [one if isinstance(one, Control) else _Printable(one) for one in renderables]
+
+
+@dataclass(frozen=True, slots=True)
+class _Printable:
+    """Something to print, whose texts are made printable once they are laid out."""
+
+    inner: ConsoleRenderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self.inner, options):
+            text = segment.text if segment.control else printable(segment.text)
+            yield Segment(text, segment.style, segment.control)
+
+
+def _console(*, stderr: bool = False) -> Console:
+    console = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    console.push_render_hook(_Visible())
+    return console
+
+
+out = _console()
+err = _console(stderr=True)
 
 PROBLEM = 1
 BAD_USAGE = 2
@@ -42,13 +74,13 @@ LEFT_OUT = 5
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
     """Print an error as one paragraph and end with a status."""
-    err.print(f"[red]error:[/red] {escape(as_typed(message))}")
+    err.print(f"[red]error:[/red] {escape(cut_message(as_typed(message)))}")
     raise typer.Exit(status)
 
 
 def say(message: str) -> None:
     """Tell what is being done, beside the output."""
-    err.print(escape(as_typed(message)))
+    err.print(escape(cut_message(as_typed(message))))
 
 
 def say_left_out(rejects: Sequence[Reject]) -> None:
@@ -61,7 +93,7 @@ def say_left_out(rejects: Sequence[Reject]) -> None:
 
 def print_json(value: Any) -> None:
     """Print a value as JSON for a program to read."""
-    print(json.dumps(value, indent=1, ensure_ascii=False, default=str))  # noqa: T201 - the output itself
+    print(printable_json(json.dumps(value, indent=1, ensure_ascii=False, default=str)))  # noqa: T201 - the output itself
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
@@ -95,11 +127,11 @@ def progress(what: str, total: int = 0) -> Iterator[Tell]:
 
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(what, total=total or None)
+        task = bar.add_task(printable(what), total=total or None)
 
         def tell(what: str, done: int, total: int) -> None:
             counts = f", {done:,} of {total:,}" if total else ""
-            bar.update(task, description=what + counts, completed=done, total=total or None)
+            bar.update(task, description=printable(what) + counts, completed=done, total=total or None)
 
         yield tell
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import logging
 import os
 import sqlite3
 import threading
@@ -15,11 +16,18 @@ from pydantic import Field
 from pyrate_limiter import AbstractBucket, Duration, Rate, RateItem, RedisBucket, SQLiteBucket
 
 from pipeline.lake import sha256_text
+from pipeline.lake.damage import is_damage, remove_damaged
 from pipeline.rules import Rule, load
 from pipeline.settings import SettingsError, settings
 
+log = logging.getLogger(__name__)
+
 FILE = "rates.yaml"
 _MARGIN_MS = 5
+_AHEAD_MS = 60_000
+"""A request counted so much later than now was so by a clock that has been set back since; clocks of several machines
+differ by less."""
+
 _FORGOTTEN_AFTER = 100
 """So many turns of a process after which it drops the times that count no more."""
 
@@ -92,12 +100,27 @@ class Rates:
         if not host or host in self._rules.unlimited:
             return
         try:
-            self._turn(*self._rules.of(host))
+            try:
+                self._turn(*self._rules.of(host))
+            except sqlite3.DatabaseError as error:
+                self._begin_anew(error)
+                self._turn(*self._rules.of(host))
         except self._troubles as error:
             raise ConnectionError(
                 f"requests cannot be counted in {_shown(self._place)} ({error}): see that it answers and has space;"
                 " DRIFTLINE_RATES names it, and without it a file in the cache is taken"
             ) from error
+
+    def _begin_anew(self, error: sqlite3.DatabaseError) -> None:
+        """Remove a file that is no database: what it counted is old in a moment.
+
+        Errors: the one that is given, where the file itself is in order.
+        """
+        if not is_damage(error) or not isinstance(self._place, Path):
+            raise error
+        with self._lock:
+            self._buckets.clear()
+            remove_damaged(self._place, error)
 
     def _turn(self, name: str, frequencies: Sequence[Frequency]) -> None:
         # Not the library's own waiting: it adds up what it meant to sleep, and falls behind on a busy machine.
@@ -114,6 +137,12 @@ class Rates:
                 bucket.leak(item.timestamp)
             if bucket.put(item):
                 return 0
+            newest = bucket.peek(0)
+            if isinstance(newest, RateItem) and newest.timestamp > item.timestamp + _AHEAD_MS:
+                seconds = round((newest.timestamp - item.timestamp) / 1000)
+                log.warning("the clock was set back by %d s: requests to %s are counted from now on", seconds, name)
+                bucket.flush()
+                return _MARGIN_MS
             wait_ms = bucket.waiting(item)
             return max(1, wait_ms) if isinstance(wait_ms, int) else _MARGIN_MS
 

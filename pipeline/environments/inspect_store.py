@@ -14,6 +14,7 @@ from pipeline.environments.store import EnvironmentStore
 from pipeline.environments.supervise import Limits
 from pipeline.environments.wanted import wanted_of
 from pipeline.lake import Row, content_id, replacing
+from pipeline.lake.damage import read_state
 from pipeline.terms import EnvironmentOutcome, Outcome
 
 NOT_INSPECTED = "not inspected"
@@ -69,9 +70,9 @@ def inspect_release(
         return {name: {NOT_INSPECTED: reason} for name in modules}
     key = content_id(release["sha256"], row["python"], row["lock_id"], sorted(modules), PROGRAM.decode())
     path = cache / "descriptions" / f"{key}.json"
-    if not path.is_file():
-        found = inspect_modules(store.open(row), modules, store.sandbox, store.rules)
-        _write(path, found)
+    if (kept := read_state(path)) is not None:
+        return kept
+    _write(path, inspect_modules(store.open(row), modules, store.sandbox, store.rules))
     return dict(json.loads(path.read_text()))
 
 

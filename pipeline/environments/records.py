@@ -13,10 +13,14 @@ from typing import Any
 
 from pipeline.environments.wanted import Wanted
 from pipeline.lake import Row, content_id
+from pipeline.lake.damage import read_state
 from pipeline.terms import EnvironmentOutcome
 
 _VERSION = 1
 """To be raised by whoever changes what is resolved or built for the same wish under the same rules."""
+
+
+_KEPT = frozenset({"library", "version", "outcome", "attempts", "pins", "tools"})
 
 
 class Records:
@@ -33,7 +37,7 @@ class Records:
     def find(self, wanted: Wanted) -> Row | None:
         """Return the row of what was built before, or else of what could not be built, or None."""
         paths = (self._path(wanted, built) for built in (True, False))
-        return next((_read(path) for path in paths if path.is_file()), None)
+        return next((row for path in paths if (row := _read(path)) is not None), None)
 
     def keep(self, wanted: Wanted, row: Row) -> None:
         """Keep the row of what was built, or of a failure that stands."""
@@ -49,7 +53,8 @@ class Records:
     def rows(self) -> Iterator[Row]:
         """Yield what was built, under these and under other rules, with `pins` and `tools` as they were wanted."""
         for path in sorted(self._folder.glob("*.json")):
-            yield _read(path, with_wish=True)
+            if (row := _read(path, with_wish=True)) is not None:
+                yield row
 
     def _path(self, wanted: Wanted, built: bool) -> Path:
         wish = asdict(wanted)
@@ -65,8 +70,11 @@ def _plain(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _read(path: Path, with_wish: bool = False) -> Row:
-    row: Row = json.loads(path.read_text())
+def _read(path: Path, with_wish: bool = False) -> Row | None:
+    """Return a row that was kept; None where there is none, or, with a line, where its file is damaged."""
+    row: Row | None = read_state(path, _KEPT)
+    if row is None:
+        return None
     for place in (row, *row["attempts"]):
         place["cutoff"] = datetime.fromisoformat(place["cutoff"])
     if not with_wish:

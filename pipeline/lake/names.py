@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 LONGEST_NAME = 200
 """Bytes of a name that leave room for what is put before and behind it; file systems allow 255."""
 
 LONGEST_PATH = 1024
+
+_LONGEST_PART = 255
 
 _NAME = re.compile(r"[^/\\\x00-\x1f\x7f]+")
 
@@ -33,9 +34,11 @@ def inner_path(text: str, what: str) -> str:
     Errors: UnsafeName.
     """
     parts = text.split("/")
-    pure = PurePosixPath(text)
-    if pure.is_absolute() or ".." in parts or "" in parts or len(text.encode(errors="replace")) > LONGEST_PATH:
-        raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no path of {what}")
-    if not all(_NAME.fullmatch(part) for part in parts):
+    fits = len(text.encode(errors="replace")) <= LONGEST_PATH
+    if not fits or ".." in parts or not all(_NAME.fullmatch(part) and _fits(part) for part in parts):
         raise UnsafeName(f"{text[:LONGEST_NAME]!r} is no path of {what}")
     return text
+
+
+def _fits(part: str) -> bool:
+    return len(part.encode(errors="replace")) <= _LONGEST_PART

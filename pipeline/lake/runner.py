@@ -20,6 +20,7 @@ from typing import Any
 from filelock import FileLock
 
 from pipeline.credentials import cut
+from pipeline.lake.damage import read_state
 from pipeline.lake.ids import sha256_file, sha256_json
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
@@ -77,6 +78,10 @@ class Count:
     peak_memory_bytes: int = 0
 
 
+_STATE = frozenset({"fingerprint", "outputs", "seen"})
+_COUNT = frozenset({"stage", "library", "seen", "made", "rejected", "unchanged"})
+
+
 def run_stage(stage: Stage, library: str, lake: Lake, counts: Path) -> Count:
     """Run a stage for a library, or find that it is done; record and return its counts.
 
@@ -97,7 +102,7 @@ def run_stage(stage: Stage, library: str, lake: Lake, counts: Path) -> Count:
 def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     state_path = lake.root / "_state" / stage.name / f"{library}.json"
     fingerprint = _fingerprint(stage, library, lake)
-    state = json.loads(state_path.read_text()) if state_path.is_file() else None
+    state = read_state(state_path, _STATE)
     if stage.reads and state and _is_as_left(stage, library, lake, state, fingerprint):
         return _unchanged(stage.name, library, state)
     basis = sha256_json([stage.name, stage.version, stage.depends(), _layouts(stage)])
@@ -127,15 +132,15 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
 def last_counts(lake: Lake, library: str) -> list[Count]:
     """Return what came of a library in each stage when it was last looked at; a stage that never ended has no count."""
     states = sorted(lake.root.glob(f"_state/*/{library}.json"))
-    return [_unchanged(path.parent.name, library, json.loads(path.read_text())) for path in states]
+    found = ((path.parent.name, read_state(path, _STATE)) for path in states)
+    return [_unchanged(stage, library, state) for stage, state in found if state is not None]
 
 
 def is_done(stage: Stage, library: str, lake: Lake) -> bool:
     """Tell whether a stage has nothing to do for a library; one that looks at the outside world is never done."""
     path = lake.root / "_state" / stage.name / f"{library}.json"
-    if not stage.reads or not path.is_file():
-        return False
-    return _is_as_left(stage, library, lake, json.loads(path.read_text()), _fingerprint(stage, library, lake))
+    state = read_state(path, _STATE) if stage.reads else None
+    return state is not None and _is_as_left(stage, library, lake, state, _fingerprint(stage, library, lake))
 
 
 def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any], fingerprint: str) -> bool:
@@ -146,7 +151,7 @@ def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any]
 def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
     """Write what a stage made; an update that is broken off must not be taken for rows to go on from."""
     if output.updates:
-        state_path.unlink()
+        state_path.unlink(missing_ok=True)
     for name, rows in output.tables.items():
         lake.write(name, library, rows)
     for name, update in output.updates.items():
@@ -200,7 +205,8 @@ def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Row
 
 def read_counts(counts: Path) -> list[Count]:
     """Read the counts of a run, in the order of their names."""
-    return [Count(**json.loads(path.read_text())) for path in sorted(counts.glob("*.json"))]
+    found = (read_state(path, _COUNT) for path in sorted(counts.glob("*.json")))
+    return [Count(**count) for count in found if count is not None]
 
 
 def write_json(path: Path, value: object) -> None:

@@ -14,15 +14,14 @@ import pytest
 from pipeline.environments import environment_rules
 from pipeline.environments.pinned import lock_id_of
 from pipeline.environments.store import EnvironmentStore
+from pipeline.export.errors import ExportError
 from pipeline.export.folder import write_export
 from pipeline.export.results import Attached, Further, Layout
-from pipeline.export.snapshot import ExportError
-from pipeline.export.snapshot import Snapshot as Exported
 from pipeline.lake import Lake, Row, UnsafeName
+from pipeline.publish import bounded_memory
 from pipeline.publish.manifest import SnapshotError, read_manifest
-from pipeline.publish.reader import Snapshot, published_file
+from pipeline.publish.reader import Snapshot
 from pipeline.report.figures import SnapshotTables
-from pipeline.scores.tasks import SnapshotError as NotScored
 from pipeline.scores.tasks import read_tasks, rows_of
 from pipeline.terms import ExportFormat
 from tests.publish.lakes import edit_manifest, fill, publish_lake, seal, tables
@@ -70,8 +69,6 @@ def test_a_value_that_no_file_could_be_named_by_is_an_error(
     put(snapshot, config, column, value)
     with pytest.raises(SnapshotError, match=f"{config}.*{column} has the value"):
         Snapshot(snapshot).rows(config)
-    with pytest.raises(NotScored, match=f"{config}.*{column} has the value"):
-        rows_of(snapshot, config, ("library", column))
 
 
 @pytest.mark.parametrize("value", OUT[:-1])
@@ -96,7 +93,7 @@ def test_an_export_writes_nothing_outside_of_its_folder(
     layout = Layout(families=("completions",), configs=("completions",), notes=())
     name = f"sub/{value}" if value != "/etc/out" else value
     with pytest.raises(ExportError, match="no path of a file of the export"):
-        write_export(tmp_path / "out", ExportFormat.VERSICODE, layout, Exported(snapshot), [make(name)])
+        write_export(tmp_path / "out", ExportFormat.VERSICODE, layout, Snapshot(snapshot), [make(name)])
     assert {path.name for path in tmp_path.iterdir()} == {"snapshot"}
 
 
@@ -119,14 +116,14 @@ def linked(snapshot: Path) -> None:
 
 @pytest.mark.parametrize("harm", [damaged, missing, linked])
 def test_every_reader_holds_files_against_the_manifest(snapshot: Path, harm: Callable[[Path], None]) -> None:
-    assert read_tasks(snapshot, ())
+    assert read_tasks(Snapshot(snapshot), ())
     harm(snapshot)
-    with pytest.raises(NotScored, match=r"completions\.parquet.*driftline verify"):
-        read_tasks(snapshot, ())
     with pytest.raises(SnapshotError, match=r"completions\.parquet.*driftline verify"):
-        SnapshotTables(snapshot).rows("completions")
+        read_tasks(Snapshot(snapshot), ())
     with pytest.raises(SnapshotError, match=r"completions\.parquet.*driftline verify"):
-        published_file(snapshot, "data/completions.parquet")
+        SnapshotTables(Snapshot(snapshot)).columns("completions")
+    with pytest.raises(SnapshotError, match=r"completions\.parquet.*driftline verify"):
+        Snapshot(snapshot).file("data/completions.parquet")
 
 
 def test_a_file_that_is_not_listed_is_not_read(snapshot: Path) -> None:
@@ -134,19 +131,29 @@ def test_a_file_that_is_not_listed_is_not_read(snapshot: Path) -> None:
         manifest["files"] = [one for one in manifest["files"] if one["path"] != "data/completions.parquet"]
 
     edit_manifest(snapshot, unlist)
-    assert rows_of(snapshot, "completions", ("id",)) == []
+    assert rows_of(Snapshot(snapshot), "completions", ("id",)) == []
 
 
-def test_a_file_that_unpacks_to_more_than_the_memory_is_an_error(snapshot: Path) -> None:
+def test_a_file_that_unpacks_to_more_than_the_memory_is_an_error(
+    snapshot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounded_memory, "_SHARE", 0.01)
     path = snapshot / "data" / "completions.parquet"
-    names = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["x" * 10_000_000]))
-    library = pa.array(["demo"] * len(names))
-    columns = {"id": pa.array([str(number) for number in range(len(names))]), "library": library, "code": names}
-    pq.write_table(pa.table(columns), path, store_schema=False, compression="zstd")
+    table = pq.read_table(path, partitioning=None)
+    table = pa.concat_tables([table] * 2000)
+    number = table.column_names.index("code")
+    codes = pa.DictionaryArray.from_arrays(pa.array([0] * table.num_rows, pa.int32()), pa.array(["x" * 5_000_000]))
+    table = table.set_column(number, pa.field("code", codes.type, nullable=False), codes)
+    pq.write_table(table, path, store_schema=False, compression="zstd")
+
+    def count(manifest: dict[str, Any]) -> None:
+        next(one for one in manifest["files"] if one["path"].endswith("data/completions.parquet"))["rows"] = len(table)
+
+    edit_manifest(snapshot, count)
     seal(snapshot)
-    assert path.stat().st_size < 10_000_000
-    with pytest.raises(NotScored, match="not a Parquet file that can be read"):
-        rows_of(snapshot, "completions", ("id", "code"))
+    assert path.stat().st_size < 5_000_000
+    with pytest.raises(SnapshotError, match="not a Parquet file that can be read"):
+        Snapshot(snapshot).rows("completions", ("id", "code"))
 
 
 LOCK = "demo==1.0 \\\n    --hash=sha256:" + "0" * 64 + "\n"

@@ -1,0 +1,101 @@
+"""Damaged files: what can be made again heals with a line that says so, and what people made is named and left."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.annotation.rules import AnnotationRules
+from pipeline.annotation.store import StoreError, open_store
+from pipeline.crawl.rates import Frequency, RateRules, Rates
+from pipeline.drafting.model.store import Store
+from pipeline.failures import failures_of
+from pipeline.lake import Lake, Output, Stage, is_done, last_counts, read_counts, run_stage
+from pipeline.rules import RULES, load
+from pipeline.validation.memory import Memory
+
+NO_DATABASE = b"no database" * 1000
+RULE = RateRules(default=(Frequency(requests=2, seconds=3600),))
+HALF = ["", "{", '{"fingerprint": "x"', "[]", "null", "\udcff", '{"other": 1}']
+
+
+def test_requests_are_counted_anew_in_a_damaged_file(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "rates.sqlite"
+    path.write_bytes(NO_DATABASE)
+    Rates(RULE, path).wait("https://example.org/")
+    assert f"{path} is damaged" in caplog.text
+
+
+def test_a_clock_that_was_set_back_keeps_nobody_waiting(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr("pipeline.crawl.rates.time.time", lambda: now + 86_400)
+    rates = Rates(RULE, tmp_path / "rates.sqlite")
+    for _ in range(2):
+        rates.wait("https://example.org/")
+    monkeypatch.setattr("pipeline.crawl.rates.time.time", lambda: now)
+    rates.wait("https://example.org/")
+    assert "the clock was set back by 86400 s" in caplog.text
+
+
+def test_results_of_runs_begin_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "runs.sqlite"
+    path.write_bytes(NO_DATABASE)
+    memory = Memory(path)
+    memory.keep({"key": {"outcome": "passed"}})
+    assert memory.recall(["key"], dict) == {"key": {"outcome": "passed"}}
+    assert f"{path} is damaged" in caplog.text
+
+
+def test_what_people_decided_and_what_was_paid_for_is_named_and_left(tmp_path: Path) -> None:
+    for name in ("reviews.sqlite", "answers.sqlite"):
+        (tmp_path / name).write_bytes(NO_DATABASE)
+    with pytest.raises(StoreError, match=r"reviews\.sqlite cannot be read .*put a copy of it back"):
+        open_store(f"sqlite:///{tmp_path}/reviews.sqlite", load(RULES / "annotation.yaml", AnnotationRules))
+    with (
+        pytest.raises(OSError, match=r"answers\.sqlite: .*put a copy of it back"),
+        Store(tmp_path / "answers.sqlite").open(),
+    ):
+        pass
+    for name in ("reviews.sqlite", "answers.sqlite"):
+        assert (tmp_path / name).read_bytes() == NO_DATABASE
+
+
+@pytest.mark.parametrize("text", HALF)
+def test_a_stage_with_a_half_written_state_is_done_again(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ran: list[str] = []
+
+    def run(lake: Lake, library: str, progress: object) -> Output:
+        ran.append(library)
+        return Output({"importable": []}, 0, 0)
+
+    stage = Stage("surface", 1, ("releases",), ("importable",), lambda: None, run)
+    lake = Lake(tmp_path / "lake")
+    run_stage(stage, "demo", lake, tmp_path / "counts")
+    state = lake.root / "_state" / "surface" / "demo.json"
+    whole = state.read_bytes()
+    state.write_bytes(text.encode(errors="surrogateescape"))
+    assert not is_done(stage, "demo", lake)
+    assert last_counts(lake, "demo") == []
+    run_stage(stage, "demo", lake, tmp_path / "counts")
+    assert (ran, json.loads(state.read_bytes())) == (["demo", "demo"], json.loads(whole))
+    assert f"{state} is damaged" in caplog.text
+
+
+@pytest.mark.parametrize("text", HALF)
+def test_a_half_written_count_or_failure_is_passed_over(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "failures").mkdir()
+    for path in (tmp_path / "failures" / "demo.json", tmp_path / "demo.surface.json"):
+        path.write_bytes(text.encode(errors="surrogateescape"))
+    with caplog.at_level(logging.WARNING):
+        assert (failures_of(tmp_path), read_counts(tmp_path)) == ([], [])
+    assert "demo.surface.json is damaged" in caplog.text
