@@ -22,6 +22,7 @@ Place = tuple[tuple[str, int], ...]
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONTROL_TESTS = 3
 """Tests that a control runs at most: each fails at the first call."""
+_NO_PYTHON = "the file with the answer does not parse"
 _PASSES_ANYHOW = "it passes with the result of its function taken away too: it does not pass by what the function does"
 _TO_TESTS = frozenset(
     {
@@ -62,8 +63,8 @@ class Answer:
 def judge_answers(project: Project, answers: Sequence[Answer], workers: int = 1) -> list[TestRun]:
     """Run the tests of answers, `workers` at a time; results in the order of the answers.
 
-    One that is not the body of one function alone is a BAD_SAMPLE and is not run. One that passes, and whose control
-    passes too, has failed each test, unless the control of the project's own code passes as well.
+    One that is not the body of one function alone is a BAD_SAMPLE or a SYNTAX_ERROR, and is not run. One that passes,
+    and whose control passes too, has failed each test, unless the control of the project's own code passes as well.
     """
     texts = {answer.path: project.tree.text(answer.path) or "" for answer in answers}
     strays = {answer.id: why for answer in answers if (why := stray(texts[answer.path], answer.text))}
@@ -82,7 +83,8 @@ def _variant(answer: Answer, text: str) -> Variant:
 
 def _refused(answer: Answer, why: str) -> TestRun:
     outcomes = dict.fromkeys(answer.tests, TestOutcome.NOT_RUN)
-    return TestRun(answer.id, Outcome.BAD_SAMPLE, why, outcomes, 0, None, 0.0)
+    outcome = Outcome.SYNTAX_ERROR if why.startswith(_NO_PYTHON) else Outcome.BAD_SAMPLE
+    return TestRun(answer.id, outcome, why, outcomes, 0, None, 0.0)
 
 
 def _passing_anyhow(
@@ -113,7 +115,7 @@ def stray(reference: str, text: str) -> str | None:
     try:
         changed = _changed(reference, text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        return f"the file with the answer does not parse: {type(error).__name__}: {error}"
+        return f"{_NO_PYTHON}: {type(error).__name__}: {error}"
     return changed if isinstance(changed, str) else None
 
 

@@ -18,8 +18,10 @@ from packaging.utils import NormalizedName, canonicalize_name
 from pipeline.environments import Environment
 
 _OF_THE_SYSTEM = ("lib/python3*", "local/lib/python3*", "share/python-wheels")
-_ALIKE = 0.3
-"""Share of the longer lines of a file that a copy of it has at least; another release of it has most of them."""
+_ALIKE = 0.5
+"""Share of the longer lines of code of a file that a copy of it has at least; another release has most of them."""
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+"""Folders of what is installed. The standard library is never hidden, though a project may be a backport of it."""
 _LONG = 20
 """Characters from which on a line tells something."""
 _RUNS_TESTS = ("pytest", "hypothesis")
@@ -77,12 +79,12 @@ def _system() -> Iterator[Path]:
 
 @lru_cache(16)
 def _files(folders: tuple[Path, ...]) -> Mapping[str, list[Path]]:
-    """Return the Python files below folders by their names, wheels under an empty one."""
+    """Return the installed Python files below folders by their names, wheels under an empty one."""
     found: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         for place, _, names in os.walk(folder):
             for name in names:
-                if name.endswith(".py"):
+                if name.endswith(".py") and not _INSTALLED.isdisjoint(Path(place).parts):
                     found[name].append(Path(place, name))
                 elif name.endswith(".whl"):
                     found[""].append(Path(place, name))
@@ -90,7 +92,8 @@ def _files(folders: tuple[Path, ...]) -> Mapping[str, list[Path]]:
 
 
 def _lines(content: bytes) -> frozenset[bytes]:
-    return frozenset(line for line in map(bytes.strip, content.split(b"\n")) if len(line) >= _LONG)
+    lines = map(bytes.strip, content.split(b"\n"))
+    return frozenset(line for line in lines if len(line) >= _LONG and not line.startswith(b"#"))
 
 
 def _is_alike(path: Path, lines: Collection[bytes]) -> bool:

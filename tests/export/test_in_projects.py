@@ -83,7 +83,7 @@ TASKS = [
     ("        self.count = min(self.count + number, 3)\n        return self.count", Outcome.PASSED),
     ("self.count = min(self.count + number, 3)\nreturn self.count\n", Outcome.PASSED),
     ("        raise NotImplementedError\n", Outcome.FAILED_ASSERTION),
-    ("        return (\n", Outcome.WRONG_EXCEPTION),
+    ("        return (\n", Outcome.SYNTAX_ERROR),
 ]
 SCENES = [
     (None, Outcome.PASSED),
