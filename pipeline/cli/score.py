@@ -115,6 +115,7 @@ def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | N
             name = family if facet is Facet.FAMILY else f"{family}, {facet} {value}"
             _print_group(name.replace("_", " "), [row for row in rows if row["value"] == value], rules.k)
     _tell_short(scored.rows)
+    _tell_open(scored.rows)
     for family, (done, of) in scored.answered.items():
         say(f"{family}: {done} of {of} tasks answered")
     _print_excluded(scored)
@@ -161,6 +162,15 @@ def _tell_short(rows: Sequence[Row]) -> None:
         most = max((row for row in short if (row["family"], row["k"]) == (family, k)), key=lambda row: row["short"])
         left = f"the other {most['tasks']} count" if most["tasks"] else "so there is no figure"
         say(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {left}")
+
+
+def _tell_open(rows: Sequence[Row]) -> None:
+    """Say how many samples a figure still waits for."""
+    of_families = {(row["family"], row["metric"]): row["open"] for row in rows if row["facet"] == Facet.FAMILY}
+    for (family, metric), waiting in of_families.items():
+        if waiting:
+            name = Metric(metric).meaning.partition(":")[0]
+            say(f"{family}: {waiting} samples have no {name} yet; run the command again with the same --out")
 
 
 def _print_excluded(scored: Scored) -> None:

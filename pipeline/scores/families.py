@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pipeline.lake import Row
 from pipeline.scores.api import api_f1, api_hit
 from pipeline.scores.critical import critical_diff, exact_match, holds
-from pipeline.scores.filling import beyond
+from pipeline.scores.filling import beyond, inside
 from pipeline.scores.retrieval import mentioned, recall
 from pipeline.scores.similarity import identifier_sequence_match, prefix_match
 from pipeline.terms import Family, Granularity, Metric
@@ -20,7 +20,9 @@ def completion(task: Row, sample: str) -> Values:
     """Score what is to stand where the mask is: of a token EM, of a line or block all metrics of `fragment`."""
     if task["granularity"] == Granularity.TOKEN:
         return {Metric.EM: exact_match(sample, task["core_token"], Granularity.TOKEN)}
-    return fragment(sample, task["answer"], task["core_token"], task["granularity"] == Granularity.BLOCK)
+    if task["granularity"] == Granularity.BLOCK:
+        return fragment(inside(task, sample), task["answer"], task["core_token"], True)
+    return fragment(sample, task["answer"], task["core_token"], False)
 
 
 def migration(task: Row, sample: str) -> Values:
@@ -74,9 +76,10 @@ def _before(sample: str, below: str) -> str:
 
 
 def problem(task: Row, sample: str) -> Values:
-    """Score a solution; what the starting code calls is no merit of it."""
+    """Score a solution by what the reference calls; what the starting code calls is no merit of either."""
     given = task["starting_code"]
-    return {Metric.API_HIT: api_hit(beyond(given, sample), task["api_calls"], given)}
+    wanted = [name for name in task["api_calls"] if api_hit(task["solution"], [name], given)]
+    return {Metric.API_HIT: api_hit(beyond(given, sample), wanted, given)}
 
 
 def repository_task(task: Row, sample: str) -> Values:

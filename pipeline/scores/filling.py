@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from collections.abc import Iterator
 
@@ -16,15 +17,38 @@ _GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
 def filled(task: Row, sample: str) -> str:
     """Return the program of a completion with a sample where the mask is; other masks hide the core token.
 
-    A sample may be indented as it would stand there, or as a text of its own, with or without its first line.
+    A sample may be indented as it would stand there, or as a text of its own, with or without its first line. For a
+    block it may be the whole program: one that defines at its top what stands there before the mask.
     """
     granularity = _GRANULARITIES[task["granularity"]]
     if granularity is Granularity.TOKEN:
         return unmask(task["masked_code"], granularity, "", sample.strip())
+    if granularity is Granularity.BLOCK:
+        sample = inside(task, sample)
+        defined = _defined(f"{task['masked_code'].partition(MASKS[granularity])[0]}pass\n")
+        if defined and defined <= _defined(sample):
+            return sample
     margin = _margin(task["masked_code"], MASKS[granularity])
     programs = (unmask(task["masked_code"], granularity, text, task["core_token"]) for text in _shapes(sample, margin))
     first = next(programs)
     return first if parse_program(first) else next(filter(parse_program, programs), first)
+
+
+def inside(task: Row, sample: str) -> str:
+    """Return what of a block's sample stands where the mask is, where the sample has the code around that too."""
+    masked = task["masked_code"].replace(MASKS[Granularity.TOKEN], task["core_token"])
+    before, _, after = (part.strip() for part in masked.partition(MASKS[Granularity.BLOCK]))
+    text = sample.strip("\n").rstrip()
+    if not before or not text.startswith(before):
+        return sample
+    return text.removeprefix(before).removesuffix(after).strip("\n").rstrip()
+
+
+def _defined(program: str) -> set[str]:
+    """Return the functions and classes that a program defines at its top; none where it is not valid."""
+    tree = parse_program(program)
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name for node in tree.body if isinstance(node, definitions)} if tree else set()
 
 
 def _margin(code: str, mask: str) -> str:

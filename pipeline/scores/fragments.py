@@ -12,6 +12,9 @@ from collections.abc import Iterator
 
 _MARGIN = re.compile(r"\n([ \t]+)(?=\S)")
 _MARGINS = 4
+# What a fragment that begins so goes on from; a name such as `excepting` only looks like it.
+_OPENERS = ((re.compile(r"(elif|else)\b"), "if x: pass"), (re.compile(r"(except|finally)\b"), "try: pass"))
+_CASE = re.compile(r"case\b")
 
 
 def parse_fragment(code: str) -> ast.Module | None:
@@ -68,7 +71,7 @@ def _continued(text: str) -> Iterator[str]:
     body = f"{text} pass" if text.endswith(":") else text
     if opener := _opener(text):
         yield f"{opener}\n{body}"
-    elif text.startswith("case "):
+    elif _CASE.match(text):
         yield "match x:\n" + "\n".join(f" {line}" for line in body.split("\n"))
     if text.startswith("@") or "\n@" in text:
         yield f"{text}\ndef f(): pass"
@@ -76,6 +79,4 @@ def _continued(text: str) -> Iterator[str]:
 
 def _opener(text: str) -> str | None:
     """Return the statement that a fragment continues, if it does."""
-    if text.startswith(("elif ", "else")):
-        return "if x: pass"
-    return "try: pass" if text.startswith(("except", "finally")) else None
+    return next((opener for begins, opener in _OPENERS if begins.match(text)), None)

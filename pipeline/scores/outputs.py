@@ -29,14 +29,22 @@ class _Unit:
 def stated_outputs(preamble: str, checks: Sequence[Row], reference: str, program: str) -> list[Row] | None:
     """Return the `checks` of a program that stands in the place of a reference, which is `preamble` and what they say.
 
-    None where nothing is stated, or where statements and outputs cannot be told apart: then it only has to run.
+    A program that cannot be read here, but perhaps by its own Python, is one statement that displays it all.
+    None where nothing is stated, or where statements and outputs of the reference cannot be told apart: then the
+    program only has to run.
     """
-    was, now = parse_program(reference), parse_program(program)
-    if not checks or was is None or now is None:
-        return None
+    was = parse_program(reference)
     units = _units(preamble, checks)
-    if units is None or sum(unit.statements for unit in units) != len(was.body):
+    if not checks or was is None or units is None or sum(unit.statements for unit in units) != len(was.body):
         return None
+    now = parse_program(program)
+    try:
+        return _aligned(units, was, now, program) if now is not None else [_whole(units, program)]
+    except RecursionError:
+        return [_whole(units, program)]
+
+
+def _aligned(units: Sequence[_Unit], was: ast.Module, now: ast.Module, program: str) -> list[Row]:
     lines = program.split("\n")
     if len(now.body) == len(was.body):
         return [*_one_to_one(units, now.body, lines)]
@@ -97,8 +105,12 @@ def _together(units: Sequence[_Unit], body: Sequence[ast.stmt]) -> Iterator[Row]
     if not units and not body:
         return
     whole = ast.If(test=ast.Constant(value=True), body=list(body) or [ast.Pass()], orelse=[])
-    options = sorted({option for unit in units for option in unit.options} | {"ELLIPSIS"})
-    yield {"statement": ast.unparse(whole) + "\n", "expected": _joined(units), "options": options}
+    yield _whole(units, ast.unparse(whole))
+
+
+def _whole(units: Sequence[_Unit], statement: str) -> Row:
+    options = sorted({option for unit in units for option in unit.options} - {"SKIP"} | {"ELLIPSIS"})
+    return {"statement": f"{statement}\n", "expected": _joined(units), "options": options}
 
 
 def _joined(units: Sequence[_Unit]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -17,6 +18,7 @@ from pipeline.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.scores.tasks import Task, rows_of
 from pipeline.terms import Family, Metric, Outcome
 from pipeline.validation import Case
+from pipeline.validation.splitting import NotParted, Parted, part
 
 _EXAMPLE = ("id", "preamble", "code", "checks")
 _PROJECT = (
@@ -77,6 +79,8 @@ _OF_EXAMPLES = frozenset({Family.COMPLETION, Family.MIGRATION})
 def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
     """Return the runs of a sample; none where its task's reference was never run by itself, or no run would tell.
 
+    None either for tests that cannot be parted into inputs and expectations, see `unparted`.
+
     Errors: SnapshotError.
     """
     planner = _PLANNERS.get(task.family)
@@ -126,17 +130,50 @@ def _displaying(example: Row, reference: str, program: str) -> Case:
 
 def _function(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
-    case = Case("", "", filled(row, sample), test_file=row["tests"], module=row["module"])
-    yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
+    parted = _parted(row["tests"], row["module"])
+    if parted is not None:
+        case = Case("", "", filled(row, sample), parted=parted, module=row["module"])
+        yield _run(task, sample, Metric.PASS, row["lock_id"], case, sources)
 
 
 def _problem(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
     row = task.row
     program = solved(row["starting_code"], sample)
-    hidden = Case("", "", program, test_file=row["hidden_tests"], module=row["module"])
-    visible = Case("", "", program, test=row["test"])
-    for metric, case in ((Metric.PASS, hidden), (Metric.PASS_VISIBLE, visible)):
-        yield _run(task, sample, metric, row["lock_id"], case, sources)
+    for metric, text, module in (
+        (Metric.PASS, row["hidden_tests"], row["module"]),
+        (Metric.PASS_VISIBLE, row["test"], None),
+    ):
+        parted = _parted(text, module)
+        if parted is not None:
+            case = Case("", "", program, parted=parted, module=module)
+            yield _run(task, sample, metric, row["lock_id"], case, sources)
+
+
+def unparted(task: Task) -> str | None:
+    """Return why tests of a task are not run: what they expect would have to be in the process of the answer."""
+    row = task.row
+    if task.family is Family.FUNCTION:
+        tests = [(row["tests"], row["module"])]
+    elif task.family is Family.PROBLEM:
+        tests = [(row["hidden_tests"], row["module"]), (row["test"], None)]
+    else:
+        return None
+    found = (_parts(*each) for each in tests)
+    return next((each for each in found if isinstance(each, str)), None)
+
+
+def _parted(tests: str, module: str | None) -> Parted | None:
+    parts = _parts(tests, module)
+    return parts if isinstance(parts, Parted) else None
+
+
+@functools.lru_cache(512)
+def _parts(tests: str, module: str | None) -> Parted | str:
+    """Return tests in parts, or why they cannot be parted."""
+    try:
+        return part(tests, module)
+    except NotParted as error:
+        return str(error)
 
 
 def _run(task: Task, sample: str, metric: Metric, lock_id: str, case: Case, sources: Sources) -> Run:

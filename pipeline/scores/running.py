@@ -11,7 +11,7 @@ from pipeline.environments import IndexUnreachable, StepFailed
 from pipeline.lake import Row
 from pipeline.repository import Project, Workshop, open_project
 from pipeline.repository.answers import Answer, judge_answers
-from pipeline.scores.planning import Sources, plan, plan_control
+from pipeline.scores.planning import Sources, plan, plan_control, unparted
 from pipeline.scores.predictions import Excluded
 from pipeline.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, RunFile
 from pipeline.scores.tally import Answered
@@ -40,6 +40,7 @@ class Passes:
 
     scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
     excluded: list[Excluded] = field(default_factory=list)
+    open: dict[Answered, dict[Metric, int]] = field(default_factory=dict)
     runs: int = 0
 
 
@@ -53,7 +54,8 @@ def run_samples(
 ) -> Passes:
     """Run the samples of tasks, equal ones once, and those not at all of which the file knows how they came out.
 
-    A sample passes if its run does, on every repeat that the rules ask for.
+    A sample passes if its run does, on every repeat that the rules ask for. What could not be judged, by no fault of
+    the sample's, is run once more; what then is still open has no score.
 
     Errors: SnapshotError.
     """
@@ -63,6 +65,7 @@ def run_samples(
     new = [run for run in every.values() if run.key not in file.outcomes]
     found.runs = len(new)
     run_planned(new, sources, runners, file, tell)
+    run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, tell)
     for answered, runs in planned.items():
         _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
     return found
@@ -86,7 +89,9 @@ def run_planned(runs: Collection[Run], sources: Sources, runners: Runners, file:
 def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources) -> list[Run]:
     """Return the runs of a task's samples, and of its control."""
     runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
-    if texts and not runs:
+    if texts and (why := unparted(task)):
+        found.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
+    elif texts and not runs:
         reason = Exclusion.NOT_DISCRIMINATING if task.family is Family.SCENE else Exclusion.NOT_RUNNABLE
         found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
     return [*runs, *(plan_control(task, sources) if runs else ())]
@@ -164,12 +169,14 @@ def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run],
     keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
     unjudged: dict[Outcome, list[str]] = defaultdict(list)
     for metric in dict.fromkeys(metric for metric, _ in keys):
+        scores = found.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
         for key in (keys[metric, text] for text in texts):
             outcome = file.outcomes[key]
             if outcome in UNJUDGED:
                 unjudged[outcome].append(file.details.get(key, ""))
+                waiting = found.open.setdefault((task.family, task.id), {})
+                waiting[metric] = waiting.get(metric, 0) + 1
             else:
-                scores = found.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
                 scores.append(float(outcome is Outcome.PASSED))
     for outcome, details in unjudged.items():
         found.excluded.append(Excluded(_REASONS[outcome], f"{len(details)} runs: {details[0]}", task.id))

@@ -18,7 +18,7 @@ from pipeline.scores.predictions import Excluded, read_predictions
 from pipeline.scores.rules import ScoreRules
 from pipeline.scores.running import Runners, Tell, run_samples
 from pipeline.scores.runs import RunFile
-from pipeline.scores.table import score_rows
+from pipeline.scores.table import Open, score_rows
 from pipeline.scores.tally import tally
 from pipeline.scores.tasks import Task, read_tasks, rows_of
 from pipeline.settings import settings
@@ -31,7 +31,10 @@ CONTROLS = Path("scores", "controls.jsonl")
 """Below the cache: how answers that leave everything out came out, which is the same for every model."""
 
 _TASKS_ONLY = frozenset(
-    {Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING}
+    {
+        *(Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING),
+        Exclusion.TESTS_NOT_PARTED,
+    }
 )
 
 
@@ -74,16 +77,17 @@ def score_predictions(
     counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=runners is not None)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
     excluded, ran = counted.excluded, None
+    unjudged: Open = {}
     if runners is not None:
         sources = Sources.read(known, [runners.engine.settings, plain(runners.workshop.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
             passes = run_samples(counted.samples, tasks, sources, runners, file, tell)
         for key, found in passes.scores.items():
             scores.setdefault(key, {}).update(found)
-        excluded, ran = excluded + passes.excluded, passes.runs
+        excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
     there = Counter(family for of_id in tasks.values() for family in of_id)
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
-    rows = score_rows(scores, tasks, rules.k, rules.resamples)
+    rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}
     return Scored(rows, excluded, counted.counted, of, ran)
 

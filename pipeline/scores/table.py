@@ -16,9 +16,13 @@ _DIGITS = 4
 _OF_ONE = frozenset({Metric.MRR})
 
 Scores = Mapping[Answered, Mapping[Metric, Sequence[float]]]
+Open = Mapping[Answered, Mapping[Metric, int]]
+"""How many samples of a task have no score as yet, since the harness or the machine failed."""
 
 
-def score_rows(scores: Scores, tasks: Tasks, ks: Iterable[int], resamples: int) -> list[Row]:
+def score_rows(
+    scores: Scores, tasks: Tasks, ks: Iterable[int], resamples: int, unjudged: Open | None = None
+) -> list[Row]:
     """Return the rows of the table `scores`.
 
     Where no task of a family has k samples, there is one row that says so; its groups have none.
@@ -31,8 +35,10 @@ def score_rows(scores: Scores, tasks: Tasks, ks: Iterable[int], resamples: int) 
             for (facet, value), members in _groups(answers).items():
                 found = mean_of([values[at] for at in members], resamples)
                 counted = sum(len(answers[at][1]) for at in members if values[at] is not None)
+                keys = ((family, answers[at][0].id) for at in members)
+                waiting = sum((unjudged or {}).get(key, {}).get(metric, 0) for key in keys)
                 if found.tasks or facet is Facet.FAMILY:
-                    rows.append(_row(family, metric, k, facet, value, found, counted))
+                    rows.append(_row(family, metric, k, facet, value, found, counted) | {"open": waiting})
     return sorted(rows, key=_place)
 
 

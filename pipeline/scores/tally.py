@@ -85,13 +85,14 @@ def _count(
             return Excluded(Exclusion.NO_DOCUMENT, Exclusion.NO_DOCUMENT.meaning, task.id, line)
         found.scores.setdefault(answered, {})[Metric.MRR] = [reciprocal_rank(prediction.documents, wanted)]
         return None
-    written = [sample for sample in prediction.completions or () if len(sample) <= rules.sample_chars]
-    samples = [unfenced(task.family, sample) for sample in written]
+    written = prediction.completions or ()
+    # An answer that is too long is a wrong one, which must not raise the figure by being left out.
+    samples = [unfenced(task.family, sample) if len(sample) <= rules.sample_chars else "" for sample in written]
     found.counted += len(samples)
     found.scores.setdefault(answered, {}).update(score(task, samples))
     if keep:
         found.samples[answered] = samples
-    if too_long := len(prediction.completions or ()) - len(samples):
+    if too_long := sum(len(sample) > rules.sample_chars for sample in written):
         problem = f"{too_long} samples longer than {rules.sample_chars} characters (curation_rules/scores.yaml)"
         return Excluded(Exclusion.SAMPLE_TOO_LONG, problem, task.id, line)
     return None

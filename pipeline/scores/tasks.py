@@ -31,8 +31,8 @@ SHELVES: Mapping[Family, Shelf] = {
     Family.COMPLETION: Shelf(
         "completions",
         "id",
-        ("granularity", "answer", "core_token"),
-        ("code", "masked_code", "snippet_id", "reference_outcome", "lock_id"),
+        ("granularity", "answer", "core_token", "masked_code"),
+        ("code", "snippet_id", "reference_outcome", "lock_id"),
     ),
     Family.CONTEXT: Shelf("contexts", "completion_id", ("hint", "reference_call", "right_context_few_lines")),
     Family.CONTROLLED: Shelf("controlled_completions", "id", ("hint", "reference_call", "document_id")),
@@ -40,8 +40,8 @@ SHELVES: Mapping[Family, Shelf] = {
     Family.FUNCTION: Shelf(
         "functions",
         "id",
-        ("granularity", "answer", "core_token"),
-        ("masked_code", "tests", "module", "lock_id"),
+        ("granularity", "answer", "core_token", "masked_code"),
+        ("tests", "module", "lock_id"),
     ),
     Family.MIGRATION: Shelf(
         "migrations",
@@ -52,7 +52,7 @@ SHELVES: Mapping[Family, Shelf] = {
     Family.PROBLEM: Shelf(
         "problems",
         "id",
-        ("api_calls", "starting_code"),
+        ("api_calls", "starting_code", "solution"),
         ("test", "hidden_tests", "module", "lock_id"),
     ),
     Family.REPOSITORY_TASK: Shelf(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.environments import Limits
 from pipeline.lake import Row
 from pipeline.terms import Outcome, Variation
+from pipeline.validation.observations import Judged, failing, is_skipped, judge_statements, judge_tests
 from pipeline.validation.rules import ValidationRules
+from pipeline.validation.splitting import Parted
 
 MODULE = "solution"
 """The name under which a test module imports the code where a case names none."""
@@ -19,11 +21,13 @@ _DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A piece of code to run, in one of three ways; a case may ask for the last two together.
+    """A piece of code to run, in one of four ways; a case may ask for the last two together.
 
-    Statement by statement, if `checks` (of `snippets`) state outputs; as a script, followed in the same namespace by
-    the asserts of `test`; as the module `module`, imported by the pytest module `test_file`. `cover` asks which lines
-    of `code` are executed. `limits` are those of the rules, if None.
+    Statement by statement, if `checks` (of `snippets`) state outputs; with the steps of `parted` tests, imported by
+    these as `module`, or as a script before them if that is None; as a script, followed in the same namespace by the
+    asserts of `test`; as the module `module`, imported by the pytest module `test_file`. In the first two what is
+    expected stays out of the code's process. `cover` asks which lines of `code` are executed. `limits` are those of
+    the rules, if None.
     """
 
     id: str
@@ -34,6 +38,7 @@ class Case:
     test: str | None = None
     test_file: str | None = None
     module: str | None = None
+    parted: Parted | None = None
     cover: bool = False
     limits: Limits | None = None
 
@@ -102,24 +107,76 @@ def together(attempts: Sequence[Attempt]) -> Attempt:
     )
 
 
-def specifications(case: Case, rules: ValidationRules, repeat: int) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Specification:
+    """What the harness is to do for one run, and what is made of the outcome and message that it reports."""
+
+    sent: dict[str, Any]
+    judge: Callable[[Outcome, str], Judged]
+
+
+def specifications(case: Case, rules: ValidationRules, repeat: int) -> list[Specification]:
     """Return what the harness is to do for one run of a case: as a script, as a module under test, or both in turn."""
-    of_script = {"test": case.test, "test_file": None}
-    of_module = {"test": None, "test_file": case.test_file}
-    wanted = [*([of_script] if case.test is not None or case.test_file is None else [])]
-    wanted += [of_module] if case.test_file is not None else []
+    checks = [check for check in case.checks if not is_skipped(check, rules.options)]
+    nothing: dict[str, Any] = {"test": None, "test_file": None, "tests": None, "statements": []}
     common = {
         "preamble": case.preamble,
         "code": case.code,
-        "checks": [dict(check) for check in case.checks],
-        "options": list(rules.options),
         "import_names": [name.split(".")[0] for name in case.import_names],
         "module": case.module or MODULE,
+        "as_module": case.module is not None,
         "cover": case.cover,
         "backwards": Variation.ORDER in rules.vary and repeat % 2 == 1,
         "clock_shift_s": repeat * rules.clock_shift_days * _DAY_S if Variation.CLOCK in rules.vary else 0,
     }
-    return [common | specification for specification in wanted]
+    if case.parted is not None:
+        return [Specification(nothing | common | {"tests": _inputs(case.parted)}, _of_tests(case.parted))]
+    if case.checks:
+        statements = {"statements": [check["statement"] for check in checks]}
+        return [Specification(nothing | common | statements, _of_statements(checks, rules))]
+    wanted = []
+    if case.test is not None or case.test_file is None:
+        judge = _of_script if case.test is None else _as_reported
+        wanted.append(Specification(nothing | common | {"test": case.test}, judge))
+    if case.test_file is not None:
+        wanted.append(Specification(nothing | common | {"test_file": case.test_file}, _as_reported))
+    return wanted
+
+
+def _inputs(parted: Parted) -> dict[str, Any]:
+    """Return of tests what the process of the code gets."""
+    return {
+        "preamble": parted.preamble,
+        "tests": [[(step.kind, step.source) for step in steps] for _, steps in parted.tests],
+    }
+
+
+def _as_reported(outcome: Outcome, message: str) -> Judged:
+    """Take over what tests in the process of the code say."""
+    return outcome, message
+
+
+def _of_script(outcome: Outcome, message: str) -> Judged:
+    """Take over what became of code alone, which no harness fails to run once it has begun."""
+    return (Outcome.WRONG_EXCEPTION if outcome is Outcome.HARNESS_ERROR else outcome), message
+
+
+def _of_tests(parted: Parted) -> Callable[[Outcome, str], Judged]:
+    def judge(outcome: Outcome, message: str) -> Judged:
+        return judge_tests(parted, message) if outcome is Outcome.PASSED else (failing(outcome), message)
+
+    return judge
+
+
+def _of_statements(checks: Sequence[Row], rules: ValidationRules) -> Callable[[Outcome, str], Judged]:
+    def judge(outcome: Outcome, message: str) -> Judged:
+        if not checks:
+            return Outcome.HARNESS_ERROR, "every statement is marked SKIP"
+        if outcome is not Outcome.PASSED:
+            return failing(outcome), message
+        return judge_statements(checks, rules.options, message)
+
+    return judge
 
 
 def variables(rules: ValidationRules, repeat: int) -> dict[str, str]:

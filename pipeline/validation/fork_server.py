@@ -64,10 +64,10 @@ class ForkServer:
         try:
             for specification in specifications(case, self.fresh.rules, repeat):
                 server = self._servers.get(repeat) or self._start(repeat)
-                seen = server.run(specification, limits_of(case, self.fresh.rules))
+                seen = server.run(specification.sent, limits_of(case, self.fresh.rules))
                 if not seen.clean:
                     self._end(repeat)
-                attempts.append(judge(seen))
+                attempts.append(judge(seen, specification.judge))
                 if not attempts[-1].passed:
                     break
         except (harness.NoAnswer, OSError):
@@ -88,7 +88,7 @@ class ForkServer:
         fresh, rules = self.fresh, self.fresh.rules
         limits = _largest([limits_of(case, rules) for case in self._cases])
         self._servers[repeat] = server = Server(fresh.environment, fresh.sandbox, limits, variables(rules, repeat))
-        todo = [specification for case in self._cases for specification in specifications(case, rules, repeat)]
+        todo = [each.sent for case in self._cases for each in specifications(case, rules, repeat)]
         ready = server.start(harness.opening(todo, _beforehand(todo), last=False))
         if ready.problem:
             raise NotSafe(ready.problem)
@@ -106,14 +106,23 @@ def _beforehand(todo: Sequence[Mapping[str, Any]]) -> list[str]:
 
     A module under test may have the name of the library: then what is imported must be decided in each case.
     """
-    tested = {specification["module"].split(".")[0] for specification in todo if specification["test_file"] is not None}
+    tested = {
+        specification["module"].split(".")[0]
+        for specification in todo
+        if specification["test_file"] is not None or (specification["tests"] is not None and specification["as_module"])
+    }
     named = {name for specification in todo for name in specification["import_names"]} - tested
-    texts = [str(specification[part]) for specification in todo for part in ("code", "test", "test_file", "checks")]
+    parts = ("code", "test", "test_file", "tests", "statements")
+    texts = [str(specification[part]) for specification in todo for part in parts]
     names = [name for name in sorted(named) if any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)]
-    doctest = [harness.module("checks")] if any(specification["checks"] for specification in todo) else []
-    asserts = [harness.module("script_tests")] if any(specification["test"] for specification in todo) else []
-    pytest = ["pytest", harness.module("pytest_run")] if tested else []
-    return [*names, *doctest, *asserts, *pytest]
+    needed = (
+        ("checks", any(specification["statements"] for specification in todo)),
+        ("observe", any(specification["tests"] is not None for specification in todo)),
+        ("script_tests", any(specification["test"] for specification in todo)),
+    )
+    inside = [harness.module(name) for name, is_needed in needed if is_needed]
+    with_pytest = any(specification["test_file"] is not None for specification in todo)
+    return [*names, *inside, *(["pytest", harness.module("pytest_run")] if with_pytest else [])]
 
 
 def _largest(limits: Sequence[Limits]) -> Limits:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from pipeline.environments import Environment, Finished, Grants, Limits, Sandbox
 from pipeline.validation import harness
-from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, told_limits, variables
+from pipeline.validation.cases import (
+    Attempt,
+    Case,
+    Specification,
+    limits_of,
+    specifications,
+    together,
+    told_limits,
+    variables,
+)
 from pipeline.validation.judging import judge, judge_unanswered
 from pipeline.validation.rules import ValidationRules
 
@@ -33,14 +40,14 @@ class Fresh:
                 break
         return together(attempts)
 
-    def _run(self, specification: Mapping[str, Any], limits: Limits, repeat: int) -> Attempt:
+    def _run(self, specification: Specification, limits: Limits, repeat: int) -> Attempt:
         nonce = harness.new_nonce()
         finished = self.sandbox.run(
             harness.command(self.environment.python),
             environment=self.environment,
             files={},
-            stdin=harness.opening([specification], (), last=True)
-            + harness.asking(specification, told_limits(limits), nonce),
+            stdin=harness.opening([specification.sent], (), last=True)
+            + harness.asking(specification.sent, told_limits(limits), nonce),
             limits=replace(
                 limits,
                 time_s=limits.time_s + _START_S,
@@ -50,13 +57,14 @@ class Fresh:
             variables=variables(self.rules, repeat),
             grants=Grants(second_uid=self.sandbox.two_users),
         )
-        return _judged(finished, nonce)
+        return _judged(finished, nonce, specification)
 
 
-def _judged(finished: Finished, nonce: bytes) -> Attempt:
+def _judged(finished: Finished, nonce: bytes, specification: Specification) -> Attempt:
     answers = harness.frames(finished.stdout)
     try:
         harness.read_ready(answers[0] if answers else b"")
-        return judge(harness.read_seen(answers[1] if len(answers) > 1 else b"", nonce))
+        seen = harness.read_seen(answers[1] if len(answers) > 1 else b"", nonce)
+        return judge(seen, specification.judge)
     except harness.NoAnswer as error:
         return judge_unanswered(finished, str(error), is_ready=bool(answers))

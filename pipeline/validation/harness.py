@@ -74,8 +74,8 @@ class Seen:
     """What the harness saw of one case.
 
     `broken` is the limit that ended it, `status` how its process ended (128 + N after signal N), `report` what the
-    case's process said of itself, if it ended normally right after that. `clean`: the next case may run there;
-    `forged`: the case wrote where the harness reports.
+    case's process said of itself, if it ended normally right after that. `begun`: code of the case may have run;
+    `clean`: the next case may run there; `forged`: the case wrote where the harness reports.
     """
 
     status: int
@@ -84,6 +84,7 @@ class Seen:
     output: str
     duration_s: float
     peak_memory_bytes: int
+    begun: bool
     clean: bool
     forged: bool
 
@@ -145,6 +146,7 @@ def read_seen(frame: bytes, nonce: bytes) -> Seen:
         output=said["output"],
         duration_s=said["duration_s"],
         peak_memory_bytes=said["peak"],
+        begun=said["begun"],
         clean=said["clean"],
         forged=said["forged"] or (report is None and said["report"] is not None),
     )
@@ -189,7 +191,8 @@ def _needed(specification: Mapping[str, Any]) -> Iterable[str]:
     has_tests, has_module = bool(specification["test"]), specification["test_file"] is not None
     may_call_runners = has_tests or any(name in specification["code"] for name in RUNNERS)
     wanted = {
-        "checks": specification["checks"],
+        "checks": specification["statements"],
+        "observe": specification["tests"] is not None,
         "script_tests": has_tests,
         "runners": may_call_runners,
         "vacuous": may_call_runners or has_module,

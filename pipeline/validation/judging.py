@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
 from pipeline.environments import Finished
 from pipeline.terms import Outcome
 from pipeline.validation.cases import Attempt
 from pipeline.validation.harness import Seen
+from pipeline.validation.observations import Judged
 
 _LIMITS = {
     "timed_out": (Outcome.TIMED_OUT, "still running at the time limit"),
@@ -20,9 +22,9 @@ _LIMITS = {
 _OF_HARNESS = 97  # status of a case's process whose harness failed, see `inside.guard`
 
 
-def judge(seen: Seen) -> Attempt:
-    """Return the attempt that the harness saw."""
-    outcome, message = _judged(seen)
+def judge(seen: Seen, of_report: Callable[[Outcome, str], Judged] = lambda *reported: reported) -> Attempt:
+    """Return the attempt that the harness saw; `of_report` makes of a whole report what it comes to."""
+    outcome, message = _judged(seen, of_report)
     return Attempt(
         outcome,
         message,
@@ -36,31 +38,29 @@ def judge(seen: Seen) -> Attempt:
 def judge_unanswered(finished: Finished, why: str, is_ready: bool) -> Attempt:
     """Return the attempt of a run whose harness did not answer: a limit that was kept from outside, or its end.
 
-    A harness that was ready, and then is gone without a word, was ended by a case that runs as the same user.
+    A harness that was ready, and then is gone, was ended by a case; before that no code of a case has run.
     """
     errors = finished.stderr.decode(errors="replace").strip()
     broken = next((name for name in _LIMITS if getattr(finished, name)), None)
-    if broken:
-        outcome, message = _LIMITS[broken]
-    elif is_ready and not errors:
-        outcome, message = Outcome.SANDBOX_VIOLATION, "ended the harness"
+    if is_ready:
+        outcome, message = _LIMITS[broken] if broken else (Outcome.SANDBOX_VIOLATION, "ended the harness")
     else:
         outcome, message = Outcome.HARNESS_ERROR, f"no answer, status {finished.returncode}: {errors or why}"
     return Attempt(outcome, message, finished.duration_s, finished.peak_memory_bytes, errors)
 
 
-def _judged(seen: Seen) -> tuple[Outcome, str]:
+def _judged(seen: Seen, of_report: Callable[[Outcome, str], Judged]) -> Judged:
     if seen.broken:
         return _LIMITS[seen.broken]
     if seen.report is not None:
-        return seen.report.outcome, seen.report.message
+        return of_report(seen.report.outcome, seen.report.message)
     if seen.forged:
         return Outcome.SANDBOX_VIOLATION, "wrote into a pipe of the harness"
     if "MemoryError" in seen.output or "bad_alloc" in seen.output:
         return Outcome.OUT_OF_MEMORY, seen.output
     if seen.status > 128:
         return Outcome.SANDBOX_VIOLATION, f"killed by {_signal(seen.status - 128)}"
-    if seen.status == _OF_HARNESS:
+    if seen.status == _OF_HARNESS and not seen.begun:
         return Outcome.HARNESS_ERROR, seen.output or "the harness failed"
     return Outcome.WRONG_EXCEPTION, f"the process ended with status {seen.status} before the end of the code"
 

@@ -18,6 +18,7 @@ from pipeline.functions.function import read_tests
 from pipeline.functions.writers import Untested, WrittenTests
 from pipeline.terms import Outcome, TestKind
 from pipeline.validation import Case, Result
+from pipeline.validation.splitting import unparted
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,9 @@ class ModelTests:
             if problem := body_problem(test, one, self.rules):
                 return f"test {number} ({test.kind}): {problem}"
         assembled = assemble(form.tests, one)
-        return "two tests are the same" if repeated(assembled) else unbound(assembled)
+        if repeated(assembled):
+            return "two tests are the same"
+        return unbound(assembled) or unparted(assembled.text, one.module)
 
     def _counts(self, form: FunctionTests, one: Untested) -> str | None:
         numbers = Counter(test.kind for test in form.tests)

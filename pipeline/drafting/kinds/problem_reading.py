@@ -15,6 +15,7 @@ from pipeline.drafting.rules import DraftingRules
 from pipeline.problems.drafted import Text, Unwritten
 from pipeline.problems.trivial import passed_by
 from pipeline.validation.cases import MODULE
+from pipeline.validation.splitting import unparted
 
 
 def text_of(form: ProblemText) -> Text:
@@ -89,6 +90,9 @@ class Reader:
             yield f"hidden_tests: {number} test functions; {self.rules.min_tests} to {self.rules.max_tests} are wanted"
         if body := passed_by(text.hidden):
             yield f"hidden_tests: {body!r} passes them all, whatever {self.function} is to do: test other results too"
+        for name, tests, module in (("visible_test", text.visible, None), ("hidden_tests", text.hidden, MODULE)):
+            if problem := unparted(tests, module):
+                yield f"{name}: {problem}"
         used = {use.path for tests in (text.visible, text.hidden) for use in wanted.uses(tests)}
         if not wanted.paths.isdisjoint(used):
             yield f"the tests use {wanted.changed.path} themselves: only the solution may"

@@ -5,12 +5,13 @@ import json
 import os
 import sys
 
-from .outcomes import Failed
+from .outcomes import BEGUN, Failed
 from .program import run_program
 from .seeds import seed_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     Lines = tuple[list[int], list[int]]
@@ -26,7 +27,7 @@ def run_and_report(specification: bytes, report_to: int, key_from: int) -> None:
     nothing to report.
     """
     home = _getpid()
-    outcome, message, lines = outcome_of(json.loads(specification.decode()))
+    outcome, message, lines = outcome_of(json.loads(specification.decode()), lambda: _write(report_to, BEGUN))
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):  # whatever the case put there
             stream.flush()
@@ -50,28 +51,45 @@ def written_down(outcome: str, message: str, lines: "Lines | None") -> bytes:
     return report + (b"" if lines else b"-\n-\n") + message.encode("utf-8", "replace")
 
 
-def outcome_of(spec: "dict[str, Any]") -> "tuple[str, str, Lines | None]":
-    """Return the outcome of a case, the message where it did not pass, and the lines with code and those executed."""
+def outcome_of(spec: "dict[str, Any]", begin: "Callable[[], Any]") -> "tuple[str, str, Lines | None]":
+    """Return the outcome of a case, a message, and the lines with code and those executed; tell when it begins.
+
+    The message says why it did not pass, or holds the observations that others judge.
+    """
     sys.path[0] = os.getcwd()
     traced = None
     if spec["cover"]:
         from .lines import Tracer
 
         traced = Tracer()
+    outcome, message = "passed", ""
     try:
+        runner = runner_of(spec)
         prepare(spec)
-        if spec["test_file"] is None:
-            run_program(spec, traced)
-        else:
-            from .pytest_run import run_tests
-
-            run_tests(spec, traced)
-        outcome, message = "passed", ""
+        begin()
+        message = runner(spec, traced) or ""
     except Failed as failed:
-        outcome, message = failed.args
+        outcome, message = failed.args[0], failed.args[1][-4000:]
     if traced:
         traced.stop()
-    return outcome, message[-4000:], traced.report() if traced else None
+    return outcome, message, traced.report() if traced else None
+
+
+def runner_of(spec: "dict[str, Any]") -> "Callable[[dict[str, Any], Any], str | None]":
+    """Return what runs a case; it returns observations where others judge these."""
+    if spec["tests"] is not None:
+        from .observe import observe_tests
+
+        return observe_tests
+    if spec["statements"]:
+        from .checks import observe_statements
+
+        return observe_statements
+    if spec["test_file"] is not None:
+        from .pytest_run import run_tests
+
+        return run_tests
+    return run_program
 
 
 def prepare(spec: "dict[str, Any]") -> None:

@@ -106,7 +106,7 @@ def one_case(
     os.set_blocking(wake[1], False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
     signal.set_wakeup_fd(wake[1])
-    pid = os.fork()
+    pid = os.fork()  # its failure ends the harness: see `main`
     if not pid:
         try:
             signal.set_wakeup_fd(-1)

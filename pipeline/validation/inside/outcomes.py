@@ -10,6 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Frames = list[traceback.FrameSummary]
 
+BEGUN = b"+"
+"""Goes ahead of a report when the code of a case begins: a failure before that is the harness's own."""
+
 OWN_FILES = set()  # type: set[str]
 """Names of the files that hold the case's own code and tests, as they stand in tracebacks."""
 

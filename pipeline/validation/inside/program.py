@@ -22,17 +22,9 @@ _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.a
 
 
 def run_program(spec: "dict[str, Any]", traced: "Any" = None) -> None:
-    """Run preamble, code or checks, and asserts, in a fresh `__main__`; leaving by SystemExit is not the end."""
-    path = written("case.py", spec["code"])
-    main = types.ModuleType("__main__")
-    main.__file__, main.__dict__["__builtins__"] = path, sys.modules["builtins"]
-    sys.modules["__main__"] = main
-    sys.argv, names = ["case.py"], spec["import_names"]
-    run(as_bytes(spec["preamble"]), "<preamble>", main.__dict__, names)
-    if spec["checks"]:
-        from .checks import run_checks
-
-        return run_checks(spec, main.__dict__)
+    """Run preamble, code and asserts in a fresh `__main__`; leaving by SystemExit is not the end."""
+    path, main = enter_main(spec)
+    names = spec["import_names"]
     test, runners = spec["test"] or "", None
     if test or any(name in spec["code"] for name in RUNNERS):
         from .runners import Runners
@@ -48,7 +40,17 @@ def run_program(spec: "dict[str, Any]", traced: "Any" = None) -> None:
         run_script_tests(test, main, runners, futures)
     if runners:
         runners.judge()
-    return None
+
+
+def enter_main(spec: "dict[str, Any]") -> "tuple[str, types.ModuleType]":
+    """Write the code to a file and run the preamble in a fresh `__main__`; return the path and the module."""
+    path = written("case.py", spec["code"])
+    main = types.ModuleType("__main__")
+    main.__file__, main.__dict__["__builtins__"] = path, sys.modules["builtins"]
+    sys.modules["__main__"] = main
+    sys.argv = ["case.py"]
+    run(as_bytes(spec["preamble"]), "<preamble>", main.__dict__, spec["import_names"])
+    return path, main
 
 
 def run(
@@ -94,5 +96,6 @@ def as_bytes(source: str) -> bytes:
         first = [line.encode("utf-8", "replace") + b"\n" for line in source.split("\n", 2)[:2]]
         encoding, _ = tokenize.detect_encoding(iter(first).__next__)
         return source.encode("utf-8" if encoding == "utf-8-sig" else encoding)
-    except (SyntaxError, UnicodeError, StopIteration) as error:
+    except (SyntaxError, UnicodeError, StopIteration, LookupError) as error:
+        # A LookupError is of a codec that encodes no text, such as rot13.
         raise Failed("syntax_error", f"SyntaxError: {error}") from None

@@ -7,6 +7,7 @@ import signal
 import time
 
 from . import kernel
+from .outcomes import BEGUN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 _POLL_S = 0.1
 _TAIL = 1 << 16
 _CHUNK = 1 << 16
-_LONGEST_REPORT = 4 << 20
+_LONGEST_REPORT = 8 << 20
 
 
 class Watch:
@@ -99,11 +100,14 @@ class Watch:
 
     def seen(self, secret: bytes) -> "dict[str, Any]":
         """Return what there is to say; the report only if it is whole, and its process ended right after it."""
+        begun = self.reported.startswith(BEGUN)
+        del self.reported[: len(BEGUN) if begun else 0]
         own = self.reported.startswith(secret)
         whole = self.status == 0 and own and not self.broken
         return {
             "status": self.status,
             "broken": self.broken,
+            "begun": begun,
             "left_behind": self.left_behind,
             "duration_s": self.ended - self.started,
             "peak": self.peak,
