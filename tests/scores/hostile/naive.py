@@ -35,7 +35,8 @@ assert status not in (1, 2) or 'MemoryError' in output, (status, output[-2000:])
 
 _TESTS = """
 def run(given):
-    import io, pytest, tokenize
+    import io, os, pytest, tokenize
+    os.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'
     encoding, _ = tokenize.detect_encoding(io.BytesIO(given['program'].encode()).readline)
     with open('sample.py', 'wb') as file: file.write(given['program'].encode(encoding))
     with open('test_sample.py', 'w') as file: file.write(given['tests'])
