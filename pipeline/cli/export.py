@@ -11,7 +11,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
-from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.crawl import Fetcher
 from pipeline.export import IN_PROJECTS, ExportError, NothingHeld, Unpack, Written, from_index
 from pipeline.export import export as export_snapshot
@@ -29,6 +29,7 @@ def export(
     snapshot: SnapshotName,
     wanted: Annotated[ExportFormat, typer.Option("--format", help="Whose files to write.", show_default=False)],
     out: Annotated[Path, typer.Option("--out", help="A folder that is new or empty.", show_default=False)],
+    unnoticed: Unnoticed = False,
     json: Json = False,
 ) -> None:
     """Write a snapshot as the files of VersiCode, LibEvolutionEval, GitChameleon, EvoCodeBench or Codev-Bench.
@@ -42,7 +43,7 @@ def export(
     folder = find_snapshot(snapshot)
     try:
         with progress(f"writing the files of {wanted}"):
-            written = export_snapshot(folder, wanted, out, _sources(wanted))
+            written = export_snapshot(folder, wanted, out, _sources(wanted), unnoticed=unnoticed)
     except NothingHeld as error:
         fail(str(error), PROBLEM)
     except (ExportError, SnapshotError) as error:

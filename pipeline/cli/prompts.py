@@ -12,7 +12,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
-from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.instances import MaskingRules
 from pipeline.lake import replacing
 from pipeline.prompts import Attempts, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
@@ -39,6 +39,7 @@ def write_prompts(
     _: Annotated[
         bool, typer.Option("--list", help="List the settings and exit.", callback=_list, is_eager=True)
     ] = False,
+    unnoticed: Unnoticed = False,
     json: Json = False,
 ) -> None:
     """Write the prompts of a snapshot in one setting: lines {id, family, setting, system, prompt, canary}.
@@ -59,7 +60,9 @@ def write_prompts(
         )
     try:
         tried: Attempts = read_attempts(attempts) if attempts else {}
-        made = prompts(Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried)
+        made = prompts(
+            Snapshot(folder), setting, known[setting], ignore_case=ignore_case, attempts=tried, unnoticed=unnoticed
+        )
         with progress(f"writing prompts of {setting}"):
             counts, strangers = _write(out, made, tried)
     except ValueError as error:

@@ -14,7 +14,7 @@ from rich.table import Table
 from pipeline.caches import use_caches
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
-from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.lake import Row
 from pipeline.publish.manifest import SnapshotError
 from pipeline.rules import load
@@ -37,6 +37,7 @@ def score(
     ],
     k: Annotated[str | None, typer.Option("--k", help="Samples drawn.", metavar="1,3,10")] = None,
     run: Annotated[bool, typer.Option("--run", help="Run the predictions too, in the sandbox: Pass@k.")] = False,
+    unnoticed: Unnoticed = False,
     by: Annotated[Facet | None, typer.Option("--by", help="Print the figures of each group of this facet.")] = None,
     folder: Annotated[
         Path | None, typer.Option("--out", help="Folder for table, picture, runs and exclusions.", metavar="DIR")
@@ -60,7 +61,7 @@ def score(
             runners = runners_at(settings().cache) if run else None
             if runners:
                 use_caches(settings().cache, runners)
-            scored = score_predictions(found, file, rules, runners, runs, tell)
+            scored = score_predictions(found, file, rules, runners, runs, tell, unnoticed=unnoticed)
     except SnapshotError as error:
         fail(str(error), BAD_USAGE)
     if folder:

@@ -15,6 +15,10 @@ SnapshotName = Annotated[
     str, typer.Argument(help="Folder of a snapshot, or the name of a profile for its latest.", show_default=False)
 ]
 
+Unnoticed = Annotated[
+    bool, typer.Option("--unnoticed", help="Take in scenes whose tests do not notice an empty answer, too.")
+]
+
 
 def find_snapshot(name: str) -> Path:
     """Return the folder of a snapshot, or of the latest one of a profile; ends with status 2 where there is none."""

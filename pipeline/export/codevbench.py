@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from pipeline.export.evocodebench import path_of
 from pipeline.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
-from pipeline.export.results import Layout, Placed, Record, Result
+from pipeline.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.lake import Row
 from pipeline.publish.reader import Snapshot
-from pipeline.terms import BlockType, Scene
+from pipeline.terms import BlockType, NotHeld, Scene
 
 _FILES: dict[str, str] = {
     Scene.WHOLE_BLOCK: "prefix_suffix_full_complete_current_block_no_evidence",
@@ -42,6 +42,7 @@ _TYPES: dict[str, str] = {str(block): name for name, block in _EXACT.items()} | 
 LAYOUT = Layout(
     families=("scenes",),
     configs=("scenes", "projects"),
+    added={"discriminating": "whether a unit test fails where the block is empty; null where nothing was left out"},
     notes=(
         f"the projects below {SOURCES} are as their source distributions have them; unit tests are pytest node ids in"
         f" the project's own folder; {PROJECTS} has the lock of the environment they were run in",
@@ -54,15 +55,26 @@ LAYOUT = Layout(
 )
 
 
-def codevbench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
-    """Yield the scenes of a snapshot as records, with the sources of their projects.
+def is_unnoticed(row: Row) -> bool:
+    """Say whether the tests of a scene pass with an empty answer, so that a run says nothing about any other."""
+    return row["discriminating"] is False
+
+
+def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> Iterator[Result]:
+    """Yield the scenes of a snapshot as records, with the sources of their projects; `unnoticed` ones if asked for.
 
     Errors: Unreachable where the index that has the sources does not answer.
     """
     rows = snapshot.rows("scenes")
     sources = Sources(snapshot.rows("projects"), unpack)
-    yield from sources.attached(row["project_id"] for row in rows)
-    for row in rows:
+    taken = [row for row in rows if unnoticed or not is_unnoticed(row)]
+    yield from (
+        Refused("scenes", row["id"], NotHeld.NOT_DISCRIMINATING, NotHeld.NOT_DISCRIMINATING.meaning)
+        for row in rows
+        if not unnoticed and is_unnoticed(row)
+    )
+    yield from sources.attached(row["project_id"] for row in taken)
+    for row in taken:
         if refusal := sources.refusal("scenes", row):
             yield refusal
             continue
@@ -96,6 +108,7 @@ def scene_record(row: Row, project: Row) -> Record:
         "test_prefix": row["prefix"],
         "test_suffix": row["test_suffix"],
         "test_middle": row["middle"],
+        "discriminating": row["discriminating"],
     }
 
 
@@ -113,6 +126,7 @@ def scene_row(record: Record, scene: str | None) -> Row:
         "scene": scene,
         "func_name": path_of(below_sources(record["func_name"])),
         "unit_test_ids": record["unit_test_ids"],
+        "discriminating": record.get("discriminating"),
         "block_key": block_key,
         "block_type": _EXACT.get(record["block_type"]),
         "path": block_key.rpartition("#L")[0],

@@ -21,16 +21,18 @@ LAYOUTS: dict[ExportFormat, Layout] = {
 }
 
 
-def export(folder: Path, wanted: ExportFormat, out: Path, unpack: Unpack) -> Written:
+def export(folder: Path, wanted: ExportFormat, out: Path, unpack: Unpack, *, unnoticed: bool = False) -> Written:
     """Write the snapshot in a folder as the files of a benchmark, with NOT_HELD.json beside them.
+
+    Rows whose tests do not notice an empty answer are left out, and listed there, unless `unnoticed` takes them in.
 
     Errors: ExportError, NothingHeld, SnapshotError; Unreachable where the index is silent about sources.
     """
     snapshot = Snapshot(folder)
-    return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack))
+    return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack, unnoticed))
 
 
-def _results(wanted: ExportFormat, snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
+def _results(wanted: ExportFormat, snapshot: Snapshot, unpack: Unpack, unnoticed: bool) -> Iterator[Result]:
     match wanted:
         case ExportFormat.VERSICODE:
             return versicode.versicode(snapshot)
@@ -41,4 +43,4 @@ def _results(wanted: ExportFormat, snapshot: Snapshot, unpack: Unpack) -> Iterat
         case ExportFormat.EVOCODEBENCH:
             return evocodebench.evocodebench(snapshot, unpack)
         case ExportFormat.CODEVBENCH:
-            return codevbench.codevbench(snapshot, unpack)
+            return codevbench.codevbench(snapshot, unpack, unnoticed=unnoticed)

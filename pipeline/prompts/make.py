@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.export.codevbench import is_unnoticed
 from pipeline.instances import readable
 from pipeline.lake import Row, table
 from pipeline.prompts.code import UnreadableCode
@@ -28,12 +29,14 @@ class Prompt:
     system: str | None
     prompt: str
     canary: str
+    is_unnoticed: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return the line of a file of prompts."""
+        """Return the line of a file of prompts, with a mark if its tests do not notice an empty answer."""
         system = {"system": self.system} if self.system is not None else {}
         named = {"id": self.id, "family": self.family, "setting": self.setting}
-        return {**named, **system, "prompt": self.prompt, "canary": self.canary}
+        marked = {"discriminating": False} if self.is_unnoticed else {}
+        return {**named, **system, "prompt": self.prompt, "canary": self.canary, **marked}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +49,18 @@ class Without:
 
 
 def prompts(
-    snapshot: Snapshot, setting: str, rules: PromptRules, *, ignore_case: bool, attempts: Attempts | None = None
+    snapshot: Snapshot,
+    setting: str,
+    rules: PromptRules,
+    *,
+    ignore_case: bool,
+    attempts: Attempts | None = None,
+    unnoticed: bool = False,
 ) -> Iterator[Prompt | Without]:
     """Yield the prompt of each row that a setting is for, or why it has none, in the order of the snapshot.
 
-    `attempts` are failed answers by id, for the settings that show one; `ignore_case` is that of `masking.yaml`.
+    `attempts` are failed answers by id, for the settings that show one; `ignore_case` is that of `masking.yaml`. Scenes
+    whose tests do not notice an empty answer have one only if `unnoticed` takes them in.
 
     Errors: those of the snapshot's `rows`; ValueError for a row that the template cannot take.
     """
@@ -58,6 +68,11 @@ def prompts(
     family = rules.templates[rule.template].family
     shown = _shown(rules, rule.template)
     for row_id, row in rows_of(snapshot, family, rule.given, attempts or {}):
+        if family is Family.SCENE and is_unnoticed(row):
+            reason = NoPrompt.NOT_DISCRIMINATING
+            made = _of_row(row_id, row, setting, rules, shown, ignore_case=ignore_case) if unnoticed else None
+            yield replace(made, is_unnoticed=True) if isinstance(made, Prompt) else made or Without(row_id, reason, "")
+            continue
         yield _of_row(row_id, row, setting, rules, shown, ignore_case=ignore_case)
 
 

@@ -190,8 +190,6 @@ def _repository_task(task: Task, sample: str, sources: Sources) -> Iterator[Run]
 
 
 def _scene(task: Task, sample: str, sources: Sources) -> Iterator[Run]:
-    if task.row["discriminating"] is False:
-        return
     before, after = task.row["prefix"], task.row["test_suffix"]
     text = f"{before}{sample}{after}"
     yield _in_project(task, sample, lambda _: text, text, task.row["unit_test_ids"], sources)

@@ -16,7 +16,7 @@ from pipeline.scores.predictions import Excluded
 from pipeline.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, RunFile
 from pipeline.scores.tally import Answered
 from pipeline.scores.tasks import Task, Tasks
-from pipeline.terms import Exclusion, Family, Metric, Outcome, TestOutcome
+from pipeline.terms import Exclusion, Metric, Outcome, TestOutcome
 from pipeline.validation import Engine, run_cases
 
 Tell = Callable[[str, int, int], None]
@@ -51,6 +51,8 @@ def run_samples(
     runners: Runners,
     file: RunFile,
     tell: Tell,
+    *,
+    unnoticed: bool = False,
 ) -> Passes:
     """Run the samples of tasks, equal ones once, and those not at all of which the file knows how they came out.
 
@@ -60,7 +62,7 @@ def run_samples(
     Errors: SnapshotError.
     """
     found = Passes()
-    planned = {key: _plan(found, tasks[key[1]][key[0]], texts, sources) for key, texts in samples.items()}
+    planned = {key: _plan(found, tasks[key[1]][key[0]], texts, sources, unnoticed) for key, texts in samples.items()}
     every = {run.key: run for runs in planned.values() for run in runs}
     new = [run for run in every.values() if run.key not in file.outcomes]
     found.runs = len(new)
@@ -86,15 +88,23 @@ def run_planned(runs: Collection[Run], sources: Sources, runners: Runners, file:
         done += len(group)
 
 
-def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources) -> list[Run]:
+def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources, unnoticed: bool) -> list[Run]:
     """Return the runs of a task's samples, and of its control."""
+    if task.is_unnoticed and not unnoticed:
+        found.excluded.append(_not_discriminating(task))
+        return []
     runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
     if texts and (why := unparted(task)):
         found.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
     elif texts and not runs:
-        reason = Exclusion.NOT_DISCRIMINATING if task.family is Family.SCENE else Exclusion.NOT_RUNNABLE
+        reason = Exclusion.NOT_RUNNABLE
         found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
     return [*runs, *(plan_control(task, sources) if runs else ())]
+
+
+def _not_discriminating(task: Task) -> Excluded:
+    reason = Exclusion.NOT_DISCRIMINATING
+    return Excluded(reason, f"{task.family}: {reason.meaning}", task.id)
 
 
 def _by_place(runs: Iterable[Run]) -> dict[tuple[str, bool], list[Run]]:
@@ -163,8 +173,7 @@ def _give_up(runs: Iterable[Run], error: Exception, file: RunFile, outcome: Outc
 def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:
     """Turn the outcomes of a task's runs into scores of its samples; what was not judged has none."""
     if any(run.control and file.outcomes[run.key] is Outcome.PASSED for run in runs):
-        reason = Exclusion.NOT_DISCRIMINATING
-        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+        found.excluded.append(_not_discriminating(task))
         return
     keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
     unjudged: dict[Outcome, list[str]] = defaultdict(list)

@@ -66,26 +66,32 @@ def score_predictions(
     runners: Runners | None = None,
     runs: Path | None = None,
     tell: Tell = lambda what, done, total: None,
+    *,
+    unnoticed: bool = False,
 ) -> Scored:
     """Score a file of predictions; with runners, run them too. `runs` is the file in which their runs are kept.
 
+    Tasks whose tests do not notice an empty answer are asked for only if `unnoticed` takes them in.
+
     Errors: SnapshotError.
     """
-    known = Snapshot(snapshot)
-    tasks = read_tasks(known, rules.facets, running=runners is not None)
+    known, keep = Snapshot(snapshot), runners is not None
+    tasks = read_tasks(known, rules.facets, running=keep)
     documents = _Documents(known)
-    counted = tally(tasks, read_predictions(predictions, rules), rules, documents.of, keep=runners is not None)
+    answers = read_predictions(predictions, rules)
+    counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
     scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
     excluded, ran = counted.excluded, None
     unjudged: Open = {}
     if runners is not None:
         sources = Sources.read(known, [runners.engine.settings, plain(runners.workshop.rules)])
         with RunFile(runs, settings().cache / CONTROLS) as file:
-            passes = run_samples(counted.samples, tasks, sources, runners, file, tell)
+            passes = run_samples(counted.samples, tasks, sources, runners, file, tell, unnoticed=unnoticed)
         for key, found in passes.scores.items():
             scores.setdefault(key, {}).update(found)
         excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
-    there = Counter(family for of_id in tasks.values() for family in of_id)
+    asked_for = (task for of_id in tasks.values() for task in of_id.values() if unnoticed or not task.is_unnoticed)
+    there = Counter(task.family for task in asked_for)
     answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
     rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
     of = {family: (answered[family], there[family]) for family in Family if answered[family]}

@@ -44,6 +44,8 @@ def tally(
     rules: ScoreRules,
     documents: Documents,
     keep: bool = False,
+    *,
+    unnoticed: bool = False,
 ) -> Tally:
     """Score every sample of every prediction without running it; `keep` the samples, to run them later.
 
@@ -63,7 +65,7 @@ def tally(
             if excluded is not None:
                 found.excluded.append(excluded)
     found.excluded += _twice(found)
-    found.excluded += _unanswered(found, tasks)
+    found.excluded += _unanswered(found, tasks, unnoticed)
     return found
 
 
@@ -158,12 +160,12 @@ def _twice(found: Tally) -> list[Excluded]:
     return excluded
 
 
-def _unanswered(found: Tally, tasks: Tasks) -> list[Excluded]:
+def _unanswered(found: Tally, tasks: Tasks, unnoticed: bool) -> list[Excluded]:
     answered = {each for each, _ in found.answers}
     families = {family for family, _ in answered}
     return [
         Excluded(Exclusion.NOT_PREDICTED, f"no line answers this {family}", task.id)
         for of_id in tasks.values()
         for family, task in of_id.items()
-        if family in families and (family, task.id) not in answered
+        if family in families and (family, task.id) not in answered and (unnoticed or not task.is_unnoticed)
     ]

@@ -22,6 +22,7 @@ class RecordKind(Term):
 
 class NotHeld(Term):
     MASK_IN_CODE = "mask_in_code", "the code itself holds the text that the format takes for a mask"
+    NOT_DISCRIMINATING = "not_discriminating", "its tests do not notice an empty answer; --unnoticed takes it in"
     NO_CONTEXT = "no_context", "no context was made of the row, which the format needs"
     SAME_NAME = "same_name", "records are told apart by this name alone, and a newer release of the project has it"
     SOURCES_MISSING = "sources_missing", "the sources of the project could not be had"

@@ -104,7 +104,9 @@ def test_what_cannot_be_counted_is_named_and_stops_nothing_else(
     assert detail in excluded.detail
     assert found.flawed
     assert figure(found, Family.MIGRATION, Metric.CDC)["mean"] == 1.0
-    assert not any(row["family"] == Family.COMPLETION and row["tasks"] for row in found.rows)
+    # An answer that is too long is a wrong one, and raises no figure by being left out.
+    means = {row["mean"] for row in found.rows if row["family"] == Family.COMPLETION and row["tasks"]}
+    assert means == ({0.0} if reason is Exclusion.SAMPLE_TOO_LONG else set())
 
 
 def test_a_task_that_is_answered_twice_does_not_count(folder: Path) -> None:
@@ -149,7 +151,7 @@ def test_the_year_of_a_migration_is_that_of_its_target(tmp_path: Path) -> None:
 
 def test_the_year_of_a_scene_is_that_of_its_project(tmp_path: Path) -> None:
     tables: dict[str, list[dict[str, Any]]] = {
-        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1"}],
+        "scenes": [{"id": "scene", "project_id": "shop 1.0", "scene": "1.1", "discriminating": None}],
         "projects": [{"id": "shop 1.0", "release_time": datetime(2024, 1, 1, tzinfo=UTC)}],
     }
     tasks = read_tasks(Snapshot(snapshot(tmp_path / "snapshot", tables)), RULES_OF_SCORES.facets)
