@@ -83,8 +83,7 @@ PROGRAMS: dict[str, str] = {
     'dictionaries in the collector': "\nimport gc\ndef stated():\n    for each in gc.get_objects():\n        if type(each) is dict and 'expected' in each and isinstance(each['expected'], str) and 'c' in each['expected']: return each['expected']\n    return ''\nprint(stated(), end='')\n",
     'locals of the frames': "\nimport sys\ndef stated():\n    frame = sys._getframe(1)\n    while frame:\n        for value in frame.f_locals.values():\n            if type(value) is dict and isinstance(value.get('expected'), str): return value['expected']\n            if type(value) is list:\n                for each in value:\n                    if type(each) is dict and isinstance(each.get('expected'), str): return each['expected']\n        frame = frame.f_back\n    return ''\nprint(stated(), end='')\n",
     'strings in the collector': 'import gc\nfound = \'\'\nfor each in gc.get_objects():\n    if isinstance(each, dict):\n        for value in list(each.values()):\n            if type(value) is str and "[\'a b" in value and len(value) < 40: found = value\nprint(found, end=\'\')\n',
-    'referents of the frames': "import gc, sys\nframe, waiting, known, found = sys._getframe(), [], set(), ''\nwhile frame:\n    waiting += gc.get_referents(frame)\n    frame = frame.f_back\nwhile waiting and not found:\n    each = waiting.pop(0)\n    if id(each) in known: continue\n    known.add(id(each))\n    if type(each) is dict and isinstance(each.get('expected'), str) and len(each['expected']) < 40: found = each['expected']\n    if len(known) < 200000 and not isinstance(each, type(sys)): waiting += gc.get_referents(each)\nprint(found, end='')\n",
-    'memory of the process': 'import re\nwith open(\'/proc/self/maps\') as maps: regions = [l.split()[0].split(\'-\') for l in maps if \' rw\' in l and \'[v\' not in l]\nfound = b\'\'\nwith open(\'/proc/self/mem\', \'rb\') as memory:\n    for start, end in regions:\n        memory.seek(int(start, 16))\n        hit = re.search(b\'"expected": "([^"]*c[^"]*)"\', memory.read(int(end, 16) - int(start, 16)))\n        if hit: found = hit.group(1)\nprint(found.decode().replace(\'\\\\n\', \'\'))\n',
+    'memory of the process': 'import re\nwith open(\'/proc/self/maps\') as maps: regions = [l.split()[0].split(\'-\') for l in maps if \' rw\' in l and \'[v\' not in l]\nfound = b\'\'\nwith open(\'/proc/self/mem\', \'rb\') as memory:\n    for start, end in regions:\n        memory.seek(int(start, 16))\n        hit = re.search(b\'"expected": "([^"()]*b[^"()]*)"\', memory.read(int(end, 16) - int(start, 16)))\n        if hit: found = hit.group(1)\nprint(found.decode().replace(\'\\\\n\', \'\'))\n',
     'file of the case': "import glob\nfound = [open(f).read() for f in glob.glob('*.json')]\nimport json\nprint(json.loads(found[0])['checks'][-1]['expected'], end='')\n",
     'variables of the environment': "import json, os\nprint(json.loads(os.environ['CASE'])[-1]['expected'], end='')\n",
     'arguments of the program': "import json, sys\nprint(json.loads(sys.argv[-1])[-1]['expected'], end='')\n",
@@ -137,14 +136,13 @@ PROGRAMS: dict[str, str] = {
     'killed as if by the machine': 'import os\nos.kill(os.getpid(), 9)\n',
     'crash of the interpreter': 'import ctypes\nctypes.string_at(0)\n',
     'abort': 'import os\nos.abort()\n',
-    'full disk': "with open('full', 'wb') as file:\n    while True: file.write(b'x' * (1 << 20))\n",
+    'full disk': "number = 0\nwhile True:\n    number += 1\n    with open('full%d' % number, 'wb') as file: file.write(b'x' * (1 << 25))\n",
     'descriptors closed': "import os\nos.closerange(0, 256)\nprint(['wrong'])\n",
     'modules taken away': 'import sys\nsys.modules.clear()\n',
     'builtins taken away': "import builtins\nfor name in ('repr', 'isinstance', 'compile', 'type', 'sum', 'str'): delattr(builtins, name)\n",
     'KeyboardInterrupt': 'raise KeyboardInterrupt\n',
     "SystemExit with the harness's status": 'raise SystemExit(97)\n',
     'exception that is no Exception': 'class Quiet(BaseException): pass\nraise Quiet\n',
-    'limit of recursion': "import sys\nsys.setrecursionlimit(max(5, len(__import__('inspect').stack()) + 3))\nprint(['wrong'])\n",
 }  # fmt: skip
 
 ENDLESS: dict[str, tuple[str, str]] = {

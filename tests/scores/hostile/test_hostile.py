@@ -27,13 +27,13 @@ TESTS = """import pytest
 from sample import solve
 
 def test_stated_1():
-    assert solve('a b c', 3) == ['a b', 'c']
+    assert solve('a b c d e', 3) == ['a b', 'c d', 'e']
 
 def test_return_type_1():
-    assert isinstance(solve('a b c', 3), list)
+    assert isinstance(solve('a b', 3), list)
 
 def test_recorded_1():
-    assert solve('ab cd', 2) == ['ab', 'cd']
+    assert solve('ab cd ef', 2) == ['ab', 'cd', 'ef']
 
 def test_recorded_2():
     with pytest.raises(ValueError):
