@@ -62,7 +62,7 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_problems, house),
-        version=9,
+        version=10,
     )
     yield declared(
         "functions",
@@ -83,5 +83,5 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_functions, house),
-        version=3,
+        version=4,
     )

@@ -39,7 +39,7 @@ def proof(house: House) -> Iterator[Stage]:
         writes="verdicts",
         depends=lambda: rules.validation,
         run=partial(validate, house),
-        version=3,
+        version=4,
     )
     yield declared(
         "migrated_code",
