@@ -87,7 +87,7 @@ def part(source: str, module: str | None) -> Parted:
         tree = ast.parse(source)
         if module is not None:
             return _module(tree, module)
-        steps, _ = _Test({}, _imported(tree.body, "")).of_body(tree.body)
+        steps, _ = _Test({}, frozenset(), "").of_body(tree.body)
         return Parted("", (("test", steps),))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise error if isinstance(error, NotParted) else NotParted(str(error)) from None
@@ -114,7 +114,7 @@ def _module(tree: ast.Module, module: str) -> Parted:
             _refuse(node)
     common = {name: node.value for node in preamble if isinstance(node, ast.Assign) for name in _names_set(node)}
     foreign = _imported(preamble, module)
-    parts = [(name, *_Test(common, foreign).of(node)) for name, node in tests.items()]
+    parts = [(name, *_Test(common, foreign, module).of(node)) for name, node in tests.items()]
     if not parts:
         raise NotParted("there is no test function")
     used = {name for _, _, names in parts for name in names}
@@ -140,9 +140,10 @@ def _imported(body: Sequence[ast.stmt], module: str) -> frozenset[str]:
 class _Test:
     """The reading of one test: its steps, constants that its names stand for by now, and names that steps look up."""
 
-    def __init__(self, constants: Mapping[str, ast.expr], foreign: frozenset[str]) -> None:
+    def __init__(self, constants: Mapping[str, ast.expr], foreign: frozenset[str], module: str) -> None:
         self._constants = dict(constants)
         self._foreign = foreign
+        self._module = module
         self._steps: list[Step | ast.Assign] = []
         self._used: set[str] = set()
 
@@ -196,9 +197,9 @@ class _Test:
                 for row in self._rows(values):
                     for each in [*_bound(target, row), *body]:
                         self._read(each)
-            case ast.Assign([ast.Name(name)], value) if _is_constant(value):
-                self._constants[name] = value
-                self._steps.append(statement)
+            case ast.Assign([ast.Name(name) as target], value) if _is_constant(made := self._written_out(value)):
+                self._constants[name] = made
+                self._steps.append(ast.Assign([target], made, lineno=0))
             case _ if not (_is_text(statement) or _is_pytest(statement)):
                 self._prepare(statement)
 
@@ -207,6 +208,7 @@ class _Test:
             _refuse(statement)
         for name in _names_set(statement):
             self._constants.pop(name, None)
+        self._foreign |= _names_set(statement) | _imported([statement], self._module)
         self._add(Step("run", ast.unparse(statement)), statement)
 
     def _add(self, step: Step, node: ast.AST) -> None:
@@ -235,9 +237,14 @@ class _Test:
             case _:
                 self._value(test, "truth", "True", statement)
 
+    def _written_out(self, node: ast.expr) -> ast.expr:
+        copied = ast.parse(ast.unparse(node), mode="eval").body
+        written_out: ast.expr = _WrittenOut(self._constants).visit(copied)
+        return written_out
+
     def _operand(self, node: ast.expr) -> str | None:
         """Return the source of a constant, with the names that stand for constants written out; None for another."""
-        written_out = _WrittenOut(self._constants).visit(ast.parse(ast.unparse(node), mode="eval").body)
+        written_out = self._written_out(node)
         match written_out:
             case ast.Call(func, [value], keywords) if ast.unparse(func) == "pytest.approx":
                 given = {keyword.arg: keyword.value for keyword in keywords}
@@ -315,8 +322,8 @@ def _is_observation(node: ast.expr, plain: bool, foreign: frozenset[str]) -> boo
 def _bound(target: ast.expr, value: ast.expr) -> list[ast.stmt]:
     """Return the assignments that bind a target, of names, to a value."""
     match target, value:
-        case ast.Name(), _:
-            return [ast.Assign([target], value, lineno=0)]
+        case ast.Name(name), _:
+            return [ast.Assign([ast.Name(name, ast.Store())], value, lineno=0)]
         case ast.Tuple(names) | ast.List(names), ast.Tuple(values) | ast.List(values) if len(names) == len(values):
             return [each for name, part in zip(names, values, strict=True) for each in _bound(name, part)]
     return _refuse(target)
