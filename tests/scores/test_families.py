@@ -16,6 +16,7 @@ import pytest
 
 from pipeline.scores.api import _called_and_bound, _expressions, _tree, _walk, api_hit
 from pipeline.scores.families import SCORERS
+from pipeline.scores.filling import filled
 from pipeline.scores.reading import read
 from pipeline.terms import Family, Metric
 from tests.scores.snapshots import BLOCK, CONTEXT, FUNCTION, LINE, MIGRATION, PROBLEM, REPOSITORY_TASK, TOKEN
@@ -56,6 +57,29 @@ WITH = LINE | {"answer": "with load(1, mode=2) as page:", "core_token": "load"}
 def test_values(family: Family, task: dict[str, Any], sample: str, values: dict[str, float | None]) -> None:
     found = SCORERS[family](task, sample)
     assert {metric: found[Metric(metric)] for metric in values} == pytest.approx(values)
+
+
+@pytest.mark.parametrize("name", ["excepting", "elsewhere", "elifs", "finally_done", "case_of"])
+def test_a_name_that_begins_like_a_keyword_is_none(name: str) -> None:
+    reference = f"{name} = load(1)\n        page = {name}.show()"
+    task = FUNCTION | {"answer": reference, "masked_code": "def f():\n        [block-mask]\n"}
+    assert {value for value in SCORERS[Family.FUNCTION](task, reference).values() if value is not None} == {1.0}
+
+
+def test_a_whole_program_is_an_answer_to_a_block() -> None:
+    block, whole = (
+        f"import demo\ndef solve(number):\n{body}" for body in ("    [block-mask]\n", "    return demo.load(number)\n")
+    )
+    task = FUNCTION | {"answer": "return demo.load(number)", "masked_code": block}
+    assert {value for value in SCORERS[Family.FUNCTION](task, whole).values() if value is not None} == {1.0}
+    assert filled(task, whole) == whole
+    other = whole.replace("import demo", "import demo, sys")
+    assert filled(task, other) == other
+
+
+def test_what_the_starting_code_calls_is_not_asked_of_the_reference() -> None:
+    task = PROBLEM | {"starting_code": "import demo\ndemo.save(1)\n", "api_calls": ["demo.save", "demo.load"]}
+    assert SCORERS[Family.PROBLEM](task, "result = demo.load(1)\n")[Metric.API_HIT] == 1
 
 
 def statements_of(source: bytes) -> list[str]:
