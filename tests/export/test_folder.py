@@ -171,7 +171,7 @@ def test_scenes_whose_tests_notice_nothing_are_taken_in_and_marked_if_asked_for(
     assert sum(whole.records.values()) == sum(written.records.values()) + 1
     (file,) = (tmp_path / "whole" / "prompts").glob("prefix_suffix_full*")
     marks = [json.loads(line)["discriminating"] for line in file.read_text().splitlines()]
-    assert sorted(marks, key=str) == [False, True]
+    assert marks.count(False) == 1
 
 
 def test_an_empty_folder_is_taken(snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
