@@ -176,7 +176,9 @@ def last_refresh(profile: str, run: str | None = None) -> Refresh:
             covered = (record.libraries, record.since, record.until, record.families, record.sources)
             return Refresh(record.run, record.profile, *covered)
     named = f"run {run}" if run else "refresh"
-    raise NoRefresh(f"no {named} of profile {profile} in {settings().runs}: driftline refresh --profile {profile}")
+    raise NoRefresh(
+        f"no {named} of profile {profile} in {settings().runs}; run `driftline refresh --profile {profile}` first"
+    )
 
 
 _PUBLISHED = "published.json"

@@ -68,19 +68,27 @@ AGAIN_S = 20.0
 """Seconds after which a step that lasts is told of again."""
 
 _POLL_S = 0.5
+
+_LONGEST_NAME = 60
+"""Characters of a word in a table from which it may be broken, as a path is."""
 LEFT_OUT = 5
 """What had to be left out is often a hundred files of Python 2; a few tell the story."""
 
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
     """Print an error as one paragraph and end with a status."""
-    err.print(f"[red]error:[/red] {escape(cut_message(as_typed(message)))}")
+    _show(f"[red]error:[/red] {escape(cut_message(as_typed(message)))}")
     raise typer.Exit(status)
 
 
 def say(message: str) -> None:
     """Tell what is being done, beside the output."""
-    err.print(escape(cut_message(as_typed(message))))
+    _show(escape(cut_message(as_typed(message))))
+
+
+def _show(text: str) -> None:
+    """Print a line, which a terminal breaks between words and never in the middle of a name; a pipe has it whole."""
+    err.print(text, soft_wrap=not err.is_terminal, overflow="ignore", crop=False)
 
 
 def say_left_out(rejects: Sequence[Reject]) -> None:
@@ -101,7 +109,11 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[obje
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
     for number, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[number], int | float) for row in rows)
-        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+        # No narrower than its longest name, so that none is broken in the middle.
+        longest = max((len(word) for row in rows for word in str(row[number]).split()), default=0)
+        table.add_column(
+            column, justify="right" if numeric else "left", overflow="fold", min_width=min(longest, _LONGEST_NAME)
+        )
     for row in rows:
         table.add_row(*(escape(str(value)) for value in row))
     out.print(table)

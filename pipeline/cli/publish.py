@@ -13,6 +13,7 @@ from pipeline.publication import Publication
 from pipeline.publish import Published
 from pipeline.publishing import NO_SNAPSHOT, NoRefresh, last_refresh, publication_of, publish_last
 from pipeline.report.source import write_report
+from pipeline.rules import load_profile
 from pipeline.terms import GateStanding, PublicationState
 
 Run = Annotated[str | None, typer.Option(help="A refresh's run; default: the newest of the profile.", metavar="RUN")]
@@ -28,6 +29,7 @@ def publish(profile: ProfileName = "starter", run: Run = None, signed_by: Signed
         fail("--signed-by is empty: say who signs")
     problem: str | None = None
     published: Published | None = None
+    load_profile(profile)  # one that does not exist is named, with those that do
     try:
         refresh = last_refresh(profile, run)
     except NoRefresh as error:

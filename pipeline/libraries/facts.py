@@ -70,6 +70,8 @@ def read_ranking(path: Path) -> list[Ranked]:
             rows = [_ranked(number, row) for number, row in enumerate(csv.DictReader(file, restkey=_MORE), 1)]
         except csv.Error as error:
             raise ValueError(f"{path.name}: {error}") from None
+    if not rows:
+        raise ValueError(f"{path.name}: no ranking: a head line and a library are the least")
     if any(after.rank <= before.rank for before, after in itertools.pairwise(rows)):
         raise ValueError(f"{path.name}: ranks must rise from line to line")
     return rows

@@ -80,10 +80,9 @@ def _found(name: str | None, runs: Sequence[tuple[Path, RunRecord]]) -> Meant:
     if snapshot is None:
         if Path(name).name in unrecorded_runs(settings().runs):
             raise NoReportError(f"{name}: this run {_NO_RECORD}; name the snapshot that it published, or a later run")
-        known = ", ".join(record.run for _, record in runs[-3:]) or "none"
-        raise NoReportError(
-            f"{name}: no run, no snapshot's folder, and no profile with a snapshot; the last runs are {known}"
-        )
+        named = ", ".join(record.run for _, record in runs[-3:])
+        known = f"the last runs are {named}" if named else "no run has a record yet"
+        raise NoReportError(f"{name}: no run, no snapshot's folder, and no profile with a snapshot; {known}")
     return Meant(_writer_of(snapshot.resolve(), runs), snapshot)
 
 

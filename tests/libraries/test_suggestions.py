@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pipeline.libraries.facts import read_ranking
 from pipeline.libraries.suggestions import did_you_mean, nearest_versions
 
 FLASK = ["0.9", "0.10", "2.2.4", "2.2.5", "2.3.0", "2.3.1", "3.0.0", "3.1.3", "no version"]
@@ -35,3 +38,10 @@ def test_a_library_that_is_spelled_alike(typed: str, meant: str) -> None:
 
 def test_a_name_that_is_like_none() -> None:
     assert did_you_mean("qqqqqqqq") == ""
+
+
+def test_a_file_that_is_no_ranking_overwrites_no_profile(tmp_path: Path) -> None:
+    path = tmp_path / "ranking.csv"
+    path.write_text('{"id": "x"}\n')
+    with pytest.raises(ValueError, match=r"^ranking\.csv: no ranking"):
+        read_ranking(path)
