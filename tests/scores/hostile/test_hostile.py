@@ -66,7 +66,12 @@ ROWS: Mapping[Family, Row] = {
         "module": "sample",
         "lock_id": "lock",
     },
-    Family.MIGRATION: {"target_snippet_id": "s", "target_code": REFERENCE, "target_lock_id": "lock"},
+    Family.MIGRATION: {
+        "target_snippet_id": "s",
+        "target_rewrite_id": None,
+        "target_code": REFERENCE,
+        "target_lock_id": "lock",
+    },
 }
 
 
