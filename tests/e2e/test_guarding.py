@@ -86,7 +86,7 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
 """Stages that have nothing to do in the demo library, over a row at which whatever works on it raises a KeyError."""
 
 ELSEWHERE = {
-    "sites": ("tests.crawl.documentation.test_sites_stage", "test_sites_that_raise_are_a_note"),
+    "sites": ("tests.crawl.documentation.test_faults", "test_sites_that_raise_are_a_note"),
     "migrated_code": ("tests.drafted_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
     "judgements": ("tests.judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
     "reviews": ("tests.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
