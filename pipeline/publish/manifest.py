@@ -104,7 +104,10 @@ def read_manifest(snapshot: Path) -> Manifest:
         raise SnapshotError(f"{path}: not JSON: {error}") from None
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
-        raise SnapshotError(f"{path}: not a manifest of format {FORMAT}{other}, which driftline {__version__} reads")
+        raise SnapshotError(
+            f"{path}: not a manifest of format {FORMAT}{other}, which driftline {__version__} reads:"
+            " publish it again with this driftline"
+        )
     return _validated(path, text)
 
 

@@ -36,7 +36,12 @@ def new(old: Path, tmp_path: Path) -> Path:
 def change(snapshot: Path, config: str, how: Callable[[list[Row]], list[Row]]) -> None:
     """Change the rows of a configuration, and make the manifest fit."""
     path = snapshot / "data" / f"{config}.parquet"
-    write_parquet(path, TABLES[config], how(read_parquet(path)), volatile=False)
+    count = write_parquet(path, TABLES[config], how(read_parquet(path)), volatile=False)
+
+    def recount(manifest: dict[str, Any]) -> None:
+        next(entry for entry in manifest["files"] if entry["path"] == f"data/{config}.parquet")["rows"] = count
+
+    edit_manifest(snapshot, recount)
     seal(snapshot)
 
 
@@ -184,7 +189,6 @@ def test_the_range_of_times_needs_no_package_of_time_zones(
     """DuckDB makes times with `pytz`, which `requirements.lock` does not have."""
     monkeypatch.setitem(sys.modules, "pytz", None)
     times = [row["release_time"] for row in read_parquet(old / "data" / "releases.parquet")]
-    change(new, "releases", lambda rows: rows[:1])
     found = compare_snapshots(old, new).columns["releases"]["release_time"].old
     assert found is not None
     assert (found.least, found.most) == (min(times), max(times))

@@ -194,21 +194,21 @@ def test_a_row_that_comes_back_leaves_the_split_and_its_erratum_says_so(last: Pa
 
 def test_rows_from_before_there_was_a_column_are_carried_on_without_a_value(last: Path, tmp_path: Path) -> None:
     old = published(last)
-    new, _ = without(old, "changes")
+    new, _ = without(old, "completions")
     first = place(last, errata_of(last, new, []), tmp_path / "old", new)
-    newer, row = without(new, "changes")
+    newer, row = without(new, "completions")
     for split in ("data", "deprecated"):
-        path = first / split / "changes.parquet"
-        older = pq.read_table(path, partitioning=None).drop_columns(["replacement"])
+        path = first / split / "completions.parquet"
+        older = pq.read_table(path, partitioning=None).drop_columns(["neighbour_version"])
         pq.write_table(older.append_column("of_another_time", pa.array([1] * older.num_rows)), path)
     stamp(first)
     errata = errata_of(first, newer, [])
     assert [one["kept"] for one in errata.rows] == [True, True]
-    assert {one["id"]: one["replacement"] for one in errata.deprecated["changes"]} == {
-        old["changes"][0]["id"]: None,
+    assert {one["id"]: one["neighbour_version"] for one in errata.deprecated["completions"]} == {
+        old["completions"][0]["id"]: None,
         row["id"]: None,
     }
-    assert all("of_another_time" not in one for one in errata.deprecated["changes"])
+    assert all("of_another_time" not in one for one in errata.deprecated["completions"])
 
 
 def test_a_row_with_columns_of_another_time_is_named_but_not_kept(last: Path, tmp_path: Path) -> None:
