@@ -20,9 +20,10 @@ def check_names(refresh: Refresh) -> None:
 
     Errors: BadForm, which names them all; RuleError for rule files that are wrong.
     """
+    libraries = plan(refresh)  # reads every rule file before anything is made
     house = refresh.house()
     known = {*house.lake.libraries("releases"), *house.rules.stack_overflow.foreign}
-    if unknown := _unknown(refresh, [library for library in plan(refresh) if library not in known]):
+    if unknown := _unknown(refresh, [library for library in libraries if library not in known]):
         field = "libraries" if refresh.libraries else f"profile {refresh.profile}"
         named = ", ".join(f"{library}{did_you_mean(library)}" for library in unknown)
         raise BadForm(

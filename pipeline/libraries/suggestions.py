@@ -21,7 +21,8 @@ def did_you_mean(library: str) -> str:
 
     The index gives no list of its names that could be asked for in passing; those of the ranking are looked through.
     """
-    near = get_close_matches(canonicalize_name(library), _ranked(), n=3, cutoff=0.8)
+    name = canonicalize_name(library)
+    near = [close for close in get_close_matches(name, _ranked(), n=3, cutoff=0.8) if close != name]
     return f" (did you mean {' or '.join(near)}?)" if near else ""
 
 

@@ -44,7 +44,8 @@ def lifecycle_stage(
     known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
         followed.resume(known, _index_at(ordered[done - 1]["version"], symbols, importable))
-    rejects = _without_predecessor(releases)
+    # what an earlier run refused stays refused when only the later releases are compared
+    refused = [Reject(key, RejectReason(reason), text) for key, reason, text in progress["refused"]] if done else []
 
     def compare(step: _Step, old: Index, new: Index) -> list[Row]:
         comparison = Comparison(old, new, rules, step.changed)
@@ -58,29 +59,34 @@ def lifecycle_stage(
             if step.new is None:
                 followed.gap(step.before)
                 detail = "nothing of it was read (see the rejects of the stage surface)"
-                rejects.append(Reject(step.version, RejectReason.NOTHING_READ, detail))
+                refused.append(Reject(step.version, RejectReason.NOTHING_READ, detail))
             elif step.old is None:
                 followed.gap(step.before)
                 followed.begin(step.new, step.version)
                 if step.after_unread:
                     detail = "nothing was read of the release just before"
-                    rejects.append(Reject(step.version, RejectReason.NO_PREDECESSOR, detail))
+                    refused.append(Reject(step.version, RejectReason.NO_PREDECESSOR, detail))
             else:
                 made = attempt(step.version, compare, step, step.old, step.new)
                 if isinstance(made, Reject):
                     followed.abandon(step.before, step.version)
                     followed.begin(step.new, step.version)
-                    rejects.append(made)
+                    refused.append(made)
                 else:
                     changes += made
     made_lives = [*followed.done, *followed.living.values()]
+    rejects = [*_without_predecessor(releases), *refused]
     return Output(
         {} if done else {"changes": changes, "lifecycles": made_lives},
         seen=len(releases),
         made=len(releases) - len(rejects),
         rejects=rejects,
         updates={"changes": Update(changes, {}), "lifecycles": _update(made_lives, known)} if done else {},
-        progress={"releases": [identity(release) for release in ordered], "out_of_sight": followed.out_of_sight},
+        progress={
+            "releases": [identity(release) for release in ordered],
+            "out_of_sight": followed.out_of_sight,
+            "refused": [[reject.key, reject.reason, reject.detail] for reject in refused],
+        },
     )
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pipeline.lake import Lake, Output, Row, table
 from pipeline.lifecycle import Tags, lifecycle_stage
 from pipeline.lifecycle.compare import changes_of
-from pipeline.surface import surface_stage
+from pipeline.surface import Surface, surface_stage
 from tests.lifecycle.releases import TAGGING, Files, history
 from tests.surface.trees import surface
 
@@ -129,6 +129,7 @@ SOURCES: list[Files] = [
     "def f(:\n",
     "from elsewhere import C, f\n",
     "",
+    "raise",
 ]
 PARTS = ["def f(a): ...\nclass C:\n    def m(self, a): ...\n", "def f(:\n", "class C:\n    n = 2\n"]
 
@@ -169,9 +170,16 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
         {"library": "pkg", "version": v, "predecessor": "gap" if gap else before, "sha256": v}
         for v, before, (_, gap) in zip(versions, [None, *versions], made, strict=False)
     ]
-    read = {version: surface(files) for version, (files, _) in zip(versions, made, strict=True)}
-    symbols = surface_stage(releases, lambda row: read[row["version"]]).tables
-    earlier = surface_stage(releases[:done], lambda row: read[row["version"]]).tables
+    sources = {version: files for version, (files, _) in zip(versions, made, strict=True)}
+
+    def read(release: Row) -> Surface:
+        files = sources[release["version"]]
+        if files["pkg/__init__.py"] == "raise":
+            raise ZeroDivisionError("planted")
+        return surface(files)
+
+    symbols = surface_stage(releases, read).tables
+    earlier = surface_stage(releases[:done], read).tables
     whole = lifecycle_stage(releases, symbols["symbols"], symbols["importable"], TAGGING)
     first = lifecycle_stage(releases[:done], earlier["symbols"], earlier["importable"], TAGGING)
     grown, fresh = Lake(tmp_path_factory.mktemp("grown")), Lake(tmp_path_factory.mktemp("fresh"))
