@@ -131,7 +131,8 @@ def expected_of(program: str) -> list[tuple[str, str | None]]:
             ],
         ),
         ("", [("if True:\n    pass\n", "......['a', 'b']\n2\n")]),
-        ("lines = (", []),
+        # what no parser of ours reads may still run under another Python, and is asked for the outputs all the same
+        ("lines = (", [("lines = (\n", "......['a', 'b']\n2\n")]),
     ],
 )
 def test_stated_outputs(program: str, asked: list[tuple[str, str | None]]) -> None:

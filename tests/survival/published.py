@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.environments import discover
-from pipeline.lake import content_id
+from pipeline.environments.pinned import lock_id_of
 from pipeline.settings import PROJECT
 from tests.index_server import File, Index
 from tests.publish.lakes import stamp, write_columns
@@ -27,8 +27,9 @@ def released(index: Index, version: str = "1.0", code: str = CODE, library: str 
 def environment(file: File, version: str = "1.0", library: str = "lib", **changed: Any) -> dict[str, Any]:
     """Return the row of an environment that holds a file of the index and nothing else."""
     lock = f"{library}=={version} \\\n    --hash=sha256:{file.sha256}\n"
-    row = {"library": library, "version": version, "outcome": "built", "python": PYTHON, "lock": lock}
-    return row | {"import_names": [library], "lock_id": content_id(row | changed)} | changed
+    row: dict[str, Any] = {"library": library, "version": version, "outcome": "built", "python": PYTHON, "lock": lock}
+    row |= {"import_names": [library]} | changed
+    return row | {"lock_id": lock_id_of(row["python"], row["lock"])}
 
 
 def example(name: str, code: str, *checks: tuple[str, str | None], library: str = "lib") -> dict[str, Any]:

@@ -279,10 +279,8 @@ def test_a_snapshot_that_cannot_be_read_holds_up_no_other(house: Index, survey: 
     assert libraries_of(make.snapshots) == ["lib"]
     found = survive(make, "lib")
     assert [row["snapshot"] for row in found.added] == ["m-2022"]
-    assert ["functions.parquet: no column module, tests" in found.unread[0], "format" in found.unread[1]] == [
-        True,
-        True,
-    ]
+    assert "functions.parquet: no tests" in found.unread[0]
+    assert "format" in found.unread[1]
     with pytest.raises(SnapshotError, match="manifest of format"):
         libraries_of([broken])
 
