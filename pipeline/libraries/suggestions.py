@@ -27,13 +27,17 @@ def did_you_mean(library: str) -> str:
 
 
 def nearest_versions(version: str, versions: Iterable[str]) -> list[str]:
-    """Return the releases next to a version that is not among them and those spelled alike, in order of version."""
+    """Return the releases next to a version that is not among them and those spelled alike, in order of version.
+
+    Of what is no version and is spelled like none, these are the newest releases.
+    """
     known = {parsed: spelled for spelled in versions if (parsed := _parsed(spelled))}
     ordered = sorted(known)
     near = {Version(spelled) for spelled in get_close_matches(version, known.values(), n=NEIGHBOURS, cutoff=0.8)}
     if wanted := _parsed(version):
         place = bisect.bisect(ordered, wanted)
         near |= {*ordered[max(place - NEIGHBOURS, 0) : place + NEIGHBOURS]}
+    near = near or {*ordered[-NEIGHBOURS:]}
     return [known[parsed] for parsed in sorted(near)]
 
 

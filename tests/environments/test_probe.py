@@ -89,7 +89,7 @@ def test_a_sandbox_that_leaks_is_not_taken(tmp_path: Path, monkeypatch: pytest.M
 
 def test_diagnosis_finds_what_this_machine_has() -> None:
     findings = {finding.name: finding for finding in diagnose()}
-    assert set(findings) == {"interpreters", "uv", "sandbox", "disk"}
+    assert set(findings) == {"interpreters", "uv", "sandbox", "disk", "system libraries"}
     assert findings["interpreters"].works
     assert findings["uv"].seen.startswith("uv ")
     assert findings["sandbox"].seen.startswith("bubblewrap")

@@ -18,7 +18,7 @@ FLASK = ["0.9", "0.10", "2.2.4", "2.2.5", "2.3.0", "2.3.1", "3.0.0", "3.1.3", "n
         ("0.1", ["0.9", "0.10"]),
         ("31.3", ["3.0.0", "3.1.3"]),
         ("2,3.0", ["2.3.0"]),
-        ("soon", []),
+        ("soon", ["3.0.0", "3.1.3"]),
     ],
 )
 def test_the_releases_next_to_a_version_and_those_spelled_alike(version: str, nearest: list[str]) -> None:

@@ -33,7 +33,7 @@ FAILS = (Outcome.API_MISSING, Outcome.SIGNATURE_MISMATCH, Outcome.FAILED_ASSERTI
 TYPE = {"kind": "return_type", "code": "assert isinstance(larger(1, 2), int)"}
 NORMAL = {"kind": "normal_input", "code": "# one and two\nassert larger(1, 2) == 3"}
 EDGE = {"kind": "boundary_values", "code": "with pytest.raises(ValueError):\n    larger(1, -1)"}
-FURTHER = {"kind": "functionality", "code": "import math\nassert larger(2, by=2) == math.gcd(4, 8)"}
+FURTHER = {"kind": "functionality", "code": "import math\nassert larger(math.gcd(2, 4), by=2) == 4"}
 GOOD = [TYPE, NORMAL, EDGE, FURTHER]
 OWN = "from function_x import larger\n\n\ndef test_normal_input_1():\n    assert larger(5, 5) == 10\n"
 
@@ -88,7 +88,7 @@ def test_good_ones_become_a_module_whose_names_tell_their_kinds(write, server):
         "def test_return_type_1():\n    assert isinstance(larger(1, 2), int)\n\n\n"
         "def test_normal_input_1():\n    assert larger(1, 2) == 3\n\n\n"
         "def test_boundary_values_1():\n    with pytest.raises(ValueError):\n        larger(1, -1)\n\n\n"
-        "def test_functionality_1():\n    import math\n    assert larger(2, by=2) == math.gcd(4, 8)\n"
+        "def test_functionality_1():\n    import math\n    assert larger(math.gcd(2, 4), by=2) == 4\n"
     )
     assert found.kinds == dict(kinds_in(found.tests).kinds)
     assert found.coverage is not None

@@ -78,7 +78,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "hidden_tests: 'return [[1]]' passes them all",
     ),
     "tests that ask the library": (
-        {"hidden_tests": f"import lib\n{CHOP['hidden_tests']}\ndef test_b():\n    assert solve([], 1) == lib.chop([], 1)\n"},
+        {"hidden_tests": f"import lib\n{CHOP['hidden_tests']}\ndef test_b():\n    assert solve(lib.chop([], 1), 1) == []\n"},
         "the tests use lib.chop themselves",
     ),
     "tests that ask for the release": (
@@ -100,7 +100,7 @@ NARROW = GOOD["lib.narrow"]
     ("changed", "said"),
     [
         ({"solution": "    return lib.narrow(lib.glue_up([text], ''), width, fill='*')\n"}, "lib.glue_up: changed in 1.1"),
-        ({"hidden_tests": f"import lib\n{NARROW['hidden_tests']}def test_l():\n    lib.glue_up([], '')\n"}, "lib.glue_up"),
+        ({"hidden_tests": f"import lib\n{NARROW['hidden_tests']}def test_l():\n    assert solve(lib.glue_up([], ''), 1) == '*'\n"}, "lib.glue_up"),
         ({"starting_code": f"from lib import glue_up\n{NARROW['starting_code']}"}, "lib.glue_up"),
     ],
     ids=["solution", "tests", "what is given"],
