@@ -45,7 +45,11 @@ def lifecycle_stage(
     if done:
         followed.resume(known, _index_at(ordered[done - 1]["version"], symbols, importable))
     # what an earlier run refused stays refused when only the later releases are compared
-    refused = [Reject(key, RejectReason(reason), text) for key, reason, text in progress["refused"]] if done else []
+    refused = (
+        [Reject(key, RejectReason(reason), text) for key, reason, text in progress["refused"]]
+        if progress and done
+        else []
+    )
 
     def compare(step: _Step, old: Index, new: Index) -> list[Row]:
         comparison = Comparison(old, new, rules, step.changed)
