@@ -1,5 +1,8 @@
 """Statements that are nested too deeply for the parser, or for what walks over a tree, cost themselves alone."""
 
+import sys
+from collections.abc import Iterator
+
 import pytest
 
 from pipeline.terms import RejectReason
@@ -7,6 +10,15 @@ from tests.lifecycle.releases import changes
 from tests.surface.trees import rows, surface
 
 SUM = " + ".join(["1"] * 6000)
+
+
+@pytest.fixture(autouse=True)
+def _as_python_starts() -> Iterator[None]:
+    """Some packages, jedi among them, raise the limit for the whole process when they are imported."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)
+    yield
+    sys.setrecursionlimit(before)
 
 
 @pytest.mark.parametrize(
