@@ -85,10 +85,17 @@ def end_publication() -> None:
 
     refresh = current_refresh()
     ended = end_unsigned(refresh, asked_about(), signature_of(answer()), newer())
-    with working_on_run(refresh.folder, "told"):
-        write_report(refresh)
     reason = ended.reason if ended else ""
-    if failed := failed_tasks("draft", "sign_off", "place"):
+    failed = failed_tasks("draft", "sign_off", "place")
+    try:
+        with working_on_run(refresh.folder, "told"):
+            write_report(refresh)
+    except Exception as error:
+        if not failed:
+            raise
+        # a rule file that stopped the candidate stops the report too, and one alert of it is enough
+        reason = f"{reason or 'see its log'}; there is no report either: {error}"
+    if failed:
         raise AlreadyReported(f"nothing was published, since {', '.join(failed)} failed: {reason or 'see its log'}")
     if ended and ended.state in {PublicationState.REFUSED, PublicationState.SUPERSEDED, PublicationState.NOTHING}:
         raise AirflowSkipException(reason)

@@ -142,12 +142,12 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "nothing is tested": (
         "lib.chop",
         {"hidden_tests": HEAD + "".join(f"def test_{n}():\n    solve([1], {n})\n" for n in (1, 2, 3))},
-        "does nothing and returns None, the tests end as passed",
+        "hidden_tests: a test states nothing",
     ),
     "another result each time": (
         "lib.chop",
         {"hidden_tests": f"{GOOD['lib.chop']['hidden_tests']}def test_hash():\n    assert hash('b') % 2 == 0\n"},
-        "flaky",
+        "its expectation is no constant",
     ),
     "a line that is never executed": (
         "lib.chop",

@@ -184,16 +184,16 @@ READ = {
     "a kind of its own": (changed("security", "assert larger(1, 2) == 3"), "tests.4.kind"),
 }
 RUN = {
-    "asserts nothing": (changed("normal_input", "larger(1, 2)"), "test_normal_input_1 end as passed"),
-    "is always true": (changed("functionality", "assert larger(1, 2) or True"), "test_functionality_1 end as passed"),
-    "skips": (changed("normal_input", "pytest.skip(str(larger(1, 2)))"), "does nothing"),
+    "asserts nothing": (changed("normal_input", "larger(1, 2)"), "a test states nothing"),
+    "is always true": (changed("functionality", "assert larger(1, 2) or True"), "its expectation is no constant"),
+    "skips": (changed("normal_input", "pytest.skip(str(larger(1, 2)))"), "its expectation is no constant"),
     "wrong": (changed("normal_input", "assert larger(1, 2) == 4"), "assert 3 == 4"),
     "leaves a line out": (changed("boundary_values", "assert larger(1, 0) == 1"), "line 5: raise ValueError(by)"),
     "another each time": (
         changed("normal_input", "assert larger(1, 2) == 3 and hash('b') % 2 == 0"),
-        "flaky",
+        "its expectation is no constant",
     ),
-    "leaves": (changed("normal_input", "import os\nos._exit(larger(0, 0))"), "with the reference"),
+    "leaves": (changed("normal_input", "import os\nos._exit(larger(0, 0))"), "a test states nothing"),
     "floods": (changed("normal_input", "print('x' * 10 ** 8)\nassert larger(1, 2) == 3"), "with the reference"),
 }
 
