@@ -27,7 +27,7 @@ from pipeline.lifecycle.documented import directives_stage
 from pipeline.lifecycle.occurrences import Timeline
 from pipeline.rules import LibraryRule, Profile, load
 from pipeline.settings import index_url, settings
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.directives import read_version
 from pipeline.terms import Agreement, DirectiveKind, DirectiveOwner

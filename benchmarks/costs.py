@@ -21,7 +21,7 @@ from pipeline.cli.output import say
 from pipeline.lake import Count, run_stage
 from pipeline.refresh import Refresh, begin
 from pipeline.settings import settings
-from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.all_stages import GROUPS, stages_of
 
 PART_BEGINS = ("surface", "environments", "problems", "functions", "projects", "review")
 

@@ -55,7 +55,7 @@ from pipeline.house import House
 from pipeline.lake import run_stage
 from pipeline.rules import LibraryRule, Profile
 from pipeline.settings import settings
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 
 LIBRARIES = ("flask", "networkx", "pandas")
 """A small, a middle and a large one."""

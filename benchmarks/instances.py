@@ -36,7 +36,7 @@ from pipeline.lifecycle import Tags
 from pipeline.rules import CodeRule, LibraryRule, Profile
 from pipeline.settings import settings
 from pipeline.snippets import source_of
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 from pipeline.terms import Language, SnippetSource
 
 LIBRARIES = ("networkx", "pandas", "sympy")

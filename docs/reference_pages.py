@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline import terms
 from pipeline.cli.commands import NAME, PANELS, load
 from pipeline.lake.schema import enum_of, table, table_names
 from pipeline.settings import Settings
+from pipeline.terms.term import vocabularies as all_vocabularies
 
 RULES = Path(__file__).resolve().parent.parent / "curation_rules"
 MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
@@ -80,9 +80,8 @@ def tables() -> str:
 
 def vocabularies() -> str:
     """Return a section for every closed vocabulary."""
-    enums = {value for value in vars(terms).values() if isinstance(value, type) and issubclass(value, terms.Term)}
     parts = []
-    for enum in sorted(enums - {terms.Term}, key=lambda enum: enum.__name__):
+    for enum in all_vocabularies().values():
         rows = [(f"`{member}`", member.meaning) for member in enum]
         meaning = inspect.cleandoc(enum.__dict__.get("__doc__") or "")
         parts.append(f"## {enum.__name__}\n\n{meaning}\n\n{_table(('value', 'meaning'), rows)}")

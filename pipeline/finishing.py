@@ -10,7 +10,7 @@ from pipeline.lake import Count, is_done, write_json
 from pipeline.refresh import Refresh, counts_of, plan
 from pipeline.runs import now
 from pipeline.sharing import read_lake, working_on_run
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 from pipeline.stages.selecting import stages_for
 from pipeline.terms import RejectReason
 

@@ -30,7 +30,7 @@ from pipeline.rules import load_profile, profile_names
 from pipeline.runs import RunRecord, now, record_beginning
 from pipeline.settings import settings
 from pipeline.sharing import PLAN, working_on, working_on_run
-from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.all_stages import GROUPS, stages_of
 from pipeline.stages.empty_families import EmptyFamilies, empty_families
 from pipeline.stages.selecting import stages_for
 from pipeline.terms import DraftKind, DraftStanding, RejectReason

@@ -8,7 +8,7 @@ from pathlib import Path
 from pipeline.failures import advice_on
 from pipeline.house import House
 from pipeline.lake import Lake, Stage, is_done, run_stage
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 
 _REVIEWS = "reviews"
 _BEGUN = "_rejudging"

@@ -18,7 +18,7 @@ from pipeline.lake import Count, at_release, release_of, write_json
 from pipeline.refresh import Refresh, begin, run_group
 from pipeline.rules import RuleError
 from pipeline.runs import RunRecord, now
-from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.all_stages import GROUPS, stages_of
 from tests.demo_library import publish_demo
 from tests.index_server import Index
 

@@ -15,7 +15,7 @@ from pipeline.freezing import frozen_lake
 from pipeline.lake import Lake, run_stage
 from pipeline.refresh import Refresh, begin
 from pipeline.rejudging import NotJudged, judge_again, stages_after
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 from pipeline.terms import DecisionKind, Objection
 from tests.instances.rows import LIBRARY
 from tests.publish.lakes import fill, tables

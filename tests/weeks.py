@@ -13,7 +13,7 @@ from pipeline.publish import Published
 from pipeline.publishing import publish_refresh
 from pipeline.refresh import Refresh, plan, run_group
 from pipeline.rules import RULES
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from tests.demo_library import RELEASES
 from tests.index_server import Index
 

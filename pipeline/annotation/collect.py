@@ -11,7 +11,7 @@ from pipeline.annotation.panes import choices_of, compared, panes_of
 from pipeline.annotation.proofs import Proofs
 from pipeline.annotation.store import Store
 from pipeline.annotation.view import Fact, Link, View
-from pipeline.drafted_migrations import DRAFTED, read_with_drafted
+from pipeline.drafted_migrations.tables import DRAFTED, read_with_drafted
 from pipeline.drafting import DraftingRules
 from pipeline.lake import Lake, Row, sha256_file, sha256_json
 from pipeline.review import block_description, judged

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pyarrow.compute as pc
 
 from pipeline.curation import CurationRules
-from pipeline.drafted_migrations import read_with_drafted
+from pipeline.drafted_migrations.tables import read_with_drafted
 from pipeline.lake import Lake, Row
 from pipeline.terms import Family, Language, ProblemRun
 from pipeline.validation import Case

@@ -7,7 +7,7 @@ from collections import defaultdict
 from packaging.version import Version
 
 from pipeline.annotation.view import Change, Document, RunLog
-from pipeline.drafted_migrations import read_with_drafted
+from pipeline.drafted_migrations.tables import read_with_drafted
 from pipeline.lake import Lake, Row, holding_at
 from pipeline.terms import EnvironmentOutcome, Family
 from pipeline.validation.runs import subjects_of

@@ -15,7 +15,7 @@ from pipeline.annotation.planned import Planned, planned
 from pipeline.annotation.queue import look
 from pipeline.annotation.store import Store
 from pipeline.curation import CurationRules
-from pipeline.drafted_migrations import read_with_drafted
+from pipeline.drafted_migrations.tables import read_with_drafted
 from pipeline.environments import (
     EnvironmentStore,
     IndexUnreachable,

@@ -19,7 +19,7 @@ from pipeline.local_airflow.server import Server, down, free_port, home, running
 from pipeline.publishing import publication_of, published_of
 from pipeline.refresh import Refresh, plan
 from pipeline.settings import PROJECT, settings
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 
 DAG, PUBLISH = "refresh", "publish"
 TELLS = "refreshed"

@@ -19,7 +19,7 @@ from pipeline.publish import Published
 from pipeline.publishing import NO_SNAPSHOT, publish_refresh
 from pipeline.refresh import Refresh, begin, checked, counts_of, run_group
 from pipeline.report.source import write_report
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from pipeline.terms import RejectReason
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow.compute as pc
 
@@ -14,9 +13,6 @@ from pipeline.instances import History
 from pipeline.lake import Lake, Reject, Row
 from pipeline.snippets import source_of
 from pipeline.terms import ChangeKind, Direction, Language, Outcome, RejectReason
-
-if TYPE_CHECKING:
-    from pipeline.curation import CurationRules
 
 _OF_SYMBOLS = ("path", "first_version", "last_version", "canonical_path", "kind")
 _OF_MEMBERS_TOO = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED, ChangeKind.REMOVED, ChangeKind.KIND})
@@ -74,10 +70,10 @@ def candidates(
     return sorted(found.values(), key=lambda one: one.rank)
 
 
-def unasked(lake: Lake, library: str, rules: CurationRules) -> list[Candidate]:
+def unasked(lake: Lake, library: str, rules: MigratedCodeRules, run_alone: Collection[str]) -> list[Candidate]:
     """Return the candidates of a library from the lake that are not known to pass in the other release."""
     changes, usages = lake.read("changes", library), lake.read("usages", library)
-    alone = pc.field("source").isin(sorted(rules.validation.run_alone))
+    alone = pc.field("source").isin(sorted(run_alone))
     snippets = lake.read("snippets", library, alone) if changes else []
     if not snippets or not usages:
         return []
@@ -86,14 +82,14 @@ def unasked(lake: Lake, library: str, rules: CurationRules) -> list[Candidate]:
         "symbols", library, pc.field("path").isin(places) | pc.field("canonical_path").isin(places), _OF_SYMBOLS
     )
     history = History(lake.read("releases", library), symbols, changes, lambda path, version: None)
-    found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules.drafts.migrated_code)
+    found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules)
     passed = pc.field("outcome") == Outcome.PASSED
     passes = {
         (row["subject_id"], row["version"])
         for row in lake.read("verdicts", library, passed, ("subject_id", "version", "outcome"))
     }
     kept = [one for one in found if (one.snippet["id"], one.target) not in passes]
-    return within_quota(kept, rules.drafts.migrated_code)[0]
+    return within_quota(kept, rules)[0]
 
 
 def _parents(path: str) -> Iterator[str]:

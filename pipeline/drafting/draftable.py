@@ -121,7 +121,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
     for row in lake.read("drafted_rewrites", library):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
-    for one in unasked(lake, library, rules):
+    for one in unasked(lake, library, rules.drafts.migrated_code, rules.validation.run_alone):
         yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pipeline import drafted_migrations, judgements
+from pipeline.drafted_migrations import tables as model_migrations
 from pipeline.drafting import Improver, OfflineWriter
 from pipeline.drafting.kinds.rules import DescriptionRules
 from pipeline.functions import FunctionWriters
 from pipeline.house.house import House
+from pipeline.judgements import tables as rename_judgements
 from pipeline.lake import Output, Row
 from pipeline.problems import ProblemWriter
 from pipeline.repository import RequirementWriter
@@ -66,7 +67,7 @@ def function_writers(house: House, runner: Runner) -> FunctionWriters | None:
 def draft_migrations(house: House, **tables: list[Row]) -> Output:
     """Run the migrated_code stage in the sandbox of this machine; nothing is run where no model drafts."""
     if house.drafter is None:
-        return Output({name: [] for name in drafted_migrations.TABLES}, seen=0, made=0)
+        return Output({name: [] for name in model_migrations.TABLES}, seen=0, made=0)
     from pipeline.drafted_migrations.stage import Migrating, drafted_migrations_stage
 
     rules = house.rules
@@ -86,7 +87,7 @@ def draft_migrations(house: House, **tables: list[Row]) -> Output:
 def judge_renames(house: House, **tables: list[Row]) -> Output:
     """Run the judgements stage; nothing is read where no model judges."""
     if house.drafter is None:
-        return Output({name: [] for name in judgements.TABLES}, seen=0, made=0)
+        return Output({name: [] for name in rename_judgements.TABLES}, seen=0, made=0)
     from pipeline.drafting.kinds.rename_judgement import ModelJudge
     from pipeline.judgements.stage import Judging, judgements_stage
 

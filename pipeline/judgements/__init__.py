@@ -1,7 +1,1 @@
-"""What a model says of renames and moves that the comparison of sources can only guess.
-
-Nothing of the provider's SDK is imported here: the stages that read these tables run without it.
-"""
-
-TABLES = ("judgements", "refused_judgements")
-"""What the stage `judgements` writes; empty where no model drafts."""
+"""What a model says of renames and moves that the comparison of sources can only guess."""

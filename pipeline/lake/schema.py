@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from pipeline import terms
 from pipeline.errors import FatalError
 from pipeline.settings import PROJECT
+from pipeline.terms.term import Term, vocabularies
 
 SCHEMAS = PROJECT / "schemas"
 
@@ -134,7 +134,7 @@ class _Shape:
 
     declared: frozenset[str]
     required: tuple[str, ...]
-    said: tuple[tuple[str, type[terms.Term]], ...]
+    said: tuple[tuple[str, type[Term]], ...]
     closer: tuple[tuple[str, bool, str], ...]
 
     @classmethod
@@ -152,19 +152,17 @@ class _Shape:
         return cls(frozenset(column.name for column in columns), required, tuple(said), tuple(closer))
 
 
-@functools.cache
-def enum_of(name: str) -> type[terms.Term] | None:
+def enum_of(name: str) -> type[Term] | None:
     """Return the vocabulary of that name, or None if there is none."""
-    found = getattr(terms, name, None)
-    return found if isinstance(found, type) and issubclass(found, terms.Term) and found is not terms.Term else None
+    return vocabularies().get(name)
 
 
 @functools.cache
-def _values(enum: type[terms.Term]) -> frozenset[str]:
+def _values(enum: type[Term]) -> frozenset[str]:
     return frozenset(enum)
 
 
-def _check_said(values: Iterable[str | None], enum: type[terms.Term], where: str) -> None:
+def _check_said(values: Iterable[str | None], enum: type[Term], where: str) -> None:
     if wrong := set(values) - _values(enum) - {None}:
         raise SchemaError(f"{where}: {sorted(wrong, key=repr)[0]!r} is not one of {', '.join(enum)}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.contexts import contexts_stage, retrievers
-from pipeline.drafted_migrations import DRAFTED, with_drafted
+from pipeline.drafted_migrations.tables import DRAFTED, with_drafted
 from pipeline.house import House
 from pipeline.house.model import writer
 from pipeline.house.reading import read_reviews

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from pipeline import drafted_migrations, judgements
+from pipeline.drafted_migrations import tables as model_migrations
 from pipeline.environments import discover
 from pipeline.house import House
 from pipeline.house.model import draft_migrations, judge_renames
 from pipeline.house.running import IN_ENVIRONMENTS, build_environments, validate
+from pipeline.judgements import tables as rename_judgements
 from pipeline.lake import Stage
 from pipeline.rules import plain
 from pipeline.stages.declaring import declared
@@ -44,7 +45,7 @@ def proof(house: House) -> Iterator[Stage]:
     yield declared(
         "migrated_code",
         reads="releases snippets usages symbols changes lifecycles documents migrations environments verdicts",
-        writes=" ".join(drafted_migrations.TABLES),
+        writes=" ".join(model_migrations.TABLES),
         depends=lambda: (
             [
                 *house.by_model(rules.drafts.migrated_code),
@@ -63,7 +64,7 @@ def proof(house: House) -> Iterator[Stage]:
     yield declared(
         "judgements",
         reads="releases symbols importable changes documents completions migrations",
-        writes=" ".join(judgements.TABLES),
+        writes=" ".join(rename_judgements.TABLES),
         depends=lambda: [*house.by_model(rules.drafts.rename_judgement), rules.lifecycle] if house.has_model else [],
         run=partial(judge_renames, house),
     )

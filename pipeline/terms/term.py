@@ -1,5 +1,9 @@
 """The base of every closed vocabulary."""
 
+import functools
+import importlib
+import pkgutil
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Self
 
@@ -15,3 +19,15 @@ class Term(StrEnum):
         member._value_ = value
         member.meaning = meaning
         return member
+
+
+@functools.cache
+def vocabularies() -> Mapping[str, type[Term]]:
+    """Return every closed vocabulary by name: the enums in the modules beside this one."""
+    package = __name__.rpartition(".")[0]
+    modules = [
+        importlib.import_module(module.name).__name__
+        for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}.")
+    ]
+    enums = [enum for enum in Term.__subclasses__() if enum.__module__ in modules]
+    return {enum.__name__: enum for enum in sorted(enums, key=lambda enum: enum.__name__)}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.cli import main
+from pipeline.cli.main import main
 
 
 @dataclass(frozen=True)

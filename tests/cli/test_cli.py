@@ -228,9 +228,7 @@ def test_the_start_imports_nothing_that_only_some_work_needs(start: str) -> None
 @pytest.mark.parametrize("option", ["--help", "--version"])
 def test_help_and_version_import_no_command(option: str) -> None:
     """Who asks what there is must not wait for what a command needs: Typer and a page of text, nothing else."""
-    ended = (
-        f"import sys; sys.argv[1:] = ['{option}']\nfrom pipeline.cli import main\ntry: main()\nexcept SystemExit: pass"
-    )
+    ended = f"import sys; sys.argv[1:] = ['{option}']\nfrom pipeline.cli.main import main\ntry: main()\nexcept SystemExit: pass"
     commands = {f"pipeline.cli.{place.partition(':')[0]}" for names in PANELS.values() for place in names.values()}
     assert not {"pipeline.settings", "pipeline.lake", *commands} & imported_by(ended)
     assert not {"pydantic", "requests", "duckdb", "pyarrow", "griffe"} & imported_by(ended)

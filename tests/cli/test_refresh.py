@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.publish import latest, verify
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from pipeline.terms import DraftKind
 from tests.cli.command import Driftline
 from tests.index_server import Index

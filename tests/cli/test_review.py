@@ -19,7 +19,16 @@ from tests.cli.command import Driftline
 
 def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
     environment = os.environ | {"DRIFTLINE_DATA": str(tmp_path), "PYTHONPATH": str(PROJECT), "PYTHONUNBUFFERED": "1"}
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "review", "--port", "0", "--name", "ada"]
+    command = [
+        sys.executable,
+        "-c",
+        "from pipeline.cli.main import main; main()",
+        "review",
+        "--port",
+        "0",
+        "--name",
+        "ada",
+    ]
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path
     ) as server:

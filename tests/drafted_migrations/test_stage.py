@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import pytest
 
-from pipeline.drafted_migrations import TABLES, with_drafted
 from pipeline.drafted_migrations.stage import Migrating, drafted_migrations_stage
+from pipeline.drafted_migrations.tables import TABLES, with_drafted
 from pipeline.drafting import DraftingRules
 from pipeline.drafting.kinds.rules import draft_rules
 from pipeline.drafting.model.rules import ModelRules

@@ -11,7 +11,7 @@ import yaml
 
 from pipeline.refresh import Refresh
 from pipeline.rules import RULES
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 
 DRAFTING = {"drafting": "description", "controlled": "description", "contexts": "instruction",
             "repository_tasks": "requirement", "migrated_code": "migrated_code",

@@ -14,7 +14,7 @@ from pipeline.publishing import publish_refresh
 from pipeline.refresh import Refresh, begin, counts_of, run_group
 from pipeline.rules import load_profile
 from pipeline.settings import settings
-from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.all_stages import GROUPS, stages_of
 from pipeline.stages.selecting import stages_for
 from pipeline.terms import RowFamily
 from tests.demo_library import RELEASES

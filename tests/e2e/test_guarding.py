@@ -20,7 +20,7 @@ from pipeline.refresh import Refresh, run_group
 from pipeline.repository import repository_tasks_stage
 from pipeline.rules import RULES, load
 from pipeline.scenes import SceneRules, scenes_stage
-from pipeline.stages import GROUPS, stages_of
+from pipeline.stages.all_stages import GROUPS, stages_of
 from pipeline.terms import ProjectOutcome, RejectReason
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve

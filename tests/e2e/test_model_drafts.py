@@ -25,7 +25,7 @@ from pipeline.publishing import publish_refresh
 from pipeline.refresh import Refresh, counts_of, drafts_of, plan, run_group
 from pipeline.rules import RULES
 from pipeline.settings import PROJECT
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from pipeline.terms import DraftKind
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve

@@ -16,7 +16,7 @@ from pipeline.lake import Lake
 from pipeline.refresh import Refresh, begin, counts_of, run_group
 from pipeline.rules import RULES
 from pipeline.settings import settings
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 
 LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),

@@ -21,7 +21,7 @@ from pipeline.publishing import publish_refresh
 from pipeline.rebuild import Draw, rebuild_sample, tally
 from pipeline.refresh import Refresh, counts_of, plan, run_group
 from pipeline.settings import PROJECT
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 from tests.publish.lakes import seal

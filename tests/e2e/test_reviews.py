@@ -21,7 +21,7 @@ from pipeline.publish.measures import families_of
 from pipeline.publishing import publish_refresh
 from pipeline.refresh import Refresh, run_group
 from pipeline.rules import RULES
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from pipeline.terms import DecisionKind, Family, Objection, QueueStatus, RejectReason, ReviewStatus
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve

@@ -16,7 +16,7 @@ from pipeline.publish import Published, verify
 from pipeline.publishing import publish_refresh
 from pipeline.refresh import Refresh, counts_of, left_out, plan, run_group
 from pipeline.settings import PROJECT
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from tests.crawl.documentation.made import listing, version
 from tests.crawl.documentation.site_server import Pages, inventory
 from tests.crawl.documentation.site_server import served as serve_pages

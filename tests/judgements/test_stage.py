@@ -13,9 +13,9 @@ from pipeline.drafting.kinds.rename_judgement import ModelJudge
 from pipeline.drafting.kinds.rounds import Subject
 from pipeline.drafting.kinds.rules import draft_rules
 from pipeline.drafting.model.rules import ModelRules
-from pipeline.judgements import TABLES
 from pipeline.judgements.pairs import Pair
 from pipeline.judgements.stage import Judging, _Teller, judgements_stage
+from pipeline.judgements.tables import TABLES
 from pipeline.lake import Output, Row, table
 from pipeline.rules import RULES, load
 from pipeline.terms import ChangeKind, Drafter, RejectReason, Same

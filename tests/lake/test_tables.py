@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import terms
 from pipeline.lake import Lake, Row, SchemaError, content_id, read_parquet, table, table_names, write_parquet
-from pipeline.lake.schema import SCHEMAS, enum_of
+from pipeline.lake.schema import SCHEMAS
 from pipeline.rules import RULES
 from pipeline.settings import PROJECT
+from pipeline.terms import RejectReason
+from pipeline.terms.term import vocabularies
 
 REJECT: Row = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
 
@@ -69,8 +70,8 @@ def test_every_vocabulary_is_used_by_a_table_a_rule_file_or_a_command() -> None:
     rules = "".join(path.read_text() for path in RULES.rglob("*.yaml"))
     unused = {
         name
-        for name in vars(terms)
-        if (vocabulary := enum_of(name)) and name not in text and not all(value in rules for value in vocabulary)
+        for name, vocabulary in vocabularies().items()
+        if name not in text and not all(value in rules for value in vocabulary)
     }
     assert unused == set()
 
@@ -159,7 +160,7 @@ def test_parts_of_a_partition_are_read_together(tmp_path: Path) -> None:
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
 
 
-@given(st.dictionaries(texts, st.tuples(texts, st.sampled_from(list(terms.RejectReason))), max_size=8))
+@given(st.dictionaries(texts, st.tuples(texts, st.sampled_from(list(RejectReason))), max_size=8))
 def test_rows_come_back_as_they_went_in(tmp_path_factory: pytest.TempPathFactory, cells: dict[str, Any]) -> None:
     path = tmp_path_factory.mktemp("lake") / "a.parquet"
     rows = [REJECT | {"key": key, "detail": detail, "reason": reason} for key, (detail, reason) in cells.items()]

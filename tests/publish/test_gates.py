@@ -17,7 +17,7 @@ from pipeline.publish.gates import Gate, Known, standing_of, weigh
 from pipeline.publish.measures import families_of
 from pipeline.publish.signing import request_text, told_changes, told_gates
 from pipeline.rules import RULES, RuleError
-from pipeline.stages import GROUPS
+from pipeline.stages.all_stages import GROUPS
 from pipeline.terms import GateKind, GateStanding, ReviewStatus
 from tests.instances.rows import LIBRARY
 from tests.publish.lakes import drafts, fill, tables

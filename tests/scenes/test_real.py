@@ -13,7 +13,7 @@ from pipeline.repository import Variant
 from pipeline.rules import Profile
 from pipeline.scenes import run_blocks
 from pipeline.settings import settings
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 from pipeline.terms import BlockType, Evidence, Scene, TestOutcome
 
 pytestmark = pytest.mark.slow

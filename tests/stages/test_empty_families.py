@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline.lake import Lake
 from pipeline.refresh import Refresh
 from pipeline.settings import PROJECT
-from pipeline.stages import stages_of
+from pipeline.stages.all_stages import stages_of
 from pipeline.stages.empty_families import NEEDS, WHY, empty_families
 from pipeline.terms import RejectReason, RowFamily
 from tests.publish.lakes import fill, tables

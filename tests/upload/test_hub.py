@@ -222,7 +222,7 @@ def test_from_the_command_line_to_datasets_in_one_line(hub: Hub, snapshot: Outgo
     command = [
         sys.executable,
         "-c",
-        "from pipeline.cli import main; main()",
+        "from pipeline.cli.main import main; main()",
         "upload",
         folder,
         f"hf://datasets/{REPO}",

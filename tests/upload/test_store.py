@@ -127,7 +127,7 @@ def test_an_upload_that_broke_off_goes_on_where_it_was(
 
 @pytest.mark.slow
 def test_a_killed_command_goes_on_where_it_was(snapshot: Outgoing, store: Store, bucket: str) -> None:
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "upload"]
+    command = [sys.executable, "-c", "from pipeline.cli.main import main; main()", "upload"]
     command += [str(snapshot.manifest.local.parent), f"s3://{bucket}", "--json"]
     with faulty(store.endpoint) as proxy:
         proxy.faults = Faults(silent_after=7)

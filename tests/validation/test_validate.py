@@ -294,7 +294,15 @@ def test_a_killed_run_goes_on_where_it_was(index: Index, tmp_path: Path) -> None
     publish(index)
     samples = [sample(f"s{n}", code="import time\ntime.sleep(0.2)\nresult = 9") for n in range(12)]
     write(tmp_path / "samples", *samples)
-    command = [sys.executable, "-c", "from pipeline.cli import main; main()", "validate", "samples", "--out", "out"]
+    command = [
+        sys.executable,
+        "-c",
+        "from pipeline.cli.main import main; main()",
+        "validate",
+        "samples",
+        "--out",
+        "out",
+    ]
     command += ["--process", "fresh", "--repeats", "1", "--workers", "1"]
     variables = os.environ | {"DRIFTLINE_INDEX_URL": index.simple, "DRIFTLINE_DATA": str(tmp_path / "data")}
     variables["PYTHONPATH"] = str(Path(__file__).parents[2])

@@ -1,0 +1,84 @@
+"""The command line `driftline`: the same functions that the DAGs call."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Annotated
+
+import typer
+
+from pipeline import __version__
+from pipeline.cli.commands import NAME, Commands, program
+from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
+
+INTERRUPTED = 130
+"""The status with which Typer ends on Ctrl-C, as shells count it: 128 and the number of SIGINT."""
+
+app = typer.Typer(
+    name=NAME,
+    cls=Commands,
+    help="Live, execution-proven benchmarks of library-version-aware code.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"{NAME} {__version__}")  # noqa: T201 - the output itself
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _start(
+    # Eager, so that it ends before Typer imports what checks values.
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    # Only here: neither help nor version need them.
+    from pipeline.logs import log_to
+    from pipeline.settings import settings
+
+    log_to(sys.stderr, settings().log)
+
+
+def main() -> None:
+    """Run the command line; an error that is about the input or the world is a line, not a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Names in the wild hold letters that not every terminal can show.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(prog_name=program())
+    except SystemExit as end:
+        if end.code == INTERRUPTED:
+            err.print("interrupted; what was finished is kept, run the same command again to go on")
+        raise
+    except Exception as error:
+        status = _status(error)
+        if status is None:
+            raise
+        try:
+            fail(str(error), status)
+        except typer.Exit as end:
+            sys.exit(end.exit_code)
+
+
+def _status(error: Exception) -> int | None:
+    """Return the status for an error that is about the input or the world, None for a mistake of ours."""
+    # Only here: whatever raised one of these has imported it.
+    from pipeline.crawl import BadAnswer, NotFound, Unreachable
+    from pipeline.environments import SandboxUnavailable
+    from pipeline.lake.leases import LeaseLost
+    from pipeline.lake.objects import StoreError
+    from pipeline.rules import RuleError
+    from pipeline.settings import SettingsError
+
+    if isinstance(error, RuleError | SettingsError):
+        return BAD_USAGE
+    world = (Unreachable, NotFound, BadAnswer, SandboxUnavailable, StoreError, LeaseLost, OSError)
+    return PROBLEM if isinstance(error, world) else None
