@@ -225,6 +225,8 @@ def _lines(row: Row) -> Iterator[str]:
     if row["outcome"] == EnvironmentOutcome.BUILT:
         yield f"{_named(row)} on Python {row['python_full']}"
         yield f"  as of   {row['cutoff']:%Y-%m-%d} ({row['rung']})"
+        if row.get("moved"):
+            yield f"  moved   {row['moved']}; everything else is as of that day"
         yield f"  id      {row['lock_id']}"
         yield f"  python  {_folder() / row['lock_id'] / 'bin' / 'python'}"
     else:
@@ -235,6 +237,7 @@ def _lines(row: Row) -> Iterator[str]:
     if row["outcome"] != EnvironmentOutcome.BUILT or len(row["attempts"]) > 1:
         for tried in row["attempts"]:
             how = f"{tried['rung']} as of {tried['cutoff']:%Y-%m-%d}"
+            how += f", {tried['moved']}" if tried.get("moved") else ""
             yield f"  tried   Python {tried['python']}, {how}: {tried['outcome']}"
 
 

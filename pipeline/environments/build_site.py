@@ -25,7 +25,7 @@ from pipeline.terms import EnvironmentOutcome
 _ADDED = 4
 _REQUESTS = 5000
 _LINES = 10
-_FAILED = re.compile(r"Failed to (?:download and )?build `([A-Za-z0-9._-]+)(?:==| @ |`)")
+_FAILED = re.compile(r"Failed to (?:download and )?build `([A-Za-z0-9._-]+)(?:==([^`]+)`| @ |`)")
 _UNRESOLVABLE = re.compile(r"No solution found when resolving dependencies|was not found in the package registry")
 _FULL = re.compile(r"No space left on device|os error 28")
 _COMPILED = re.compile(r"error: command .* failed with exit (?:status|code)|ninja: build stopped|make: \*\*\*")
@@ -109,7 +109,7 @@ class BuildSite:
             return StepFailed(EnvironmentOutcome.UNRESOLVABLE, detail)
         found = self.signs.missing("build", ran.log)
         kind = NothingHelps if found or _COMPILED.search(ran.log) else StepFailed
-        return kind(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(found) if found else None)
+        return kind(EnvironmentOutcome.BUILD_FAILED, detail, " ".join(found) if found else None, _culprit(ran.log))
 
 
 def most_telling(failures: Sequence[StepFailed]) -> StepFailed:
@@ -127,6 +127,11 @@ def error_lines(log: str) -> str:
 def _failed(log: str) -> str | None:
     found = _FAILED.search(log)
     return found[1] if found else None
+
+
+def _culprit(log: str) -> str | None:
+    found = _FAILED.search(log)
+    return f"{found[1]}=={found[2]}" if found and found[2] else None
 
 
 def _furnished(job: Job, constraints: Sequence[str], added: Mapping[str, Sequence[str]]) -> Job:

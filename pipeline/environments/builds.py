@@ -91,9 +91,11 @@ class Builder:
                 name, content = build_wheel(self._site, self._order(pin, interpreter, beside))
                 return self._shelf.put(name, content, pin, python, beside)
             except NotTheWheel as error:
-                raise StepFailed(EnvironmentOutcome.BUILD_FAILED, str(error)) from None
-            except NothingHelps as error:
-                self._hopeless[pin.sha256s, python] = error
+                raise StepFailed(EnvironmentOutcome.BUILD_FAILED, str(error), culprit=pin.requirement) from None
+            except StepFailed as error:
+                error.culprit = pin.requirement
+                if isinstance(error, NothingHelps):
+                    self._hopeless[pin.sha256s, python] = error
                 raise
 
     def _order(self, pin: Pin, interpreter: Interpreter, beside: Sequence[str]) -> WheelOrder:

@@ -21,13 +21,19 @@ class IndexUnreachable(FatalError):
 
 
 class StepFailed(Exception):
-    """A step of building failed for good: `outcome` says how, `detail` in whose words, `missing` what was not there."""
+    """A step of building failed for good: `outcome` says how, `detail` in whose words, `missing` what was not there.
 
-    def __init__(self, outcome: EnvironmentOutcome, detail: str, missing: str | None = None) -> None:
+    `culprit` is the distribution that did not build or import, as name==version, where the log names one.
+    """
+
+    def __init__(
+        self, outcome: EnvironmentOutcome, detail: str, missing: str | None = None, culprit: str | None = None
+    ) -> None:
         super().__init__(f"{outcome}: {detail}")
         self.outcome = outcome
         self.detail = detail
         self.missing = missing
+        self.culprit = culprit
 
 
 class Example(Rule):

@@ -30,6 +30,16 @@ def principal(names: tuple[str, ...], library: str) -> tuple[str, ...]:
     return same or names
 
 
+def owner_of(path: Path, environment: Environment) -> str | None:
+    """Return the distribution that a file in an environment belongs to, as name==version; None if none has it."""
+    inside = path.relative_to(environment.site_packages).as_posix()
+    for found in _installed(environment.site_packages):
+        lines = csv.reader((found.read_text("RECORD") or "").splitlines())
+        if any(line and line[0] == inside for line in lines):
+            return f"{canonicalize_name(found.name)}=={found.version}"
+    return None
+
+
 def _installed(site_packages: Path) -> list[Distribution]:
     return list(distributions(path=[str(site_packages)]))
 

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from pipeline.crawl import IndexFile, Project
 from pipeline.environments.failures import StepFailed
 from pipeline.environments.fitting import fits
 from pipeline.environments.index_facts import ReleaseFacts
@@ -29,24 +35,58 @@ _FARTHEST = (
 """How an attempt can end, by how far it came."""
 
 
+_MOVES = 3
+"""Later wheels of one dependency that are tried: the next one seldom fits a Python that this one does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A dependency that is taken at a later wheel than that of the day, uploaded at `uploaded`."""
+
+    name: str
+    before: str
+    after: str
+    uploaded: datetime
+
+    @property
+    def requirement(self) -> str:
+        """The later release as a requirement."""
+        return f"{self.name}=={self.after}"
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.before} -> {self.after} (wheel of {self.uploaded:%Y-%m-%d})"
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try: on an interpreter, with what a rung allows, with dependencies as of a time."""
+    """One try: on an interpreter, with what a rung allows, with dependencies as of a time, but for one that moved."""
 
     interpreter: Interpreter
     rung: Rung
     cutoff: datetime
+    moved: Move | None = None
 
     @property
     def builds(self) -> bool:
         """Whether source distributions may be built."""
-        return self.rung in (Rung.BUILDS, Rung.BUILDS_LATER)
+        return self.rung in (Rung.BUILDS, Rung.ONE_LATER, Rung.BUILDS_LATER)
+
+    @property
+    def is_later(self) -> bool:
+        """Whether everything is taken as of a later day."""
+        return self.rung in (Rung.WHEELS_LATER, Rung.BUILDS_LATER)
+
+
+Moves = Callable[[Interpreter, datetime, datetime], Iterator[Move]]
+"""From an interpreter, the cut-off and a later one to the moves of what failed on that interpreter so far."""
 
 
 def attempts(
-    wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules
+    wanted: Wanted, facts: ReleaseFacts, interpreters: Sequence[Interpreter], rules: EnvironmentRules, moves: Moves
 ) -> Iterator[Attempt]:
     """Yield what is to be tried, in order, until one works; nothing is resolved later than `wanted.as_of`.
+
+    `moves` is asked once the attempts as of the cut-off have failed.
 
     Errors: StepFailed with NO_INTERPRETER where none fits.
     """
@@ -57,12 +97,42 @@ def attempts(
         yield Attempt(interpreter, Rung.BUILDS, cutoff)
         if later == cutoff:
             continue
+        for move in moves(interpreter, cutoff, later):
+            yield Attempt(interpreter, Rung.ONE_LATER, cutoff, move)
         yield Attempt(interpreter, Rung.WHEELS_LATER, later)
         yield Attempt(interpreter, Rung.BUILDS_LATER, later)
 
 
 def _until(wanted: Wanted, time: datetime) -> datetime:
     return min(time, wanted.as_of) if wanted.as_of is not None else time
+
+
+def later_wheels(known: Project, before: str, python: str, cutoff: datetime, until: datetime) -> Iterator[Move]:
+    """Yield the next releases of a dependency that have a wheel for a Python X.Y, uploaded before `until`.
+
+    Of the release that it has now a wheel counts that came after the cut-off.
+    """
+    moves = []
+    for version, files in known.releases.items():
+        days = [file.uploaded for file in files if file.uploaded and _is_usable(file, python)]
+        if days and min(days) < until and _follows(version, before, min(days) >= cutoff):
+            moves.append(Move(canonicalize_name(known.library), before, version, min(days)))
+    yield from sorted(moves, key=lambda move: Version(move.after))[:_MOVES]
+
+
+def _is_usable(file: IndexFile, python: str) -> bool:
+    with contextlib.suppress(InvalidSpecifier):
+        if not SpecifierSet(file.requires_python or "").contains(python):
+            return False
+    return fits(file, python) and not file.yanked
+
+
+def _follows(version: str, before: str, or_same: bool) -> bool:
+    try:
+        later, earlier = Version(version), Version(before)
+    except InvalidVersion:
+        return False
+    return not later.is_prerelease and (later > earlier or (or_same and later == earlier))
 
 
 def farthest(rows: Sequence[Row]) -> Row:

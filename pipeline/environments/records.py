@@ -16,7 +16,7 @@ from pipeline.lake import Row, content_id
 from pipeline.lake.damage import read_state
 from pipeline.terms import EnvironmentOutcome
 
-_VERSION = 1
+_VERSION = 2
 """To be raised by whoever changes what is resolved or built for the same wish under the same rules."""
 
 
@@ -43,7 +43,7 @@ class Records:
         """Keep the row of what was built, or of a failure that stands."""
         path = self._path(wanted, row["outcome"] == EnvironmentOutcome.BUILT)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(row | {"pins": wanted.pins, "tools": wanted.tools}, default=_plain)
+        text = json.dumps(row | {"pins": (*wanted.pins, *wanted.undeclared), "tools": wanted.tools}, default=_plain)
         # Two threads may have built the same: each has a temporary name of its own.
         descriptor, temporary = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(descriptor, "w") as file:
@@ -58,9 +58,6 @@ class Records:
 
     def _path(self, wanted: Wanted, built: bool) -> Path:
         wish = asdict(wanted)
-        if wanted.as_of is None:
-            # so that records from before there was such a thing are found
-            del wish["as_of"]
         if built:
             return self._folder / f"{content_id(self._basis, wish)}.json"
         return self._folder / "failed" / f"{content_id(self._surroundings, wish)}.json"

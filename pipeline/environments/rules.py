@@ -59,11 +59,13 @@ class EnvironmentRules(Rule):
     def cutoff(self, release_time: datetime, python: str) -> datetime:
         """Return as of when the dependencies of a release are resolved.
 
-        An interpreter needs some weeks until wheels for it are there, and a release some weeks until what it
-        needs has followed.
+        A release needs some weeks until what it needs has followed.
         """
-        ready = max(release_time, self.released(python) + timedelta(days=self.python_settles_days))
-        return ready + timedelta(days=self.slack_days)
+        return self.ready(release_time, python) + timedelta(days=self.slack_days)
+
+    def ready(self, release_time: datetime, python: str) -> datetime:
+        """Return the day of a release on a Python X.Y; an interpreter needs some weeks until it has wheels."""
+        return max(release_time, self.released(python) + timedelta(days=self.python_settles_days))
 
     def own_cutoffs(self, wanted: Wanted, release_time: datetime, cutoff: datetime) -> dict[str, datetime]:
         """Return the distributions that are resolved as of another time than the rest, with that time.
@@ -78,18 +80,18 @@ class EnvironmentRules(Rule):
         }
         own |= {name: _midnight(day) for name, day in self.taken_later.items() if _midnight(day) > cutoff}
         own |= dict.fromkeys(self._with_theirs(wanted.tools), _midnight(self.tools_as_of))
-        asked = {wanted.library, *_names(wanted.pins)}
+        asked = {wanted.library, *names_of(wanted.pins)}
         return {name: time for name, time in own.items() if name not in asked}
 
     def _with_theirs(self, tools: Iterable[str]) -> set[str]:
-        names = _names(tools)
+        names = names_of(tools)
         return names.union(*(self.tools.get(name, ()) for name in names))
 
     def extra_pins(self, wanted: Wanted, release_time: datetime, python: str) -> list[str]:
         """Return the pins that fill the gaps of a release on a Python X.Y; what is asked for stays as it was asked."""
-        asked = {wanted.library, *_names(wanted.pins)}
+        asked = {wanted.library, *names_of(wanted.pins)}
         gaps = [gap for gap in self.gaps if gap.concerns(wanted.library, wanted.version, release_time, python)]
-        return sorted({pin for gap in gaps for pin in gap.pins if not _names([pin]) & asked})
+        return sorted({pin for gap in gaps for pin in gap.pins if not names_of([pin]) & asked})
 
 
 def environment_rules(folder: Path | None = None) -> EnvironmentRules:
@@ -97,7 +99,7 @@ def environment_rules(folder: Path | None = None) -> EnvironmentRules:
     return load((folder or settings().rules) / "environments.yaml", EnvironmentRules)
 
 
-def _names(requirements: Iterable[str]) -> set[str]:
+def names_of(requirements: Iterable[str]) -> set[str]:
     """Return the distributions that requirements name; one that cannot be read is for uv to complain about."""
     names = set()
     for requirement in requirements:

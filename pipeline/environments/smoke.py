@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from collections.abc import Sequence
+from pathlib import Path
 
 from pipeline.environments.environment import Environment
 from pipeline.environments.failures import FailureRules, StepFailed
+from pipeline.environments.installed import owner_of
 from pipeline.environments.resolver import telling
 from pipeline.environments.sandbox import Sandbox
 from pipeline.environments.supervise import Limits
@@ -14,6 +17,8 @@ from pipeline.terms import EnvironmentOutcome
 
 _PROGRAM = "import importlib, sys\nfor name in sys.argv[1:]:\n    importlib.import_module(name)\nprint('done')"
 _LINES = 6
+_FRAME = re.compile(r'^ +File "([^"]+)", line \d+', re.M)
+"""How a traceback names the file of a frame."""
 
 
 def import_modules(
@@ -36,7 +41,13 @@ def import_modules(
         # Whatever was said before, a warning perhaps, is not what ended it.
         said.append(f"ended with status {done.returncode}")
     detail = "\n".join(said)
-    missing = failures.missing("import", log)
+    missing, culprit = failures.missing("import", log), _culprit(log, environment)
     if missing:
-        raise StepFailed(EnvironmentOutcome.MISSING_SYSTEM_LIBRARY, detail, missing[1])
-    raise StepFailed(EnvironmentOutcome.IMPORT_FAILED, detail)
+        raise StepFailed(EnvironmentOutcome.MISSING_SYSTEM_LIBRARY, detail, missing[1], culprit)
+    raise StepFailed(EnvironmentOutcome.IMPORT_FAILED, detail, culprit=culprit)
+
+
+def _culprit(log: str, environment: Environment) -> str | None:
+    """Return the distribution in whose code an import ended: that of the innermost frame in site-packages."""
+    inside = [path for path in map(Path, _FRAME.findall(log)) if path.is_relative_to(environment.site_packages)]
+    return owner_of(inside[-1], environment) if inside else None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import time
-from collections.abc import Callable
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from pipeline.environments.build_rules import build_rules
 from pipeline.environments.builds import Builder
@@ -20,12 +22,12 @@ from pipeline.environments.failures import StepFailed, failure_rules
 from pipeline.environments.index_facts import IndexFacts, ReleaseFacts
 from pipeline.environments.installed import installed_names, principal
 from pipeline.environments.interpreters import Interpreter, discover, install
-from pipeline.environments.ladder import Attempt, attempts, farthest
+from pipeline.environments.ladder import Attempt, Move, attempts, farthest, later_wheels
 from pipeline.environments.pinned import lock_id_of, read_lock
 from pipeline.environments.probe import find_sandbox
 from pipeline.environments.records import Records
 from pipeline.environments.resolver import Resolver
-from pipeline.environments.rules import EnvironmentRules
+from pipeline.environments.rules import EnvironmentRules, names_of
 from pipeline.environments.sandbox import Sandbox
 from pipeline.environments.settled import is_settled, lacked, system
 from pipeline.environments.shelf import Shelf
@@ -36,7 +38,7 @@ from pipeline.rules import plain
 from pipeline.settings import settings
 from pipeline.terms import EnvironmentOutcome
 
-_ATTEMPT = ("python", "rung", "cutoff", "outcome", "detail", "missing")
+_ATTEMPT = ("python", "rung", "cutoff", "moved", "outcome", "detail", "missing")
 _FINAL = frozenset({EnvironmentOutcome.BUILT, EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
 
 
@@ -83,7 +85,9 @@ class EnvironmentStore:
             return known
         started = time.monotonic()
         row: Row = {"library": wanted.library, "version": wanted.version, "import_names": list(wanted.import_names)}
-        row |= dict.fromkeys(("python", "python_full", "cutoff", "rung", "lock_id", "lock", "detail", "missing"))
+        row |= dict.fromkeys(
+            ("python", "python_full", "cutoff", "rung", "lock_id", "lock", "moved", "detail", "missing")
+        )
         row |= self._climb(wanted, tell)
         row["build_s"] = round(time.monotonic() - started, 3)
         if row["outcome"] == EnvironmentOutcome.BUILT or is_settled(row, self.rules, datetime.now(UTC)):
@@ -122,15 +126,32 @@ class EnvironmentStore:
         try:
             facts = self.facts.release(wanted)
             self._install_python(wanted.python)
-            for attempt in attempts(wanted, facts, self.interpreters, self.rules):
+            moves = partial(self._moves, wanted, tried)
+            for attempt in attempts(wanted, facts, self.interpreters, self.rules, moves):
                 how = f"Python {attempt.interpreter.python}, {attempt.rung}, as of {attempt.cutoff:%Y-%m-%d}"
+                how += f", {attempt.moved}" if attempt.moved else ""
                 tell(f"{wanted.library} {wanted.version}: trying {how}")
                 tried.append(self._try(wanted, facts, attempt))
                 if tried[-1]["outcome"] in _FINAL:
                     break
         except StepFailed as error:
             return {"outcome": error.outcome, "detail": error.detail, "attempts": []}
-        return farthest(tried) | {"attempts": [{name: row[name] for name in _ATTEMPT} for row in tried]}
+        row = farthest(tried) | {"attempts": [{name: row[name] for name in _ATTEMPT} for row in tried]}
+        del row["culprit"]
+        return row
+
+    def _moves(
+        self, wanted: Wanted, tried: Sequence[Row], interpreter: Interpreter, cutoff: datetime, later: datetime
+    ) -> Iterator[Move]:
+        """Yield later wheels of the dependency that failed last on an interpreter; what was asked for never moves."""
+        here = [row["culprit"] for row in tried if row["python"] == interpreter.python and row["culprit"]]
+        if not here:
+            return
+        spelled, _, before = here[-1].partition("==")
+        name = canonicalize_name(spelled)
+        asked = names_of([wanted.library, *wanted.pins, *wanted.undeclared, *wanted.tools])
+        if name not in asked and self.facts.has(name):
+            yield from later_wheels(self.facts.project(name), before, interpreter.python, cutoff, later)
 
     def _install_python(self, python: str | None) -> None:
         """Have uv install an interpreter that is asked for and not here, where the setting allows it."""
@@ -143,7 +164,8 @@ class EnvironmentStore:
         """Resolve, install and import once; return what that adds to the row."""
         interpreter = attempt.interpreter
         made: Row = {"python": interpreter.python, "python_full": interpreter.full, "detail": None, "missing": None}
-        made |= {"rung": attempt.rung, "cutoff": attempt.cutoff}
+        made |= {"rung": attempt.rung, "cutoff": attempt.cutoff, "culprit": None}
+        made |= {"moved": str(attempt.moved) if attempt.moved else None}
         try:
             lock = self._lock(wanted, facts, attempt)
             made |= {"lock": lock, "lock_id": lock_id_of(interpreter.python, lock)}
@@ -152,7 +174,8 @@ class EnvironmentStore:
             made |= {"import_names": list(principal(names, wanted.library))}
             import_modules(environment, made["import_names"], self.sandbox, self._failures, self.rules.import_timeout_s)
         except StepFailed as error:
-            return made | {"outcome": error.outcome, "detail": error.detail, "missing": error.missing}
+            made |= {"outcome": error.outcome, "detail": error.detail, "missing": error.missing}
+            return made | {"culprit": error.culprit}
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
@@ -164,8 +187,14 @@ class EnvironmentStore:
         gaps = self.rules.extra_pins(wanted, facts.release_time, interpreter.python)
         # An index that serves a few libraries alone may have nothing to fill a gap with.
         filled = [pin for pin in gaps if self.facts.has(Requirement(pin).name)]
-        requirements = [wanted.requirement, *wanted.pins, *wanted.tools, *filled]
+        requirements = [wanted.requirement, *wanted.pins, *wanted.undeclared, *wanted.tools, *filled]
         own = self.rules.own_cutoffs(wanted, facts.release_time, attempt.cutoff)
+        if not attempt.is_later:
+            day = min(self.rules.ready(facts.newest_upload, interpreter.python), attempt.cutoff)
+            own |= {name: min(day, own.get(name, day)) for name in names_of(wanted.undeclared)}
+        if attempt.moved:
+            requirements.append(attempt.moved.requirement)
+            own[attempt.moved.name] = attempt.moved.uploaded + timedelta(seconds=1)
         resolver = self._builder if attempt.builds else self._resolver
         return resolver.lock(requirements, interpreter, attempt.cutoff, own)
 

@@ -12,9 +12,11 @@ from pipeline.lake import Row
 class Wanted:
     """A release to be installed, by its normalised name and version, and how.
 
-    `python` is X.Y, or None where the rules choose. `pins` are requirements beside it (PEP 508). `tools` ("pytest")
-    are resolved with the rest but are exempt from the cut-off. What is None or empty of the last three is asked of
-    the index, or read from what was installed. Nothing that was uploaded at `as_of` or later is used, tools apart.
+    `python` is X.Y, or None where the rules choose. `pins` are requirements beside it (PEP 508). `undeclared` are those
+    that code imports and nothing requires: they are as of the very day, without slack. `tools` ("pytest") are resolved
+    with the rest but are exempt from the cut-off. `release_time`, `requires_python` and `import_names` are asked of the
+    index, or read from what was installed, where they are None or empty. Nothing that was uploaded at `as_of` or later
+    is used, tools apart.
     """
 
     library: str
@@ -26,6 +28,7 @@ class Wanted:
     requires_python: str | None = None
     import_names: tuple[str, ...] = ()
     as_of: datetime | None = None
+    undeclared: tuple[str, ...] = ()
 
     @property
     def requirement(self) -> str:

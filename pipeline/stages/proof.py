@@ -21,7 +21,7 @@ def proof(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield Stage(
         "environments",
-        3,
+        4,
         IN_ENVIRONMENTS,
         ("environments",),
         # An interpreter that was installed since makes a release worth another try.

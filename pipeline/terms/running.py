@@ -19,6 +19,7 @@ class EnvironmentOutcome(Term):
 class Rung(Term):
     WHEELS = "wheels", "wheels only, as of the cut-off"
     BUILDS = "builds", "source distributions are built too, as of the cut-off"
+    ONE_LATER = "one_later", "as of the cut-off, but for one dependency that fails: a later wheel of that one"
     WHEELS_LATER = "wheels_later", "wheels only, as of 180 days after the cut-off"
     BUILDS_LATER = "builds_later", "source distributions are built too, as of 180 days after the cut-off"
 

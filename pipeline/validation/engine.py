@@ -35,7 +35,7 @@ CHUNK = 16
 # Both ways of running come out alike, and which snippets are run is no matter of samples.
 _NOT_OF_RUNS = frozenset({"process", "fork_from", "run_alone"})
 _AHEAD = 4  # environments for each worker that may be built and wait to be used
-_ATTEMPT = ("python", "rung", "outcome", "detail")
+_ATTEMPT = ("python", "rung", "moved", "outcome", "detail")
 _MAY_LACK = frozenset({Outcome.IMPORT_ERROR, Outcome.WRONG_EXCEPTION, Outcome.BAD_SAMPLE, Outcome.API_MISSING})
 _TRANSIENT = frozenset({EnvironmentOutcome.NO_SPACE})
 
@@ -177,7 +177,7 @@ class _Flow:
 
         def hear(result: Result) -> None:
             job, missing = waiting[result.id], self.engine.missing
-            present = [job.wanted.library, *job.wanted.pins, *job.wanted.tools]
+            present = [job.wanted.library, *job.wanted.pins, *job.wanted.undeclared, *job.wanted.tools]
             lacks = missing.requirement(result.detail or "", present) if result.outcome in _MAY_LACK else None
             verdict = _verdict(job, built, result, missing.explain(f"{result.detail}\n{result.output}"))
             if lacks:
@@ -253,6 +253,7 @@ def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transien
         python=row.get("python") or job.wanted.python,
         lock_id=row.get("lock_id"),
         rung=row.get("rung"),
+        moved=row.get("moved"),
         attempts=[{name: attempt[name] for name in _ATTEMPT} for attempt in row.get("attempts") or ()],
         build_s=row.get("build_s"),
         added=job.added,

@@ -133,7 +133,7 @@ class Job:
 
     def adding(self, requirement: str) -> Job:
         """Return this job with one more requirement beside its release."""
-        wanted = replace(self.wanted, pins=tuple(sorted({*self.wanted.pins, requirement})))
+        wanted = replace(self.wanted, undeclared=tuple(sorted({*self.wanted.undeclared, requirement})))
         return replace(self, wanted=wanted, added=(*self.added, requirement))
 
 

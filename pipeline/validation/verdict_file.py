@@ -21,10 +21,10 @@ _OUTCOMES = {outcome.value: outcome for outcome in Outcome}
 class Verdict:
     """How one sample came out in one release.
 
-    `lock_id`, `rung` and `attempts` tell of its environment, `added` which requirements were added to those of the
-    sample, by a rule, and `build_s` how long it took to make in this call. `key`
-    is a hash of the sample and of all that decides how it comes out: a verdict with the same key is not made again,
-    unless a `transient` trouble, such as a silent index, was in the way.
+    `lock_id`, `rung`, `moved` and `attempts` tell of its environment, `added` which requirements were added to those of
+    the sample, by a rule, and `build_s` how long it took to make in this call. `key` is a hash of the sample and of all
+    that decides how it comes out: a verdict with the same key is not made again, unless a `transient` trouble, such as
+    a silent index, was in the way.
     """
 
     id: str | int | None
@@ -41,6 +41,7 @@ class Verdict:
     output: str | None = None
     coverage: Mapping[str, Any] | None = None
     rung: str | None = None
+    moved: str | None = None
     attempts: Sequence[Mapping[str, Any]] = ()
     build_s: float | None = None
     added: Sequence[str] = ()

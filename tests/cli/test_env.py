@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.rules import RULES
 from tests.cli.command import Driftline
-from tests.index_server import Index
+from tests.index_server import Index, wheel
 
 MAY = "2021-05-01T00:00:00Z"
 
@@ -61,6 +61,16 @@ def test_an_environment_from_building_to_taking_away(at_index: Index, driftline:
     assert not python.exists()
     assert "taken away" in driftline("env", "list").out
     assert driftline("env", "show", lock_id, "--json").json[0]["path"] is None
+
+
+def test_the_one_dependency_that_moved_is_named(at_index: Index, driftline: Driftline) -> None:
+    at_index.add("needy", "1.0", wheel("needy", "1.0", {"needy.py": "import libnew"}, Requires_Dist="libnew"), MAY)
+    at_index.add_wheel("libnew", "1.0", {"libnew.py": "import collections; collections.Mapping"}, MAY)
+    at_index.add_wheel("libnew", "1.1", {"libnew.py": ""}, "2022-02-01T00:00:00Z")
+    lines = driftline("env", "build", "needy", "1.0", "--python", "3.10").out.splitlines()
+    assert lines[1] == "  as of   2022-01-02 (one_later)"
+    assert "  moved   libnew 1.0 -> 1.1 (wheel of 2022-02-01); everything else is as of that day" in lines
+    assert lines[-1].startswith("  tried   Python 3.10, one_later as of 2022-01-02, libnew 1.0 -> 1.1")
 
 
 def test_what_cannot_be_built_says_what_was_tried(at_index: Index, driftline: Driftline) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from pipeline.environments import missing_rules
 from pipeline.settings import PROJECT, Settings
 from tests.deploy.cluster import variables
 
@@ -83,6 +85,15 @@ def test_what_the_image_copies_is_there() -> None:
     copied = [word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]]
     assert copied
     assert [name for name in copied if not (PROJECT / name).exists()] == []
+
+
+def test_the_image_has_what_doctor_looks_for() -> None:
+    """`usual` and `debian` of curation_rules/missing.yaml are the one list; what else is installed serves the image."""
+    text = (DEPLOY / "Containerfile").read_text().replace("\\\n", " ")
+    (install,) = re.findall(r"apt-get install -y --no-install-recommends ([^&]+)&&", text)
+    own = {"build-essential", "ca-certificates", "git", "tini", "util-linux"}
+    rules = missing_rules()
+    assert set(install.split()) == own | {rules.debian[name] for name in rules.usual}
 
 
 def test_secret_settings_come_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

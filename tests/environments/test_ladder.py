@@ -28,7 +28,7 @@ def facts(*names: str, requires_python: str | None = None, newest: datetime = DA
 
 
 def tried(wanted: Wanted, known: ReleaseFacts) -> list[tuple[str, Rung, date]]:
-    found = attempts(wanted, known, INSTALLED, RULES)
+    found = attempts(wanted, known, INSTALLED, RULES, lambda *_: iter(()))
     return [(attempt.interpreter.python, attempt.rung, attempt.cutoff.date()) for attempt in found]
 
 

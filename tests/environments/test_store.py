@@ -17,6 +17,7 @@ from pipeline.lake import table
 from pipeline.settings import PROJECT
 from pipeline.terms import EnvironmentOutcome as Outcome
 from pipeline.terms import Rung
+from tests.environments.sources import source
 from tests.index_server import Index, wheel
 
 Stores = Callable[..., EnvironmentStore]
@@ -86,6 +87,63 @@ def test_a_later_dependency_is_found_on_the_second_rung(
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2021-09-01T00:00:00Z")
     row = store_at(tmp_path).build(wanted())
     assert (row["outcome"], row["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER)
+
+
+BROKEN = "raise ImportError('not on this Python')"
+SUMMER, AUTUMN = "2021-07-01T00:00:00Z", "2021-09-01T00:00:00Z"
+
+
+@pytest.mark.parametrize("how", ["source", "import", "same_release"])
+def test_one_dependency_that_fails_is_taken_at_its_next_wheel_and_nothing_else_moves(
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path, how: str
+) -> None:
+    index.add("lib", "1.0", packed("lib", "1.0", "import old, other", "old\nRequires-Dist: other"), MAY)
+    if how == "import":
+        index.add("old", "1.0", packed("old", "1.0", BROKEN), MAY)
+        index.add("old", "1.1", packed("old", "1.1", BROKEN), SUMMER)
+    else:
+        index.add("old", "1.0", source("old", body="raise SystemExit('error: this source is too old')"), MAY)
+        index.add("old", "1.1", source("old", "1.1"), SUMMER)
+    after = "1.0" if how == "same_release" else "1.2"
+    index.add("old", after, packed("old", after, ""), AUTUMN)
+    index.add("old", "2.0", packed("old", "2.0", BROKEN), AUTUMN)
+    index.add("other", "1.0", packed("other", "1.0", ""), MAY)
+    index.add("other", "2.0", packed("other", "2.0", BROKEN), SUMMER)
+    row = store_at(tmp_path).build(wanted())
+    table("environments").check(row)
+    assert (row["outcome"], row["rung"], row["cutoff"].month) == (Outcome.BUILT, Rung.ONE_LATER, 5), row
+    assert row["moved"] == f"old 1.0 -> {after} (wheel of 2021-09-01)"
+    assert re.findall(r"^(\S+)==(\S+)", row["lock"], re.M) == [("lib", "1.0"), ("old", after), ("other", "1.0")]
+    assert [tried["moved"] is None for tried in row["attempts"]][:2] == [True, True]
+    assert row["attempts"][-1]["moved"] == row["moved"]
+
+
+def test_what_was_asked_for_or_is_the_release_itself_never_moves(
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+) -> None:
+    index.add("lib", "1.0", packed("lib", "1.0", "import old", "old"), MAY)
+    index.add("lib", "1.1", packed("lib", "1.1", ""), SUMMER)
+    index.add("old", "1.0", packed("old", "1.0", BROKEN), MAY)
+    index.add("old", "1.1", packed("old", "1.1", ""), SUMMER)
+    asked = store_at(tmp_path, interpreters_tried=1).build(wanted(pins=("old<1.1",)))
+    assert asked["outcome"] == Outcome.IMPORT_FAILED
+    assert Rung.ONE_LATER not in {tried["rung"] for tried in asked["attempts"]}
+    soon = store_at(tmp_path, interpreters_tried=1).build(wanted(as_of=datetime(2021, 6, 15, tzinfo=UTC)))
+    assert soon["outcome"] == Outcome.IMPORT_FAILED, "nothing of after the day of the run is used"
+    assert store_at(tmp_path).build(wanted())["moved"] == "old 1.0 -> 1.1 (wheel of 2021-07-01)"
+
+
+def test_what_nothing_requires_is_as_of_the_day_without_slack(
+    index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
+) -> None:
+    index.add("lib", "1.0", packed("lib", "1.0", "", "dep"), MAY)
+    for name in ("dep", "optional"):
+        index.add(name, "1.0", packed(name, "1.0", ""), "2021-01-01T00:00:00Z")
+        index.add(name, "2.0", packed(name, "2.0", ""), "2021-05-05T00:00:00Z")
+    row = store_at(tmp_path).build(wanted(undeclared=("optional",)))
+    assert re.findall(r"^(\S+)==(\S+)", row["lock"], re.M) == [("dep", "2.0"), ("lib", "1.0"), ("optional", "1.0")]
+    newer = store_at(tmp_path).build(wanted(undeclared=("optional>=2",)))
+    assert (newer["outcome"], newer["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER), "what was not there on the day"
 
 
 def test_gaps_are_pinned_beside(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:

@@ -118,6 +118,17 @@ def test_what_no_requirement_names_is_added_and_told(validate: Validate, engine:
     assert "of-no-index has it, and cannot be added: unresolvable" in str(found["not to be had"].detail)
 
 
+def test_a_verdict_tells_which_dependency_moved(validate: Validate, index: Index) -> None:
+    day, later = "2021-01-01T00:00:00Z", "2021-04-01T00:00:00Z"
+    index.add("needy", "1.0", wheel("needy", "1.0", {"needy.py": "import old"}, Requires_Dist="old"), day)
+    index.add_wheel("old", "1.0", {"old.py": "raise SystemError('not on this Python')"}, day)
+    index.add_wheel("old", "1.1", {"old.py": ""}, later)
+    verdict = validate(sample("moved", library="needy", code="import needy", test=None))[1]["moved"]
+    assert (verdict.outcome, verdict.rung) == ("passed", "one_later")
+    assert verdict.moved == "old 1.0 -> 1.1 (wheel of 2021-04-01)"
+    assert [tried["moved"] for tried in verdict.attempts] == [None, None, verdict.moved]
+
+
 def test_a_verdict_tells_what_was_run_where(validate: Validate, engine: Engine) -> None:
     _, found = validate(sample("a", code="print('said')\nresult = 9"))
     verdict = found["a"]
