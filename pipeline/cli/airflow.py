@@ -15,7 +15,8 @@ from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import read_refresh
 from pipeline.cli.summary import as_json, print_summary
 from pipeline.local_airflow.client import AirflowError, Client
-from pipeline.local_airflow.server import Server, down, free_port, home, running, serving, up
+from pipeline.local_airflow.home import Server, home
+from pipeline.local_airflow.server import down, free_port, running, serving, up
 from pipeline.publishing import publication_of, published_of
 from pipeline.refresh import Refresh, plan
 from pipeline.settings import PROJECT, settings

@@ -10,7 +10,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
-from pipeline.local_airflow.server import Server, home
+from pipeline.local_airflow.home import Server, home
 from pipeline.retention import NotCleaned, bytes_by_kind, clean
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]

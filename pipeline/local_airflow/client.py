@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 import requests
 
-if TYPE_CHECKING:
-    from pipeline.local_airflow.server import Server
+from pipeline.local_airflow.home import Server
 
 READY_S = 180.0
 POLL_S = 1.0

@@ -17,7 +17,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from pipeline.form import filled_in
 from pipeline.local_airflow.client import Client
-from pipeline.local_airflow.server import Server, down, free_port, up
+from pipeline.local_airflow.home import Server
+from pipeline.local_airflow.server import down, free_port, up
 from pipeline.refresh import checked
 from tests.annotation.web.browser import chromium, picture
 

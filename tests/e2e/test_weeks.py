@@ -14,7 +14,8 @@ import pytest
 from pipeline.finishing import NotWhole
 from pipeline.lake import read_parquet
 from pipeline.local_airflow.client import Client
-from pipeline.local_airflow.server import Server, down, free_port, up
+from pipeline.local_airflow.home import Server
+from pipeline.local_airflow.server import down, free_port, up
 from pipeline.publish import latest, verify
 from pipeline.refresh import Refresh, counts_of
 from tests.index_server import Index, serve

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pipeline.local_airflow.client import AirflowError, Client
+from pipeline.local_airflow.home import Server
 from pipeline.local_airflow.one_writer import OneWriter
-from pipeline.local_airflow.server import Server, down, free_port, up
+from pipeline.local_airflow.server import down, free_port, up
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -9,8 +9,8 @@ import linecache
 import sys
 import traceback
 
+from .execute import enter_main
 from .outcomes import Failed, failure
-from .program import enter_main
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

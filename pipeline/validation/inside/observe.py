@@ -11,8 +11,8 @@ import os
 import sys
 import warnings
 
+from .execute import as_bytes, enter_main, run, written
 from .outcomes import Failed, failure
-from .program import as_bytes, enter_main, run, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

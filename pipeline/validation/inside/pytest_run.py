@@ -4,8 +4,8 @@ import inspect
 import os
 import sys
 
+from .execute import written
 from .outcomes import Failed, failed, failure, is_own
-from .program import written
 from .vacuous import generator, is_empty, is_generator, nothing_tested, refuse_lost, watch_coroutines
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ import sys
 import traceback
 import types
 
+from .execute import written
 from .outcomes import Failed, failed, is_own
-from .program import written
 from .vacuous import generator, is_empty, is_generator
 
 TYPE_CHECKING = False

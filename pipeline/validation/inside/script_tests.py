@@ -4,7 +4,7 @@ import ast
 import linecache
 import types
 
-from .program import as_bytes, run
+from .execute import as_bytes, run
 from .vacuous import (
     defined_in,
     has_assertion,
@@ -31,7 +31,7 @@ def run_script_tests(test: str, main: types.ModuleType, runners: "Runners", flag
     source, namespace = as_bytes(test), main.__dict__
     linecache.cache[NAME] = (len(test), None, test.splitlines(True), NAME)
     watch_coroutines(NAME)
-    run(source, NAME, namespace, runners.import_names, flags, runners)
+    run(source, NAME, namespace, runners.import_names, flags, runners.ended)
     tree = ast.parse(source)
     effective = [statement for statement in tree.body if has_effect(statement, namespace)]
     called = {name for statement in effective for name in names_read(statement)}
