@@ -75,10 +75,11 @@ def _status(error: Exception) -> int | None:
     from pipeline.environments import SandboxUnavailable
     from pipeline.lake.leases import LeaseLost
     from pipeline.lake.objects import StoreError
+    from pipeline.publish.manifest import SnapshotError
     from pipeline.rules import RuleError
     from pipeline.settings import SettingsError
 
-    if isinstance(error, RuleError | SettingsError):
+    if isinstance(error, RuleError | SettingsError | SnapshotError):
         return BAD_USAGE
     world = (Unreachable, NotFound, BadAnswer, SandboxUnavailable, StoreError, LeaseLost, OSError)
     return PROBLEM if isinstance(error, world) else None

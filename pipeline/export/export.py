@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from packaging.version import InvalidVersion
+
 from pipeline.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
 from pipeline.export.folder import Written, write_export
 from pipeline.export.projects import Unpack
 from pipeline.export.results import Layout, Result
+from pipeline.publish.manifest import SnapshotError
 from pipeline.publish.reader import Snapshot
 from pipeline.terms import ExportFormat
 
@@ -29,7 +32,10 @@ def export(folder: Path, wanted: ExportFormat, out: Path, unpack: Unpack, *, unn
     Errors: ExportError, NothingHeld, SnapshotError; Unreachable where the index is silent about sources.
     """
     snapshot = Snapshot(folder)
-    return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack, unnoticed))
+    try:
+        return write_export(out, wanted, LAYOUTS[wanted], snapshot, _results(wanted, snapshot, unpack, unnoticed))
+    except InvalidVersion as error:
+        raise SnapshotError(f"{folder}: {error}. Take the snapshot from whoever published it") from None
 
 
 def _results(wanted: ExportFormat, snapshot: Snapshot, unpack: Unpack, unnoticed: bool) -> Iterator[Result]:

@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 from pipeline.lake import UnsafeName, inner_path
 from pipeline.lake.names import LONGEST_NAME
 
-_NAMES = re.compile(r"(?:.*_)?(?:id|sha256)|lock_ids|library|project|version|python|module|artifact|sdist")
+_NAMES = re.compile(
+    r"(?:.*_)?(?:id|sha256|snapshot)|lock_ids|library|project|(?:target_|previous_)?version|python|module|artifact|sdist"
+)
 _PATHS = frozenset({"project_files", "repository_tasks", "scenes", "traced_functions"})
 """Tables whose `path` is that of a file of a project; elsewhere it is a dotted name."""
 
@@ -23,18 +25,23 @@ def unsafe_values(data: pa.Table, table: str) -> Iterator[str]:
     """Yield a line for each column that should hold names of files, or paths within a project, and does not."""
     for field in data.schema:
         texts = _texts(data[field.name])
-        if texts is None:
+        if texts is None or not holds_names(field.name, table):
             continue
-        if field.name == "path" and table.removeprefix("published_") in _PATHS:
+        if field.name == "path":
             wrong = next(filter(_leads_out, pc.unique(texts).to_pylist()), None)
-        elif _NAMES.fullmatch(field.name):
+        else:
             leading_out = texts.filter(pc.match_substring_regex(texts, _NO_NAME))
             too_long = texts.filter(pc.greater(pc.binary_length(texts), pa.scalar(LONGEST_NAME)))
             wrong = next(iter([*leading_out.slice(0, 1).to_pylist(), *too_long.slice(0, 1).to_pylist()]), None)
-        else:
-            continue
         if wrong is not None:
             yield f"{field.name} has the value {wrong[:LONGEST_NAME]!r}, which no file could be named by"
+
+
+def holds_names(column: str, table: str) -> bool:
+    """Say whether a column of a table holds names of files, or paths within a project."""
+    if column == "path":
+        return table.removeprefix("published_") in _PATHS
+    return _NAMES.fullmatch(column) is not None
 
 
 def _texts(column: pa.ChunkedArray[Any]) -> Any:

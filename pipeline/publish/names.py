@@ -5,13 +5,24 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from pipeline.lake import plain_name
+from pipeline.publish.manifest import SnapshotError
+
 _NAME = re.compile(r"(?P<profile>.+)-(?P<day>\d{4}-\d{2}-\d{2})(?:\.r(?P<revision>\d+))?")
 
 
 def latest(snapshots: Path, profile: str) -> Path | None:
-    """Return the folder of the newest snapshot of a profile, None where there is none."""
+    """Return the folder of the newest snapshot of a profile, None where there is none.
+
+    Errors: SnapshotError where the file `latest` names no folder beside it.
+    """
     pointer = snapshots / profile / "latest"
-    return pointer.parent / pointer.read_text().strip() if pointer.is_file() else None
+    if not pointer.is_file():
+        return None
+    try:
+        return pointer.parent / plain_name(pointer.read_text(encoding="utf-8").strip(), "a snapshot")
+    except ValueError as error:
+        raise SnapshotError(f"{pointer}: {error}. Write the name of a snapshot beside it into this file") from None
 
 
 def order(name: str) -> tuple[str, int]:

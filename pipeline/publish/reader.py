@@ -16,7 +16,7 @@ from pipeline import __version__
 from pipeline.lake import Row, sha256_file, table, without_collector
 from pipeline.lake.schema import Column, Table, enum_of
 from pipeline.publish.bounded_memory import bounded_memory
-from pipeline.publish.forms import unsafe_values
+from pipeline.publish.forms import holds_names, unsafe_values
 from pipeline.publish.manifest import Entry, Manifest, OtherVersion, SnapshotError, read_manifest
 from pipeline.publish.rows import TABLES
 
@@ -145,18 +145,29 @@ class Snapshot:
         try:
             with bounded_memory():
                 data = _read(part, wanted, where)
+                data.validate(full=True)  # text that is no UTF-8 would be an error wherever it is looked at
         except _BROKEN as error:
             raise self._broken(part.path, error) from None
-        if problem := next(unsafe_values(data, part.declared.name), None):
-            raise SnapshotError(f"{part.path}: {problem}. Take the snapshot from whoever published it")
+        self._must_be_safe(part, data)
         return data
 
     def dataset(self, config: str, columns: Iterable[str] | None = None, split: str = DATA) -> Dataset:
-        """Return a table as an Arrow data set, which DuckDB reads as far as a query needs it."""
+        """Return a table as an Arrow data set, which DuckDB reads as far as a query needs it; its names are checked."""
         part = self._part(config, split)
         wanted = _fields(part.expected, columns)
         self._must_fit(part, wanted)
-        return _dataset(part, wanted)
+        data = _dataset(part, wanted)
+        names = [name for name in wanted.names if name in part.there and holds_names(name, part.declared.name)]
+        try:
+            with bounded_memory():
+                for batch in data.to_batches(columns=names):
+                    batch.validate(full=True)
+                    self._must_be_safe(part, pa.Table.from_batches([batch]))
+        except SnapshotError:
+            raise
+        except _BROKEN as error:
+            raise self._broken(part.path, error) from None
+        return data
 
     def file(self, path: str) -> Path:
         """Return where a file of the manifest lies, once its name, its hash and its size are those of the manifest."""
@@ -207,6 +218,10 @@ class Snapshot:
         problems = [problem for field in wanted if (problem := _misfit(part.there.get(field.name), field))]
         if problems:
             raise self._of_other(part.path, "; ".join(problems[:5]))
+
+    def _must_be_safe(self, part: _Part, data: pa.Table) -> None:
+        if problem := next(unsafe_values(data, part.declared.name), None):
+            raise SnapshotError(f"{part.path}: {problem}. Take the snapshot from whoever published it")
 
     def _of_other(self, place: Path, problem: str) -> OtherVersion:
         return OtherVersion(
