@@ -157,7 +157,7 @@ def columns_of(config: str, wanted: Callable[[Column, str], bool]) -> set[str]:
 
 
 def rewrite(
-    snapshot: Path, make: Callable[[pa.DataType, int], pa.Array], wanted: Callable[[Column, str], bool]
+    snapshot: Path, make: Callable[[pa.DataType, int], pa.Array[Any]], wanted: Callable[[Column, str], bool]
 ) -> None:
     """Write what is made into some columns of every table, with hashes that fit."""
     for config in TABLES:
@@ -188,7 +188,7 @@ def hostile_texts(place: Place) -> None:
 def no_texts(place: Place) -> None:
     """Half of a surrogate pair in every text."""
 
-    def make(kind: pa.DataType, rows: int) -> pa.Array:
+    def make(kind: pa.DataType, rows: int) -> pa.Array[Any]:
         values = pa.array([b"\xed\xa0\x80"] * rows, pa.binary()).view(pa.string())
         if not pa.types.is_list(kind):
             return values
@@ -197,8 +197,8 @@ def no_texts(place: Place) -> None:
     rewrite(place.snapshot, make, lambda one, of: one.name != "library")
 
 
-def _repeated(values: Sequence[str]) -> Callable[[pa.DataType, int], pa.Array]:
-    def make(kind: pa.DataType, rows: int) -> pa.Array:
+def _repeated(values: Sequence[str]) -> Callable[[pa.DataType, int], pa.Array[Any]]:
+    def make(kind: pa.DataType, rows: int) -> pa.Array[Any]:
         chosen = [values[number % len(values)] for number in range(rows)]
         return pa.array([[one] for one in chosen] if pa.types.is_list(kind) else chosen, kind)
 
