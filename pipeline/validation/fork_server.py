@@ -5,38 +5,64 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pipeline.environments import Limits
+from pipeline.environments import Environment, Limits
 from pipeline.terms import Outcome
 from pipeline.validation import harness
 from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, variables
 from pipeline.validation.fresh import Fresh
 from pipeline.validation.judging import judge
+from pipeline.validation.leading_imports import leading_imports
+from pipeline.validation.rules import ValidationRules
 from pipeline.validation.server import Server
 
 _log = logging.getLogger(__name__)
+
+_TIME = "timed_out"  # of the limits that `inside.watch` holds, the one whose breaking does not depend on the process
 
 
 class NotSafe(RuntimeError):
     """The library cannot be imported beforehand, or not without threads: cases must not be forked."""
 
 
-class ForkServer:
-    """Runs cases one by one, as forks; whatever does not pass is run again in a fresh process, which then decides.
+@dataclass(frozen=True, slots=True)
+class _Forked:
+    """A case that was run as a fork; `is_certain`: a fresh process would have come to the same."""
 
-    A fresh process costs many forks. A fork that fails a second time as the fresh process did needs no other one.
+    attempt: Attempt
+    is_certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """A server, what of the library it has imported, and whether a case that begins with that could not tell."""
+
+    server: Server
+    imports: tuple[str, ...]
+    is_unnoticed: bool
+
+
+class ForkServer:
+    """Runs cases one by one, as forks; a failure that a fresh process may not have is run again in one, which decides.
+
+    A server loads what its cases import before anything else (`leading_imports`), which costs more than running most of
+    them; a failure there is certain. For cases that begin otherwise it loads the top-level packages alone, since more
+    would be noticed: their failures are confirmed, once, since a fresh process costs many forks.
 
     There is a server for each repeat, since each has a hash seed of its own. A server that a case has harmed in any way
-    is ended, and the next case has a new one.
+    is ended, and the next case has a new one. Cases that load the same come best one after the other.
     """
 
-    def __init__(self, fresh: Fresh, cases: Sequence[Case]) -> None:
+    def __init__(self, fresh: Fresh, cases: Sequence[Case], imports: Sequence[tuple[str, ...]]) -> None:
+        """Begin with no server; `imports` are those of the cases, see `imports_of`."""
         self.fresh = fresh
         self._cases = cases
-        self._servers: dict[int, Server] = {}
-        self._is_safe = True
+        self._imports = imports
+        self._imports_of = {id(case): modules for case, modules in zip(cases, imports, strict=True)}
+        self._servers: dict[int, _Loaded] = {}
+        self._not_safe: set[tuple[str, ...]] = set()
         self._confirmed: tuple[Case, Outcome] | None = None
 
     def __enter__(self) -> ForkServer:
@@ -48,9 +74,17 @@ class ForkServer:
 
     def attempt(self, case: Case, repeat: int) -> Attempt:
         """Run a case once, as the repeat of that number."""
-        forked = self._forked(case, repeat) if self._is_safe else None
-        if forked is not None and (forked.passed or self._is_confirmed(case, forked.outcome)):
-            return forked
+        forked = None
+        for imports in dict.fromkeys((self._imports_of[id(case)], ())):
+            if imports not in self._not_safe:
+                try:
+                    forked = self._forked(case, repeat, imports)
+                    break
+                except NotSafe as error:
+                    self._not_safe.add(imports)
+                    _log.info("%s %s: not forked: %s", self.fresh.environment.lock_id[:12], imports, error)
+        if forked and (forked.attempt.passed or forked.is_certain or self._is_confirmed(case, forked.attempt.outcome)):
+            return forked.attempt
         fresh = self.fresh.attempt(case, repeat)
         self._confirmed = case, fresh.outcome
         return fresh
@@ -59,50 +93,75 @@ class ForkServer:
         """Say whether the repeat before, of the same case, came out so in a fresh process."""
         return self._confirmed is not None and self._confirmed[0] is case and self._confirmed[1] is outcome
 
-    def _forked(self, case: Case, repeat: int) -> Attempt | None:
-        attempts: list[Attempt] = []
+    def _forked(self, case: Case, repeat: int, imports: tuple[str, ...]) -> _Forked | None:
+        """Run a case as a fork; None where that fails.
+
+        Errors: NotSafe.
+        """
+        attempts, is_certain = [], True
         try:
             for specification in specifications(case, self.fresh.rules, repeat):
-                server = self._servers.get(repeat) or self._start(repeat)
-                seen = server.run(specification.sent, limits_of(case, self.fresh.rules))
+                loaded = self._loaded(repeat, imports)
+                seen = loaded.server.run(specification.sent, limits_of(case, self.fresh.rules))
                 if not seen.clean:
                     self._end(repeat)
                 attempts.append(judge(seen, specification.judge))
+                is_certain &= loaded.is_unnoticed and (seen.report is not None or seen.broken == _TIME)
                 if not attempts[-1].passed:
                     break
         except (harness.NoAnswer, OSError):
             self._end(repeat)
             return None
-        except NotSafe as error:
-            self._end(repeat)
-            self._is_safe = False
-            _log.info("%s: not forked: %s", self.fresh.environment.lock_id[:12], error)
-            return None
-        return together(attempts)
+        return _Forked(together(attempts), is_certain)
 
-    def _start(self, repeat: int) -> Server:
-        """Start the server of a repeat, which imports what the cases will.
+    def _loaded(self, repeat: int, imports: tuple[str, ...]) -> _Loaded:
+        """Return the server of a repeat that has loaded this, and nothing else of the library.
 
-        Errors: NotSafe; NoAnswer, if it does not get that far.
+        Errors: NotSafe, if it does not get that far or would not be safe.
         """
+        loaded = self._servers.get(repeat)
+        if loaded is None or loaded.imports != imports:
+            self._end(repeat)
+            self._servers[repeat] = loaded = self._start(repeat, imports)
+        return loaded
+
+    def _start(self, repeat: int, imports: tuple[str, ...]) -> _Loaded:
         fresh, rules = self.fresh, self.fresh.rules
         limits = _largest([limits_of(case, rules) for case in self._cases])
-        self._servers[repeat] = server = Server(fresh.environment, fresh.sandbox, limits, variables(rules, repeat))
-        todo = [each.sent for case in self._cases for each in specifications(case, rules, repeat)]
-        ready = server.start(harness.opening(todo, _beforehand(todo), last=False))
-        if ready.problem:
-            raise NotSafe(ready.problem)
-        if ready.threads > 1:
-            raise NotSafe(f"{ready.threads} threads after the import")
-        return server
+        todo = [
+            each.sent
+            for case, modules in zip(self._cases, self._imports, strict=True)
+            if not imports or modules == imports
+            for each in specifications(case, rules, repeat)
+        ]
+        server = Server(fresh.environment, fresh.sandbox, limits, variables(rules, repeat))
+        try:
+            ready = server.start(harness.opening(todo, _beforehand(todo, imports), last=False))
+            if ready.problem:
+                raise NotSafe(ready.problem)
+            if ready.threads > 1:
+                raise NotSafe(f"{ready.threads} threads after the import")
+        except (harness.NoAnswer, OSError) as error:
+            server.end()
+            raise NotSafe(str(error)) from error
+        except NotSafe:
+            server.end()
+            raise
+        return _Loaded(server, imports, bool(imports) and not ready.printed)
 
     def _end(self, repeat: int) -> None:
-        if server := self._servers.pop(repeat, None):
-            server.end()
+        if loaded := self._servers.pop(repeat, None):
+            loaded.server.end()
 
 
-def _beforehand(todo: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return what to import before any case: top-level packages only that they name, since more would be seen.
+def imports_of(case: Case, environment: Environment, rules: ValidationRules) -> tuple[str, ...]:
+    """Return what of the library the server of a case loads; empty: its top-level packages."""
+    first, *more = specifications(case, rules, 0)
+    return () if more else leading_imports(first.sent, environment.site_packages)
+
+
+def _beforehand(todo: Sequence[Mapping[str, Any]], imports: tuple[str, ...]) -> list[str]:
+    """Return what to load before any case: the imports or, without any, the top-level packages that the cases name.
 
     A module under test may have the name of the library: then what is imported must be decided in each case.
     """
@@ -122,7 +181,7 @@ def _beforehand(todo: Sequence[Mapping[str, Any]]) -> list[str]:
     )
     inside = [harness.module(name) for name, is_needed in needed if is_needed]
     with_pytest = any(specification["test_file"] is not None for specification in todo)
-    return [*names, *inside, *(["pytest", harness.module("pytest_run")] if with_pytest else [])]
+    return [*(imports or names), *inside, *(["pytest", harness.module("pytest_run")] if with_pytest else [])]
 
 
 def _largest(limits: Sequence[Limits]) -> Limits:

@@ -16,7 +16,7 @@ from pipeline.validation.inside.program import RUNNERS
 
 _INSIDE = Path(__file__).with_name("inside")
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.NO_ENVIRONMENT}
-_ALWAYS = ("outcomes", "seeds", "execute", "program", "case", "second_user", "kernel", "watch", "guard")
+_ALWAYS = ("outcomes", "seeds", "execute", "program", "case", "second_user", "kernel", "cleaner", "watch", "guard")
 # Reads the sources of the harness, as modules to be loaded when they are first imported, and starts it.
 _BOOT = """
 import json, os, sys, types
@@ -54,9 +54,13 @@ class NoAnswer(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The harness has started; `problem` is what an import beforehand raised, `threads` how many it then has."""
+    """The harness has started.
+
+    `problem` is what an import beforehand raised, `printed` whether one printed, `threads` how many there are then.
+    """
 
     problem: str | None
+    printed: bool
     threads: int
 
 
@@ -97,7 +101,7 @@ def command(python: Path) -> list[str]:
 def opening(
     specifications: Iterable[Mapping[str, Any]], load: Sequence[str], last: bool, own: Mapping[str, str] | None = None
 ) -> bytes:
-    """Return what is sent first: sources that these cases need, what to import beforehand, and if one case is all.
+    """Return what is sent first: sources that these cases need, what to `inside.guard.load`, and if one case is all.
 
     `own` are sources of modules that stand beside those of the harness, or in their place: `case` says what is run.
     """
@@ -127,7 +131,7 @@ def read_ready(frame: bytes) -> Ready:
     Errors: NoAnswer.
     """
     said = _loaded(frame)
-    return Ready(said["problem"], said["threads"])
+    return Ready(said["problem"], said["printed"], said["threads"])
 
 
 def read_seen(frame: bytes, nonce: bytes) -> Seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Protocol
@@ -13,7 +13,7 @@ from pipeline.environments import Environment, Sandbox
 from pipeline.terms import Outcome, Process, Variation
 from pipeline.validation.cases import Attempt, Case, Result, coverage
 from pipeline.validation.details import clean, tail
-from pipeline.validation.fork_server import ForkServer
+from pipeline.validation.fork_server import ForkServer, imports_of
 from pipeline.validation.fresh import Fresh
 from pipeline.validation.memory import Memory, case_key, remembered, told_of
 from pipeline.validation.rules import ValidationRules
@@ -64,10 +64,13 @@ def _run_cases(
     on_result: Callable[[Result], None] | None,
 ) -> list[Result]:
     many = max(1, min(workers, len(cases)))
+    is_forked = rules.process == Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from
+    imports = [imports_of(case, environment, rules) if is_forked else () for case in cases]
     with contextlib.ExitStack() as stack:
         runners: queue.SimpleQueue[Attempts] = queue.SimpleQueue()
         for _ in range(many):
-            runners.put(stack.enter_context(_runner(environment, cases, sandbox, rules)))
+            fresh = Fresh(environment, sandbox, rules)
+            runners.put(stack.enter_context(ForkServer(fresh, cases, imports)) if is_forked else fresh)
 
         def one(case: Case) -> Result:
             runner = runners.get()
@@ -79,8 +82,10 @@ def _run_cases(
                 on_result(result)
             return result
 
+        order = sorted(range(len(cases)), key=imports.__getitem__)
         with ThreadPoolExecutor(many) as pool:
-            return list(pool.map(one, cases))
+            results = dict(zip(order, pool.map(one, [cases[place] for place in order]), strict=True))
+        return [results[place] for place in range(len(cases))]
 
 
 def run_case(environment: Environment, case: Case, runner: Attempts, rules: ValidationRules) -> Result:
@@ -117,16 +122,3 @@ def _difference(first: Attempt, again: Attempt, rules: ValidationRules, repeat: 
     }
     told = ", ".join(text for what, text in changed.items() if what in rules.vary and text)
     return f"{first.outcome}, then {again.outcome}{f' ({told})' if told else ''}\n{failed.message}".strip()
-
-
-@contextlib.contextmanager
-def _runner(
-    environment: Environment, cases: Sequence[Case], sandbox: Sandbox, rules: ValidationRules
-) -> Iterator[Attempts]:
-    """Yield what runs the cases of one worker: a fork server where one is wanted, and safe."""
-    fresh = Fresh(environment, sandbox, rules)
-    if rules.process == Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from:
-        with ForkServer(fresh, cases) as server:
-            yield server
-    else:
-        yield fresh

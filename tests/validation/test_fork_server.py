@@ -13,7 +13,7 @@ from pipeline.lake import Row
 from pipeline.terms import Outcome, Process
 from pipeline.validation import Case, Result, ValidationRules, run_cases
 from pipeline.validation.cases import Attempt
-from pipeline.validation.fork_server import ForkServer
+from pipeline.validation.fork_server import ForkServer, imports_of
 from pipeline.validation.fresh import Fresh
 
 NASTY = {
@@ -99,7 +99,7 @@ def forked(installed: Environment, sandbox: Sandbox, limited: ValidationRules, m
         monkeypatch.setattr(
             Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, case.code, 0, 0)
         )
-        with ForkServer(fresh, cases) as server:
+        with ForkServer(fresh, cases, [imports_of(case, installed, limited) for case in cases]) as server:
             return [server.attempt(case, 0) for case in cases]
 
     return run
@@ -131,7 +131,7 @@ COUNT_PROCESSES = """\
 import os, time
 for _ in range(100):
     running = [p for p in os.listdir('/proc') if p.isdigit()]
-    if len(running) == 3: break
+    if len(running) == 4: break
     time.sleep(0.05)
 else:
     assert False, running
@@ -163,7 +163,7 @@ STAYS_BEHIND = {
     "folder": ("import os\nos.chdir('/')", "import os\nassert os.getcwd() == '/tmp'"),
     "umask": ("import os\nos.umask(0o777)", "import os\nassert os.umask(0o22) != 0o777"),
     "limit": ("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (9, 9))", "[open('/dev/null') for _ in range(20)]"),
-    "priority": ("import os\nos.nice(19)", "import os\nassert os.nice(0) == 0"),
+    "priority": ("import os\nos.nice(19)", "import os\nassert os.nice(0) != 19"),
 }  # fmt: skip
 
 
@@ -259,9 +259,9 @@ def test_statements_and_test_modules_are_forked_too(
     assert [result.outcome for result in results] == [Outcome.PASSED] * 3, results
 
 
-def test_a_failure_is_confirmed_once_in_a_fresh_process(
-    installed: Environment, sandbox: Sandbox, limited: ValidationRules, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def ran_fresh(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Return the id and the repeat of what is run in fresh processes from now on."""
     ran: list[tuple[str, int]] = []
     attempt = Fresh.attempt
 
@@ -270,23 +270,84 @@ def test_a_failure_is_confirmed_once_in_a_fresh_process(
         return attempt(self, case, repeat)
 
     monkeypatch.setattr(Fresh, "attempt", counted)
-    codes = {
-        "passes": "import lib",
-        "fails": "import lib\nlib.gone",
-        "fails with another hash": "import lib, os\nassert os.environ['PYTHONHASHSEED'] == '0'",
-        "fails otherwise with another hash": "import lib, os\nlib.gone if os.environ['PYTHONHASHSEED'] == '0' else 1 / 0",
-        "passes in a fork alone": "import sys\nassert 'lib' in sys.modules",
-    }
+    return ran
+
+
+FAILING = {
+    "passes": ("", Outcome.PASSED),
+    "fails": ("lib.gone", Outcome.API_MISSING),
+    "fails with another hash": ("assert os.environ['PYTHONHASHSEED'] == '0'", Outcome.FLAKY),
+    "fails otherwise with another hash": (
+        "lib.gone if os.environ['PYTHONHASHSEED'] == '0' else 1 / 0",
+        Outcome.FLAKY,
+    ),
+}
+
+
+def test_a_failure_is_confirmed_once_in_a_fresh_process(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules, ran_fresh: list[tuple[str, int]]
+) -> None:
     rules = limited.model_copy(update={"process": Process.FORK, "repeats": 2})
-    cases = [Case(name, "", code, import_names=("lib",)) for name, code in codes.items()]
+    cases = [Case(name, "", "print()\nimport lib, os\n" + code, import_names=("lib",)) for name, (code, _) in FAILING.items()]  # fmt: skip
+    cases.append(Case("passes in a fork alone", "", "import sys\nassert 'lib' in sys.modules", import_names=("lib",)))
     outcomes = [result.outcome for result in run_cases(installed, cases, sandbox, rules)]
-    assert outcomes == [Outcome.PASSED, Outcome.API_MISSING, Outcome.FLAKY, Outcome.FLAKY, Outcome.PASSED]
-    assert ran == [
+    assert outcomes == [*(outcome for _, outcome in FAILING.values()), Outcome.PASSED]
+    assert ran_fresh == [
         ("fails", 0),
         ("fails with another hash", 1),
         ("fails otherwise with another hash", 0),
         ("fails otherwise with another hash", 1),
     ]
+
+
+def test_what_fails_in_a_server_that_loaded_what_the_case_begins_with_is_not_confirmed(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules, ran_fresh: list[tuple[str, int]]
+) -> None:
+    rules = limited.model_copy(update={"process": Process.FORK, "repeats": 2})
+    cases = [Case(name, "import lib, os\n", code, import_names=("lib",)) for name, (code, _) in FAILING.items()]
+    assert [result.outcome for result in run_cases(installed, cases, sandbox, rules)] == [
+        o for _, o in FAILING.values()
+    ]
+    assert ran_fresh == []
+
+
+def test_what_the_server_cannot_load_unnoticed_is_confirmed(
+    installed: Environment, sandbox: Sandbox, limited: ValidationRules, ran_fresh: list[tuple[str, int]]
+) -> None:
+    (installed.site_packages / "lib" / "talks.py").write_text("print('hello')\n")
+    rules = limited.model_copy(update={"process": Process.FORK})
+    hello: list[Row] = [{"statement": "import lib.talks", "expected": "hello\n", "options": []}]
+    cases = [
+        Case("talks", "", "", hello, ("lib",)),
+        Case("broken", "", "import lib.broken", import_names=("lib",)),
+        Case("ends", "", "import lib, os\nos._exit(3)", import_names=("lib",)),
+    ]
+    outcomes = [result.outcome for result in run_cases(installed, cases, sandbox, rules)]
+    assert outcomes == [Outcome.PASSED, Outcome.IMPORT_ERROR, Outcome.WRONG_EXCEPTION]
+    assert sorted(ran_fresh) == [("broken", 0), ("ends", 0), ("talks", 0)]
+
+
+def test_a_submodule_is_loaded_for_the_cases_that_begin_with_it_alone(forked: Any) -> None:
+    loaded = "print(sorted(name for name in __import__('sys').modules if name.startswith('lib.')))"
+    outputs = [attempt.output for attempt in forked(loaded, f"from lib import described\n{loaded}", loaded)]
+    assert outputs == ["['lib.shapes']\n", "['lib.described', 'lib.shapes']\n", "['lib.shapes']\n"]
+
+
+def test_no_process_of_the_sandbox_is_within_reach(forked: Any) -> None:
+    code = (
+        "import os\n"
+        "others = [int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid()]\n"
+        "assert len(others) == 3\n"
+        "for pid in others:\n"
+        "    for attempt in (lambda: os.kill(pid, 9), lambda: open(f'/proc/{pid}/mem', 'r+b'), lambda: os.listdir(f'/proc/{pid}/fd')):\n"
+        "        try: attempt()\n"
+        "        except PermissionError: pass\n"
+        "        else: assert False, pid\n"
+        "print(os.getppid())\nopen('/tmp/left', 'w')"
+    )
+    first, second = forked(code, "import os\nassert 'left' not in os.listdir('/tmp')\nprint(os.getppid())")
+    assert (first.outcome, second.outcome) == (Outcome.PASSED, Outcome.PASSED), (first, second)
+    assert first.output == second.output
 
 
 def test_without_a_second_user_cases_are_run_fresh(installed: Environment, limited: ValidationRules) -> None:

@@ -8,12 +8,14 @@ case says of itself comes through a pipe; it is believed only from a process tha
 import gc
 import json
 import os
+import select
 import signal
 import sys
 import time
 
 from . import kernel
 from .case import run_and_report
+from .cleaner import Cleaner
 from .watch import Watch, collect_children
 
 TYPE_CHECKING = False
@@ -68,37 +70,54 @@ def main() -> None:
     if first is None:
         return
     wanted = json.loads(first.decode())
-    problem = load(wanted["load"])
+    case_uid = int(os.environ.pop("DRIFTLINE_CASE_UID", "0")) or None
+    cleaner = Cleaner(case_uid, channel.close) if case_uid and not wanted["last"] else None
+    problem, printed = load(wanted["load"])
     if hasattr(gc, "freeze"):  # Python 3.7: collections in cases then leave our pages alone, which would be copied
         gc.freeze()
     kernel.shield()
-    case_uid = int(os.environ.pop("DRIFTLINE_CASE_UID", "0")) or None
-    known = kernel.scratch_entries() if case_uid else frozenset()
-    channel.write({"problem": problem, "threads": len(os.listdir("/proc/self/task"))})
+    known = kernel.scratch_entries() if cleaner else frozenset()
+    channel.write({"problem": problem, "printed": printed, "threads": len(os.listdir("/proc/self/task"))})
     while True:
         limits, specification = channel.read(), channel.read()
         if limits is None or specification is None:
             return
-        seen = one_case(channel, json.loads(limits.decode()), specification, case_uid)
-        seen["clean"] = wanted["last"] or not case_uid or kernel.wiped(case_uid, known, _CLEAN_S)
+        seen = one_case(channel, cleaner, json.loads(limits.decode()), specification, case_uid)
+        seen["clean"] = cleaner is None or cleaner.wiped(known)
         nonce = channel.read()
         if nonce is None:
             return
         channel.write(seen, nonce)
 
 
-def load(names: "list[str]") -> "str | None":
-    """Import modules that the cases will import; return what went wrong, if something did."""
+def load(modules: "list[str]") -> "tuple[str | None, bool]":
+    """Import what the cases will import; return what went wrong, if something did, and whether anything was printed.
+
+    `a.b:c` means `from a.b import c`, which loads a module c only where a.b has no such name.
+    """
+    if not modules:
+        return None, False
+    problem, output = None, os.pipe()
+    os.set_blocking(output[1], False)
+    silent = os.dup(1)
+    os.dup2(output[1], 1)
+    os.close(output[1])
     try:
-        for name in names:
-            __import__(name)
+        for module in modules:
+            name, _, member = module.partition(":")
+            __import__(name, fromlist=[member] if member else [])
+        sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001 - also SystemExit of a module
-        return f"{type(error).__name__}: {error}"
-    return None
+        problem = f"{type(error).__name__}: {error}"
+    printed = bool(select.select([output[0]], [], [], 0)[0])
+    os.dup2(silent, 1)
+    os.close(silent)
+    os.close(output[0])
+    return problem, printed
 
 
 def one_case(
-    channel: Channel, limits: "dict[str, Any]", specification: bytes, case_uid: "int | None"
+    channel: Channel, cleaner: "Cleaner | None", limits: "dict[str, Any]", specification: bytes, case_uid: "int | None"
 ) -> "dict[str, Any]":
     """Run one case in a process of its own, end whatever it leaves behind, and return what was seen."""
     output, report, key = os.pipe(), os.pipe(), os.pipe()
@@ -112,6 +131,8 @@ def one_case(
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             channel.close()
+            if cleaner:
+                cleaner.close()
             for descriptor in (output[0], report[0], key[1], *wake):
                 os.close(descriptor)
             begin(limits, output[1], case_uid)

@@ -151,14 +151,6 @@ def scratch_entries() -> "frozenset[str]":
     )
 
 
-def wiped(uid: int, known: "frozenset[str]", seconds: float) -> bool:
-    """Remove, as the user of the cases, all that a case left behind; say whether all of it is gone."""
-    left = scratch_entries() - known
-    if left:
-        as_user(uid, remove_all, sorted(left))
-    return scratch_entries() <= known and not ipc_left()
-
-
 def ipc_left() -> bool:
     """Say whether System V queues, semaphores or shared memory are left, which belong to no process."""
     for kind in ("msg", "sem", "shm"):

@@ -1,0 +1,79 @@
+"""What a case imports of its library before it does anything else: a server may load just that unnoticed."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+
+def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tuple[str, ...]:
+    """Return the modules of the library that a case imports first, in its order, as `inside.guard.load` takes them.
+
+    Empty, where its own process is to decide what is imported: for modules under test, for a moved clock, and where
+    imports come after statements that could tell what is loaded.
+    """
+    own_process = specification["as_module"] or specification["test_file"] is not None or specification["clock_shift_s"]
+    if own_process:
+        return ()
+    sources = specification["statements"] or [specification["code"]]
+    names = frozenset(specification["import_names"])
+    found = dict.fromkeys(
+        module
+        for statement in _before_anything([specification["preamble"], *sources])
+        for module in _imported(statement, site_packages)
+        if module.partition(":")[0].split(".")[0] in names
+    )
+    # `import a` says nothing beside `import a.b`
+    return tuple(module for module in found if not any(_is_parent(module, other) for other in found))
+
+
+def _before_anything(sources: Iterable[str]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Yield the absolute imports that only imports, literals and plain definitions precede, which observe nothing."""
+    for source in sources:
+        try:
+            body = ast.parse(source).body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        for statement in body:
+            if isinstance(statement, ast.Import) or (isinstance(statement, ast.ImportFrom) and not statement.level):
+                yield statement
+            elif not _observes_nothing(statement):
+                return
+
+
+def _observes_nothing(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.FunctionDef):
+        has_values = statement.args.defaults or any(statement.args.kw_defaults) or statement.returns
+        annotated = any(argument.annotation for argument in ast.walk(statement.args) if isinstance(argument, ast.arg))
+        return not (has_values or annotated or statement.decorator_list)
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    if isinstance(statement, ast.Assign):
+        return all(isinstance(target, ast.Name) for target in statement.targets) and _is_literal(statement.value)
+    return False
+
+
+def _is_literal(value: ast.expr) -> bool:
+    try:
+        ast.literal_eval(value)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _imported(statement: ast.Import | ast.ImportFrom, site_packages: Path) -> Iterator[str]:
+    """Yield what a statement loads: `a.b`, and `a.b:c` where `from a.b import c` may load a module c."""
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+        return
+    module = statement.module or ""
+    folder = site_packages.joinpath(*module.split("."))
+    for alias in statement.names:
+        place = folder / alias.name
+        yield f"{module}:{alias.name}" if place.is_dir() or place.with_suffix(".py").is_file() else module
+
+
+def _is_parent(module: str, other: str) -> bool:
+    return other.startswith((f"{module}.", f"{module}:"))
