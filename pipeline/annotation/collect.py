@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from more_itertools import first
+
 from pipeline.annotation.entries import Flag
 from pipeline.annotation.filling import Filled, Flagged, fill, filled_from
 from pipeline.annotation.panes import choices_of, compared, panes_of
@@ -88,7 +90,7 @@ class _Library:
     def flagged(self, family: Family, row: Row, flags: tuple[Flag, ...]) -> Flagged:
         """Return an instance as a sample of the queue."""
         description, source = self._description(family, row), self._source(family, row)
-        title = next(row[name] for name in (*_TITLES, "core_token") if name in row)
+        title = first(row[name] for name in (*_TITLES, "core_token") if name in row)
         view = View(
             title=str(title),
             panes=panes_of(family, self._in_file(family, row), description),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from more_itertools import first
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -208,7 +209,7 @@ def _of(id_: str) -> list[Row]:
     if len(found) != 1:
         problem = "no environment has that id" if not found else f"begins the ids of {len(found)} environments"
         fail(f"{id_}: {problem}; `driftline env list` shows them all", BAD_USAGE)
-    return next(iter(found.values()))
+    return first(found.values())
 
 
 def _described(row: Row) -> Row:

@@ -69,6 +69,10 @@ def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
         yield f"{history.path}: private by its name, `{private}`; histories are told of public paths"
     elif history.public_as:
         yield f"{history.path}: not public there; it is the place where the definition stands"
+    elif hiding := history.unobservable:
+        spans = ", ".join(f"{row['first_version']} to {row['last_version'] or 'the last'}" for row in hiding)
+        yield f"{history.path}: whether it exists is unknown; the sources do not show the members of"
+        yield f"  {hiding[0]['path']} in {spans}"
     else:
         yield f"{history.path}: no final release has it"
     near = history.public_as or near_paths(history.path, paths)
@@ -93,6 +97,7 @@ def as_json(library: str, history: History, tables: Tables) -> dict[str, object]
         "path": history.path,
         "alias_of": history.leads_to.path if history.leads_to else None,
         "public_as": history.public_as,
+        "unobservable": history.unobservable,
         "releases": [row["version"] for row in tables.releases],
         "release_times": {row["version"]: row["release_time"].isoformat() for row in tables.releases},
         "lives": history.lives,

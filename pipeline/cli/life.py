@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+import more_itertools
 from packaging.version import Version
 from rich.text import Text
 
@@ -79,7 +80,7 @@ def _glance(history: History, life: Row, times: Mapping[str, datetime]) -> Itera
     came = f", where it was {origin} before" if origin else ""
     if life["introduced_in"]:
         yield "introduced in", f"{_dated(first, times)}{came}", "green"
-    elif first == next(iter(times)):
+    elif first == more_itertools.first(times):
         yield "there since", f"{_dated(first, times)}, the first release", ""
     else:
         yield "there in", f"{_dated(first, times)}; whether it was before is not known", ""

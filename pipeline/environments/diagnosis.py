@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uv
+from more_itertools import first
 
 from pipeline.environments.interpreters import discover
 from pipeline.environments.missing import missing_rules
@@ -80,7 +81,7 @@ def _system() -> Finding:
 
 def _disk(folder: Path) -> Finding:
     """Look at the disk that the cache is on, or will be."""
-    there = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
+    there = first(parent for parent in (folder, *folder.parents) if parent.is_dir())
     free = shutil.disk_usage(there).free
     advice = "" if free >= _ENOUGH_BYTES else "free some space, or move the data with DRIFTLINE_DATA"
     return Finding("disk", free >= _ENOUGH_BYTES, f"{free / (1 << 30):.1f} GiB free for the cache", advice)

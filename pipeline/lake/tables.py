@@ -13,6 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from more_itertools import first
 from packaging.version import Version
 
 from pipeline.credentials import cut_table
@@ -124,7 +125,7 @@ def _save(data: pa.Table, path: Path) -> None:
 def _check_keys(declared: Table, keys: Sequence[tuple[Any, ...]]) -> None:
     """Raise ValueError for two rows with the same key."""
     if len(set(keys)) < len(keys):
-        key = next(key for key, times in Counter(keys).items() if times > 1)
+        key = first(key for key, times in Counter(keys).items() if times > 1)
         raise ValueError(f"table {declared.name}: two rows with the key {dict(zip(declared.key, key, strict=True))}")
 
 

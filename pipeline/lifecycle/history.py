@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from packaging.version import Version
 
 from pipeline.lake import Row
+from pipeline.lifecycle.index import hides_members
 from pipeline.lifecycle.words import Phrase, phrases
 from pipeline.terms import ChangeKind, PublicBecause, SymbolKind
 
@@ -26,6 +27,7 @@ class History:
 
     `leads_to` is the history of the definition's own path, where this is another name of it. `importable` are the
     states in which the path could be imported without being public; `public_as` are public paths of what it is.
+    `unobservable` are states of the nearest path above one without a life whose members the sources do not show.
     """
 
     path: str
@@ -35,6 +37,7 @@ class History:
     leads_to: History | None = None
     importable: tuple[Row, ...] = ()
     public_as: tuple[str, ...] = ()
+    unobservable: tuple[Row, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -62,6 +65,7 @@ def history_of(
         history_of(symbols, lifecycles, changes, meant) if meant else None,
         tuple(row for row in rows if row["public_because"] == PublicBecause.IMPORTED),
         () if lives or meant else tuple(_public_as(symbols, path, rows)),
+        () if lives or meant else tuple(_unobservable([*symbols, *importable], path)),
     )
 
 
@@ -101,6 +105,14 @@ def _public_as(symbols: Sequence[Row], path: str, states: Sequence[Row]) -> list
             if row["canonical_path"] in places and row["path"] != path and row["kind"] != SymbolKind.ALIAS
         }
     )
+
+
+def _unobservable(rows: Sequence[Row], path: str) -> list[Row]:
+    """Return the states in which the nearest path above another hides what is below it."""
+    while path := path.rpartition(".")[0]:
+        if hiding := [row for row in rows if row["path"] == path and hides_members(row)]:
+            return _in_order(hiding, "first_version")
+    return []
 
 
 def _own(changes: Iterable[Row], path: str, lives: Sequence[Row], states: Sequence[Row]) -> list[Row]:

@@ -119,8 +119,7 @@ class Index:
             return False
         if parent not in self._unknown:
             row = self.find(parent)
-            unseen = row is not None and (row["kind"] in _UNSEEN or not _HIDDEN.isdisjoint(row["labels"]))
-            self._unknown[parent] = unseen or self.unknown(parent)
+            self._unknown[parent] = (row is not None and hides_members(row)) or self.unknown(parent)
         return self._unknown[parent]
 
     def in_unparsed(self, canonical: str) -> bool:
@@ -171,6 +170,11 @@ class Index:
     def _class_of(self, path: str) -> Row | None:
         class_ = self.find(path.rpartition(".")[0])
         return class_ if class_ is not None and class_["kind"] == SymbolKind.CLASS else None
+
+
+def hides_members(row: Row) -> bool:
+    """Return whether the sources do not show what is below a path: see `Index.unknown`."""
+    return row["kind"] in _UNSEEN or not _HIDDEN.isdisjoint(row["labels"])
 
 
 def _unparsed(rows: Iterable[Row]) -> frozenset[str]:

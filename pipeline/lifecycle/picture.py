@@ -17,6 +17,7 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 import matplotlib as mpl
+import more_itertools
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter
@@ -139,7 +140,7 @@ def _bars(axes: Axes, steps: Sequence[Step], series: Sequence[_Series]) -> None:
 
 def _numbers(axes: Axes, steps: Sequence[Step], series: Sequence[_Series]) -> None:
     """Write the counts at the ends of bars where there is room for them."""
-    for each in (series[0], next(s for s in series if s.side < 0)):
+    for each in (series[0], more_itertools.first(s for s in series if s.side < 0)):
         for at, step in enumerate(steps):
             if each.count(step):
                 axes.annotate(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from more_itertools import first
 from packaging.version import Version
 
 from pipeline.lake import Row, holds_at
@@ -44,7 +45,7 @@ class Tags:
             fitting.add(LibEvolutionEvalTag.DEPRECATED)
         if version in life["modified_in"]:
             fitting.add(LibEvolutionEvalTag.MODIFIED)
-        tag = next(tag for tag in self._precedence if tag in fitting)
+        tag = first(tag for tag in self._precedence if tag in fitting)
         return _VERSICODE[tag], tag
 
     def _life(self, path: str, version: Version) -> Row | None:

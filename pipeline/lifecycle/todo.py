@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from more_itertools import first
+
 from pipeline.lake import Row
 from pipeline.lifecycle.words import Phrase, phrases
 from pipeline.terms import ChangeKind
@@ -58,7 +60,7 @@ def grouped(changes: Sequence[Row]) -> list[tuple[str, list[Block]]]:
 
 
 def _urgency(change: Row) -> int:
-    return next(at for at, (_, fits) in enumerate(GROUPS) if fits(change))
+    return first(at for at, (_, fits) in enumerate(GROUPS) if fits(change))
 
 
 def only_breaking(changes: Sequence[Row]) -> list[Row]:

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from more_itertools import first
+
 from pipeline.lake import Reject, Row, guarded, parted
 from pipeline.problems.drafts import Draft
 from pipeline.problems.inputs import other_inputs
@@ -45,7 +47,7 @@ class Trial:
     @property
     def shown(self) -> CaseOf:
         """What the visible test shows: the first stated case that gives a value."""
-        return next(case for case in self.stated if not case.outcome.raises)
+        return first(case for case in self.stated if not case.outcome.raises)
 
     @property
     def visible(self) -> str:

@@ -21,7 +21,7 @@ def told(
     changed: Changed, library: Library, snippets: Iterable[Row], function: str, rules: ProblemDraftRules
 ) -> dict[str, Any]:
     """Return what bears on a problem about a change, by field; all of it is crawled text but the names of fields."""
-    rows, kind = list(snippets), next(kind for kind in ChangeKind if kind == changed.change["kind"])
+    rows, kind = list(snippets), ChangeKind(changed.change["kind"])
     return {
         "library": library.name,
         "import_names": list(library.history.releases[changed.version]["import_names"]),

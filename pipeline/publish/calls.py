@@ -6,6 +6,8 @@ import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from more_itertools import first
+
 Kind = inspect.Parameter
 POSITIONAL = (Kind.POSITIONAL_ONLY, Kind.POSITIONAL_OR_KEYWORD)
 NAMED = (Kind.POSITIONAL_OR_KEYWORD, Kind.KEYWORD_ONLY)
@@ -29,7 +31,7 @@ class Call:
         if self.place is None:
             return ""
         found = bound.arguments.items()
-        return next(
+        return first(
             name for name, value in found if value == self.place or (type(value) is tuple and self.place in value)
         )
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import yaml
+from more_itertools import first
 
 from pipeline.lake import Row, table
 from pipeline.lake.schema import Column
@@ -50,7 +51,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
     `files` are the Parquet files of the snapshot: what each holds is a configuration, its folder the split.
     """
     found = splits(files)
-    configs = {config: table(str(next(iter(of_one.values())).table)) for config, of_one in found.items()}
+    configs = {config: table(str(first(of_one.values()).table)) for config, of_one in found.items()}
     size = _size(sum(len(tables[family]) for family in FAMILIES))
     return templates.get_template("card.md.jinja").render(
         front=yaml.dump(front_matter(profile, size, FAMILIES[0], files), Dumper=yaml.CSafeDumper, sort_keys=False),

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
+import more_itertools
+
 from pipeline.lake import table
 from pipeline.lake.schema import Column, Table, enum_of
 from pipeline.publish.manifest import Entry
@@ -62,7 +64,7 @@ def front_matter(profile: str, size: str, default: str, files: Sequence[Entry]) 
 
 
 def _info(config: str, files: dict[str, Entry]) -> Json:
-    declared = table(str(next(iter(files.values())).table))
+    declared = table(str(more_itertools.first(files.values()).table))
     return {
         "config_name": config,
         "features": features(declared),

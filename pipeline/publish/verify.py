@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import duckdb
 import pyarrow as pa
+from more_itertools import first
 
 from pipeline.lake import table
 from pipeline.lake.schema import Column, Table, enum_of
@@ -101,7 +102,7 @@ def _checked(snapshot: Snapshot, entry: Entry) -> Dataset | None:
         return None
     if entry.table not in TABLES.values():
         raise SnapshotError(f"{entry.path}: {entry.table} is not a table of a snapshot")
-    config = next(config for config, name in TABLES.items() if name == entry.table)
+    config = first(config for config, name in TABLES.items() if name == entry.table)
     split = DEPRECATED if _is_deprecated(entry) else DATA
     if split == DEPRECATED and config not in CONCERNED:
         raise SnapshotError(f"{entry.path}: rows of {entry.table} are never deprecated")

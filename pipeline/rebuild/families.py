@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from more_itertools import first
+
 from pipeline.contexts import contexts_stage, controlled_stage, retrievers
 from pipeline.drafting import drafting_stage
 from pipeline.functions.masking import mask_function
@@ -196,7 +198,7 @@ def _gated(world: World, row: Row, drafts: Sequence[Row] = (), **families: Seque
         run_alone=world.rules.validation.run_alone,
         drafting=world.rules.drafting,
     )
-    name = next(f"published_{config}" for config in families)
+    name = f"published_{first(families)}"
     return _published(gated, name, row, _DESCRIBED if _by_model(row) else frozenset())
 
 

@@ -18,7 +18,7 @@ def repository_task(world: World, row: Row) -> Made:
     if row["requirement_basis"] == RequirementBasis.MODEL:
         raise NotRebuilt("a model wrote the requirement")
     project, text = _file(world, row)
-    function = next(one for one in world.rows("traced_functions") if one["id"] == row["function_id"])
+    function = _row(world, "traced_functions", row["function_id"])
     made = candidate(function, text.split("\n"), _reached(world, row), world.rules.repository)
     if not isinstance(made, Candidate):
         raise NotMade(f"{made.reason}: {made.detail}")
@@ -50,9 +50,16 @@ def _judged(row: Row) -> set[str]:
     return {"review_status"} if row["review_status"] == ReviewStatus.ACCEPTED else set()
 
 
+def _row(world: World, config: str, row_id: str) -> Row:
+    for row in world.rows(config):
+        if row["id"] == row_id:
+            return row
+    raise LookupError(f"{config} of the snapshot has no row {row_id}")
+
+
 def _file(world: World, row: Row) -> tuple[Row, str]:
     """Return the project of a row, and the text of the row's file in the project's source distribution."""
-    project = next(one for one in world.rows("projects") if one["id"] == row["project_id"])
+    project = _row(world, "projects", row["project_id"])
     tree = world.tree(project["project"], project["version"], row["sha256"])
     text = tree.text(row["path"]) if row["path"] in tree.files else None
     if text is None:

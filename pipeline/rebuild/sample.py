@@ -178,7 +178,7 @@ def _made_again(world: World, config: str, row: Row) -> Rebuilt:
         if refuted := _refuted(world, row):
             return not_rebuilt(config, row, refuted)
         return Rebuilt(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), str(why))
-    except (LookupError, StopIteration, BrokenSource) as error:
+    except (LookupError, BrokenSource) as error:
         why_not = f"what it is made from is not there, or broken: {error!r}"
         return Rebuilt(config, id_of(row), row["library"], Rebuilding.DIFFERS, (), why_not)
 

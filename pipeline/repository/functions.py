@@ -9,6 +9,8 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import more_itertools
+
 from pipeline.terms import FunctionType
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef
@@ -91,7 +93,7 @@ def _function(node: Definition, owners: tuple[str, ...], module: str, lines: lis
     begins = (node.body[0].end_lineno or node.body[0].lineno) if documented else colon
     if _first_line(rest[0]) <= begins:
         return Skipped(namespace, first, last, "its body stands on a line with the signature or the docstring")
-    body = next(number for number in range(begins + 1, last + 1) if lines[number - 1].strip())
+    body = more_itertools.first(number for number in range(begins + 1, last + 1) if lines[number - 1].strip())
     doc = node.body[0].value.value if documented else None  # type: ignore[attr-defined]
     return Function(
         namespace=namespace,

@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import more_itertools
+
 from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded
 from pipeline.repository.drafted import RequirementWriter, Undocumented
 from pipeline.repository.project import Variant
@@ -56,7 +58,8 @@ class Candidate:
     @property
     def margin(self) -> str:
         """The white space before the first statement of the body."""
-        return next(line[: self.function["indent"]] for line in self.reference if not line.lstrip().startswith("#"))
+        code = (line for line in self.reference if line.strip() and not line.lstrip().startswith("#"))
+        return more_itertools.first(code)[: self.function["indent"]]
 
 
 def repository_tasks_stage(

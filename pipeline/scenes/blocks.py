@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+import more_itertools
 from tree_sitter import Node
 
 from pipeline.scenes.source import SourceFile, Span, first_line, last_line
@@ -122,7 +123,7 @@ def _body(source: SourceFile, node: Node) -> list[Node]:
     if suite is None:
         return []
     above = [child for child in node.children if child.end_byte <= suite.start_byte]
-    header = next(child for child in reversed(above) if child.type == ":")
+    header = more_itertools.first(child for child in reversed(above) if child.type == ":")
     comments = [child for child in above if child.start_byte > header.start_byte and source.starts_line(child)]
     return [*comments, *suite.named_children]
 

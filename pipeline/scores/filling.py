@@ -29,9 +29,8 @@ def filled(task: Row, sample: str) -> str:
         if defined and defined <= _defined(sample):
             return sample
     margin = _margin(task["masked_code"], MASKS[granularity])
-    programs = (unmask(task["masked_code"], granularity, text, task["core_token"]) for text in _shapes(sample, margin))
-    first = next(programs)
-    return first if parse_program(first) else next(filter(parse_program, programs), first)
+    programs = [unmask(task["masked_code"], granularity, text, task["core_token"]) for text in _shapes(sample, margin)]
+    return next(filter(parse_program, programs), programs[0])
 
 
 def inside(task: Row, sample: str) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from more_itertools import first
+
 from pipeline.snippets.layout import PYTHON, Block, Section, blocks_of, sections_of, without_fences
 from pipeline.snippets.names import parse
 from pipeline.snippets.programs import Example, append, join_dependent, split_independent
@@ -87,7 +89,7 @@ def _has_prompts(start: int, end: int, groups: Sequence[Group]) -> bool:
 
 
 def _section_at(sections: Sequence[Section], line: int) -> Section:
-    return next(section for section in sections if section.start <= line < section.end)
+    return first(section for section in sections if section.start <= line < section.end)
 
 
 def _looks_like_python(text: str) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 
+from more_itertools import first
+
 from pipeline.lake import Row
 from pipeline.snippets.rules import SnippetRules
 from pipeline.terms import SymbolKind
@@ -44,7 +46,7 @@ class Importable:
             if f"{root}.{name}" in self.api.symbols:
                 return f"{root}.{name}"
         definitions = self._named.get(name, set())
-        return self._shortest(next(iter(definitions)), name) if len(definitions) == 1 else None
+        return self._shortest(first(definitions), name) if len(definitions) == 1 else None
 
     def _shortest(self, canonical_path: str, name: str) -> str | None:
         """Return the shortest public path of a definition, best one that ends in the name."""

@@ -37,7 +37,7 @@ def families(house: House) -> Iterator[Stage]:
         writes="repository_tasks",
         depends=lambda: [rules.repository, *house.by_model(rules.drafts.requirement)],
         run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=requirements(house)),
-        version=3,
+        version=4,
     )
     yield declared(
         "scenes",

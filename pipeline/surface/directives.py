@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from more_itertools import first
 from packaging.version import InvalidVersion, Version
 
 from pipeline.surface.directive_rules import DirectiveRules
@@ -186,7 +187,7 @@ def _owner(lines: Sequence[str], number: int) -> _Owner:
         if (field := _FIELD.fullmatch(text)) and (owner := _OWNER_OF.get(field["field"])):
             return _of_item(owner, [field["name"]] if field["name"] else [], depth)
         if (heading := _GOOGLE.fullmatch(text)) and (owner := _OWNER_OF.get(heading[1].lower())):
-            margin = _indent(next(line for line in lines[at + 1 :] if line.strip()))
+            margin = _indent(first(line for line in lines[at + 1 :] if line.strip()))
             return _in_section(lines, number, at, margin, owner)
     at = next((at for at in range(number - 2, -1, -1) if _is_underlined(lines, at)), -1)
     owner = _OWNER_OF.get(lines[at].strip().lower(), DirectiveOwner.API) if at >= 0 else DirectiveOwner.API

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from itertools import chain
 
+import more_itertools
 import tree_sitter
 
 from pipeline.surface.bodies import Body
@@ -150,8 +151,8 @@ def _except(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
 
 
 def _raise(node: tree_sitter.Node, source: bytes) -> Iterator[Edit]:
-    values = next(child for child in node.children if child.type == "expression_list")
-    comma = next(child for child in values.children if child.type == ",")
+    values = more_itertools.first(child for child in node.children if child.type == "expression_list")
+    comma = more_itertools.first(child for child in values.children if child.type == ",")
     yield comma.start_byte, comma.end_byte, b"("
     yield values.end_byte, values.end_byte, b")"
 

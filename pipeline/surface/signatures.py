@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from more_itertools import first
+
 from pipeline.lake import Row
 from pipeline.surface.facts import content_fact
 from pipeline.surface.found import Found
@@ -114,7 +116,7 @@ def class_parameters(owners: list[Found], distribution: Distribution) -> Row:
 def _from_fields(owners: list[Found], owner: Found) -> Row:
     """Make parameters of the fields of a class and of the classes that it inherits fields from, oldest first."""
     convention = owner.definition.synthesised if owner.definition else None
-    start = next(n for n, other in enumerate(owners) if other.path == owner.path)
+    start = first(n for n, other in enumerate(owners) if other.path == owner.path)
     makers = [o.definition for o in owners[start:] if o.definition and o.definition.synthesised == convention]
     labels = [*(owner.definition.labels if owner.definition else []), str(convention)]
     return {"parameters": _inherited(makers), "labels": sorted(set(labels))}

@@ -34,8 +34,9 @@ def _arguments(taken: ast.arguments) -> Iterator[tuple[ast.arg, ParameterKind, a
     # defaults belong to the last of the positional ones
     required = len(taken.posonlyargs) + len(taken.args) - len(taken.defaults)
     defaults = chain(repeat(None, required), taken.defaults)
-    for argument in taken.posonlyargs:
-        yield argument, ParameterKind.POSITIONAL_ONLY, next(defaults)
+    # `zip` takes no default more than there are arguments, as those stand first
+    for argument, default in zip(taken.posonlyargs, defaults, strict=False):
+        yield argument, ParameterKind.POSITIONAL_ONLY, default
     for argument, default in zip(taken.args, defaults, strict=True):
         yield argument, ParameterKind.POSITIONAL_OR_KEYWORD, default
     if taken.vararg is not None:

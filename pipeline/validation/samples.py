@@ -7,6 +7,7 @@ import keyword
 import re
 from typing import Any
 
+from more_itertools import first
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -188,7 +189,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = first(name for name in names if names.count(name) > 1)
         raise SampleError(f"{twice}: given twice; keep one of them")
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,8 +42,8 @@ class Runner:
     def _run(self, runs: Sequence[Run], cases: Mapping[Run, Case], environment: Environment) -> list[Result]:
         probed = probe(environment, [run.subject_id for run in runs if run not in cases], self.sandbox, self.rules)
         asked = [cases[run] for run in runs if run in cases]
-        done = iter(run_cases(environment, asked, self.sandbox, self.rules, self.workers))
-        return [next(done) if run in cases else probed[run.subject_id] for run in runs]
+        done = deque(run_cases(environment, asked, self.sandbox, self.rules, self.workers))
+        return [done.popleft() if run in cases else probed[run.subject_id] for run in runs]
 
 
 def validation_stage(

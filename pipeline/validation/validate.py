@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from more_itertools import first
 from packaging.specifiers import SpecifierSet
 
 from pipeline.crawl import BadAnswer, Unreachable
@@ -191,7 +192,7 @@ class _Work:
         for one in planned:  # whatever an earlier run has found of a release keeps its place
             self._jobs_in(one, [release.version for release in one.releases])
         asking = [(one, bisection([release.version for release in one.releases], one.need.version)) for one in planned]
-        asked = [(one, steps, next(steps)) for one, steps in asking if self._is_wanted(one.need.id)]
+        asked = [(one, steps, first(steps)) for one, steps in asking if self._is_wanted(one.need.id)]
         while asked:
             jobs = [self._jobs_in(one, versions) for one, _, versions in asked]
             self._run([job for group in jobs for job in group.values()])

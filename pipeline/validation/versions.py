@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby, pairwise
 
+import more_itertools
 from packaging.version import Version
 
 from pipeline.environments import EnvironmentStore
@@ -74,10 +75,10 @@ def matrix(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: C
 def bisect(sample: Sample, versions: Sequence[str], engine: Engine, catalogue: Catalogue) -> Bisection:
     """Find where among some releases a sample breaks or starts to work, without running it in all of them.
 
-    Errors: as `matrix`.
+    Errors: as `matrix`; ValueError without releases.
     """
     asking = bisection(versions, sample.version)
-    asked = next(asking)
+    asked = more_itertools.first(asking)
     while True:
         verdicts = matrix(sample, asked, engine, catalogue)
         try:

@@ -88,6 +88,22 @@ def test_a_private_path_is_said_to_be_one(driftline: Driftline, at_demo: Index) 
     assert "demo._inner.greet: private by its name, `_inner`; histories are told of public paths\n" in result.out
 
 
+def test_what_a_compiled_module_may_have_is_unknown_and_not_absent(
+    driftline: Driftline, index: Index, data: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    files = {"lib/__init__.py": "def parse(a): ...\n", "lib/fast.so": ""}
+    for version in ("1.0", "1.1"):
+        index.add_wheel("lib", version, files, "2021-01-01T00:00:00Z")
+    index.add_wheel("lib", "1.2", files | {"lib/fast.pyi": "def other(a): ...\n"}, "2021-02-01T00:00:00Z")
+    result = driftline("history", "lib", "lib.fast.parse")
+    assert result.status == 1
+    assert "lib.fast.parse: whether it exists is unknown; the sources do not show the members of\n" in result.out
+    assert "  lib.fast in 1.0 to 1.1\n  did you mean lib.parse, " in result.out
+    hiding = driftline("history", "lib", "lib.fast.parse", "--json").json["unobservable"]
+    assert [(row["path"], row["first_version"], row["last_version"]) for row in hiding] == [("lib.fast", "1.0", "1.1")]
+
+
 @pytest.fixture
 def at_lib(index: Index, data: object, monkeypatch: pytest.MonkeyPatch) -> Index:
     """An index with a library whose paths have other names."""

@@ -126,6 +126,12 @@ def test_what_cannot_be_made_again_says_why(world: World, config: str, columns: 
         made_again(world, config, row)
 
 
+@pytest.mark.parametrize("config", ["scenes", "repository_tasks"])
+def test_a_row_whose_project_is_gone_names_it(world: World, config: str) -> None:
+    with pytest.raises(LookupError, match=f"projects of the snapshot has no row {'0' * 32}"):
+        made_again(world, config, world.rows(config)[0] | {"project_id": "0" * 32})
+
+
 def test_what_nothing_makes_is_not_made(world: World) -> None:
     with pytest.raises(NotMade, match="it was not made"):
         made_again(world, "completions", same(world, "completions") | {"id": "0" * 32})

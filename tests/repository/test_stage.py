@@ -12,7 +12,9 @@ from pipeline.crawl.http import Unreachable, WrongHash
 from pipeline.lake import Output, Row, table
 from pipeline.publish import repository_gate_stage
 from pipeline.repository import Workshop, open_project, projects_stage, repository_tasks_stage
+from pipeline.repository.requirement import Requirement
 from pipeline.repository.sdists import TooLarge
+from pipeline.repository.tasks import Candidate
 from pipeline.terms import (
     EnvironmentOutcome,
     ProjectOutcome,
@@ -63,6 +65,12 @@ def test_rows_fit_their_schemas_and_point_at_each_other(traced: Output, tasks: O
     assert {row["path"] for row in functions.values()} == files == {"src/shop/money.py", "src/shop/prices.py"}
     assert {row["function_id"] for row in traced.tables["reaches"]} == functions.keys()
     assert {row["function_id"] for row in tasks.tables["repository_tasks"]} <= functions.keys()
+
+
+def test_a_comment_and_an_empty_line_above_the_first_statement_are_not_its_margin() -> None:
+    lines = ["def f():", "    # why", "", "    return 1"]
+    found = Candidate({"body_first_line": 2, "body_last_line": 4, "indent": 4}, lines, Requirement("", ""), ())
+    assert found.margin == "    "
 
 
 def test_the_project_tells_how_it_was_traced(traced: Output) -> None:

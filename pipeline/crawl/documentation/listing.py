@@ -7,6 +7,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from more_itertools import first
+
 from pipeline.crawl.documentation.fetching import Outside, Site, TooLarge, parse_json
 from pipeline.crawl.documentation.inventory import BadInventory, Entry, Head, read_entries, read_head
 from pipeline.crawl.documentation.pages import KINDS, Refused
@@ -31,7 +33,7 @@ FAILURES = tuple(_REASONS)
 
 def refusal(key: str, error: Exception) -> Refused:
     """Return why something of a site cannot be read."""
-    reason = next(reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+    reason = first(reason for kind, reason in _REASONS.items() if isinstance(error, kind))
     return Refused(key, reason, str(error))
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+import more_itertools
 from bs4 import Tag
 
 from pipeline.crawl.documentation.content import Anchored, Content, Described, named_each
@@ -247,7 +248,7 @@ def _parameters_of(term: Tag, text: Tag | None) -> list[Described]:
 
 def statement(tag: Tag) -> Iterator[Directive]:
     """Yield what a statement says: `<span class="versionmodified">New in version 1.2: </span>text`."""
-    kind = next(kind for kind in DirectiveKind if kind in classes(tag))
+    kind = more_itertools.first(kind for kind in DirectiveKind if kind in classes(tag))
     label = tag.find(class_="versionmodified")
     said = folded(label) if label is not None else ""
     words = said.split() or folded(tag).split()

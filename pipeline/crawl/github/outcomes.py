@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from more_itertools import first
+
 from pipeline.crawl.archives import BadArchive, UnsafeArchive
 from pipeline.crawl.github.archive import TooLarge
 from pipeline.crawl.github.client import Empty
@@ -54,5 +56,5 @@ class Outcomes:
 
 
 def _reject(key: str, error: Exception) -> Reject:
-    reason = next(reason for kind, reason in _REASONS if isinstance(error, kind))
+    reason = first(reason for kind, reason in _REASONS if isinstance(error, kind))
     return Reject(key, reason, str(error))

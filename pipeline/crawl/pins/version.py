@@ -7,6 +7,7 @@ from datetime import datetime
 from posixpath import basename
 from typing import NamedTuple
 
+from more_itertools import first
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
@@ -119,7 +120,7 @@ def _agreed(statements: Sequence[Stated], main: Sequence[Stated], pythons: Seque
             if one.version and holds(one.marker, python, one.group) and allows(allowed, one.version):
                 versions.setdefault(Version(one.version), one)
         if len(versions) == 1:
-            return next(iter(versions.values()))
+            return first(versions.values())
     return None
 
 

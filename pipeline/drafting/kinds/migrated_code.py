@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,8 +67,8 @@ class ModelMigrations:
         def judge(drafts: Sequence[tuple[Subject, MigratedCode]]) -> list[str | None]:
             read = [self._read(form, by_id[subject.id]) for subject, form in drafts]
             attempts = [one for one in read if isinstance(one, Attempt)]
-            said = iter(run(attempts) if attempts else ())
-            return [next(said) if isinstance(one, Attempt) else one for one in read]
+            said = deque(run(attempts) if attempts else ())
+            return [said.popleft() if isinstance(one, Attempt) else one for one in read]
 
         drafted = draft([Subject(one.id, one.data) for one in wanted], MigratedCode, self.rules, self.drafter, judge)
         return [(self._attempt(one, by_id), one) for one in drafted]
