@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,13 +13,16 @@ from pipeline.validation import harness
 from pipeline.validation.cases import Attempt, Case, limits_of, specifications, together, variables
 from pipeline.validation.fresh import Fresh
 from pipeline.validation.judging import judge
-from pipeline.validation.leading_imports import leading_imports
+from pipeline.validation.leading_imports import leading_imports, named
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.server import Server
 
 _log = logging.getLogger(__name__)
 
 _TIME = "timed_out"  # of the limits that `inside.watch` holds, the one whose breaking does not depend on the process
+
+
+Imports = tuple[str, ...] | None
 
 
 class NotSafe(RuntimeError):
@@ -40,7 +42,7 @@ class _Loaded:
     """A server, what of the library it has imported, and whether a case that begins with that could not tell."""
 
     server: Server
-    imports: tuple[str, ...]
+    imports: Imports
     is_unnoticed: bool
 
 
@@ -55,14 +57,14 @@ class ForkServer:
     is ended, and the next case has a new one. Cases that load the same come best one after the other.
     """
 
-    def __init__(self, fresh: Fresh, cases: Sequence[Case], imports: Sequence[tuple[str, ...]]) -> None:
+    def __init__(self, fresh: Fresh, cases: Sequence[Case], imports: Sequence[Imports]) -> None:
         """Begin with no server; `imports` are those of the cases, see `imports_of`."""
         self.fresh = fresh
         self._cases = cases
         self._imports = imports
         self._imports_of = {id(case): modules for case, modules in zip(cases, imports, strict=True)}
         self._servers: dict[int, _Loaded] = {}
-        self._not_safe: set[tuple[str, ...]] = set()
+        self._not_safe: set[Imports] = set()
         self._confirmed: tuple[Case, Outcome] | None = None
 
     def __enter__(self) -> ForkServer:
@@ -75,7 +77,7 @@ class ForkServer:
     def attempt(self, case: Case, repeat: int) -> Attempt:
         """Run a case once, as the repeat of that number."""
         forked = None
-        for imports in dict.fromkeys((self._imports_of[id(case)], ())):
+        for imports in dict.fromkeys((self._imports_of[id(case)], None)):
             if imports not in self._not_safe:
                 try:
                     forked = self._forked(case, repeat, imports)
@@ -93,7 +95,7 @@ class ForkServer:
         """Say whether the repeat before, of the same case, came out so in a fresh process."""
         return self._confirmed is not None and self._confirmed[0] is case and self._confirmed[1] is outcome
 
-    def _forked(self, case: Case, repeat: int, imports: tuple[str, ...]) -> _Forked | None:
+    def _forked(self, case: Case, repeat: int, imports: Imports) -> _Forked | None:
         """Run a case as a fork; None where that fails.
 
         Errors: NotSafe.
@@ -114,7 +116,7 @@ class ForkServer:
             return None
         return _Forked(together(attempts), is_certain)
 
-    def _loaded(self, repeat: int, imports: tuple[str, ...]) -> _Loaded:
+    def _loaded(self, repeat: int, imports: Imports) -> _Loaded:
         """Return the server of a repeat that has loaded this, and nothing else of the library.
 
         Errors: NotSafe, if it does not get that far or would not be safe.
@@ -125,13 +127,13 @@ class ForkServer:
             self._servers[repeat] = loaded = self._start(repeat, imports)
         return loaded
 
-    def _start(self, repeat: int, imports: tuple[str, ...]) -> _Loaded:
+    def _start(self, repeat: int, imports: Imports) -> _Loaded:
         fresh, rules = self.fresh, self.fresh.rules
         limits = _largest([limits_of(case, rules) for case in self._cases])
         todo = [
             each.sent
             for case, modules in zip(self._cases, self._imports, strict=True)
-            if not imports or modules == imports
+            if imports is None or modules == imports
             for each in specifications(case, rules, repeat)
         ]
         server = Server(fresh.environment, fresh.sandbox, limits, variables(rules, repeat))
@@ -147,21 +149,21 @@ class ForkServer:
         except NotSafe:
             server.end()
             raise
-        return _Loaded(server, imports, bool(imports) and not ready.printed)
+        return _Loaded(server, imports, imports is not None and not ready.printed)
 
     def _end(self, repeat: int) -> None:
         if loaded := self._servers.pop(repeat, None):
             loaded.server.end()
 
 
-def imports_of(case: Case, environment: Environment, rules: ValidationRules) -> tuple[str, ...]:
-    """Return what of the library the server of a case loads; empty: its top-level packages."""
+def imports_of(case: Case, environment: Environment, rules: ValidationRules) -> Imports:
+    """Return what of the library the server of a case loads; None: its top-level packages."""
     first, *more = specifications(case, rules, 0)
-    return () if more else leading_imports(first.sent, environment.site_packages)
+    return None if more else leading_imports(first.sent, environment.site_packages)
 
 
-def _beforehand(todo: Sequence[Mapping[str, Any]], imports: tuple[str, ...]) -> list[str]:
-    """Return what to load before any case: the imports or, without any, the top-level packages that the cases name.
+def _beforehand(todo: Sequence[Mapping[str, Any]], imports: Imports) -> list[str]:
+    """Return what to load before any case: the imports or, where None, the top-level packages that the cases name.
 
     A module under test may have the name of the library: then what is imported must be decided in each case.
     """
@@ -170,10 +172,8 @@ def _beforehand(todo: Sequence[Mapping[str, Any]], imports: tuple[str, ...]) -> 
         for specification in todo
         if specification["test_file"] is not None or (specification["tests"] is not None and specification["as_module"])
     }
-    named = {name for specification in todo for name in specification["import_names"]} - tested
-    parts = ("code", "test", "test_file", "tests", "statements")
-    texts = [str(specification[part]) for specification in todo for part in parts]
-    names = [name for name in sorted(named) if any(re.search(rf"\b{re.escape(name)}\b", text) for text in texts)]
+    tops = {name for specification in todo for name in specification["import_names"]} - tested
+    names = [name for name in sorted(tops) if any(named(name, specification) for specification in todo)]
     needed = (
         ("checks", any(specification["statements"] for specification in todo)),
         ("observe", any(specification["tests"] is not None for specification in todo)),
@@ -181,7 +181,11 @@ def _beforehand(todo: Sequence[Mapping[str, Any]], imports: tuple[str, ...]) -> 
     )
     inside = [harness.module(name) for name, is_needed in needed if is_needed]
     with_pytest = any(specification["test_file"] is not None for specification in todo)
-    return [*(imports or names), *inside, *(["pytest", harness.module("pytest_run")] if with_pytest else [])]
+    return [
+        *(names if imports is None else imports),
+        *inside,
+        *(["pytest", harness.module("pytest_run")] if with_pytest else []),
+    ]
 
 
 def _largest(limits: Sequence[Limits]) -> Limits:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 
-def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tuple[str, ...]:
+def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tuple[str, ...] | None:
     """Return the modules of the library that a case imports first, in its order, as `inside.guard.load` takes them.
 
-    Empty, where its own process is to decide what is imported: for modules under test, for a moved clock, and where
-    imports come after statements that could tell what is loaded.
+    Empty, where the case does not name the library. None, where its own process is to decide what is imported: for
+    modules under test, for a moved clock, and where imports come after statements that could tell what is loaded.
     """
-    own_process = specification["as_module"] or specification["test_file"] is not None or specification["clock_shift_s"]
-    if own_process:
+    if specification["as_module"] or specification["test_file"] is not None or specification["clock_shift_s"]:
+        return None
+    names = frozenset(specification["import_names"])
+    if not any(named(name, specification) for name in names):
         return ()
     sources = specification["statements"] or [specification["code"]]
-    names = frozenset(specification["import_names"])
     found = dict.fromkeys(
         module
         for statement in _before_anything([specification["preamble"], *sources])
@@ -26,7 +28,13 @@ def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tu
         if module.partition(":")[0].split(".")[0] in names
     )
     # `import a` says nothing beside `import a.b`
-    return tuple(module for module in found if not any(_is_parent(module, other) for other in found))
+    return tuple(module for module in found if not any(_is_parent(module, other) for other in found)) or None
+
+
+def named(name: str, specification: Mapping[str, Any]) -> bool:
+    """Say whether a case names a module anywhere in its code or tests."""
+    parts = ("preamble", "code", "test", "test_file", "tests", "statements")
+    return any(re.search(rf"\b{re.escape(name)}\b", str(specification[part])) for part in parts)
 
 
 def _before_anything(sources: Iterable[str]) -> Iterator[ast.Import | ast.ImportFrom]:

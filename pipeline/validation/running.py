@@ -65,7 +65,7 @@ def _run_cases(
 ) -> list[Result]:
     many = max(1, min(workers, len(cases)))
     is_forked = rules.process == Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from
-    imports = [imports_of(case, environment, rules) if is_forked else () for case in cases]
+    imports = [imports_of(case, environment, rules) if is_forked else None for case in cases]
     with contextlib.ExitStack() as stack:
         runners: queue.SimpleQueue[Attempts] = queue.SimpleQueue()
         for _ in range(many):
@@ -82,7 +82,7 @@ def _run_cases(
                 on_result(result)
             return result
 
-        order = sorted(range(len(cases)), key=imports.__getitem__)
+        order = sorted(range(len(cases)), key=lambda place: (imports[place] is None, imports[place] or ()))
         with ThreadPoolExecutor(many) as pool:
             results = dict(zip(order, pool.map(one, [cases[place] for place in order]), strict=True))
         return [results[place] for place in range(len(cases))]
