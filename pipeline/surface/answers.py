@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pipeline.surface.found import Found
 from pipeline.surface.trace import Memory, Trace
 
-Exports = tuple[list[str], bool]
-"""The names of an `__all__`, and whether all of it was understood."""
+
+class Exports(NamedTuple):
+    """The names of an `__all__`: `complete` if all of it was understood.
+
+    `possible` are the names that it may have besides, where it takes the `__all__` of a module which makes that as it
+    runs; it is None where there is no telling.
+    """
+
+    names: list[str]
+    complete: bool
+    possible: list[str] | None
+
 
 Names = dict[str, None]
 """Names in order: a package that star-imports all of its modules asks for each name in each of them."""

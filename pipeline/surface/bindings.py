@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from pipeline.surface.expressions import canonical_path, inside_text
 from pipeline.surface.scopes import Bound, Scope, annotation_text, reads_strings
-from pipeline.surface.syntax import FUNCTIONS, Function, described_by, dotted
+from pipeline.surface.syntax import FUNCTIONS, Function, absolute_name, described_by, dotted
 
 _DECORATOR_LABELS = {
     "property": {"property"},
@@ -181,9 +181,7 @@ def _source(node: ast.ImportFrom, module: _Module) -> str:
         written = re.sub(r"(^|\.)__init__\.$", r"\1", written)
     if not node.level:
         return written
-    segments = module.name.split(".")
-    up = node.level - 1 if module.is_package else node.level
-    return ".".join(segments[: max(1, len(segments) - up)]) + "." + written
+    return f"{absolute_name('.' * node.level, module.name, is_package=module.is_package)}.{written}"
 
 
 def _bind_attributes(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pipeline.surface.bodies import Bodies
+from pipeline.surface.literal_values import Literals, keys_of
 from pipeline.surface.records import Exports
 from pipeline.surface.syntax import dotted, written
 from pipeline.surface.telling import find_all
@@ -32,22 +34,96 @@ def read_exports(tree: ast.Module, bodies: Bodies) -> Exports | None:
         return None
     parts: Parts = []
     complete = True
-    said = list(_said(tree.body))
+    extenders, unseen = _hidden_changes(bodies.text)
+    reader = _Reader(Literals(tree, "", False, ""), extenders)
+    said = list(reader.said(tree.body))
     for replaces, more, understood in said:
         parts = more if replaces else parts + more
         complete = understood and (complete or replaces)
-    return Exports(parts, complete and not _changes_unseen(bodies.text)) if said else None
+    return Exports(parts, complete and not unseen) if said else None
 
 
-def _said(body: list[ast.stmt]) -> Iterator[Said]:
-    """Yield what the statements of a module say about `__all__`: of branches, the first one that says anything."""
-    for statement in body:
-        if isinstance(statement, _SILENT):
-            continue
-        for alternatives in _branches(statement):
-            yield from next(filter(None, (list(_said(branch)) for branch in alternatives)), ())
-        if (said := _statement(statement)) is not None:
-            yield said
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads statements about `__all__`; `extenders` are functions that add to it that of a module they are given."""
+
+    literals: Literals
+    extenders: frozenset[str]
+
+    def said(self, body: list[ast.stmt]) -> Iterator[Said]:
+        """Yield what the statements of a module say about `__all__`: of branches, the first one that says anything."""
+        for statement in body:
+            if isinstance(statement, _SILENT):
+                continue
+            for alternatives in _branches(statement):
+                yield from next(filter(None, (list(self.said(branch)) for branch in alternatives)), ())
+            if (said := self._statement(statement)) is not None:
+                yield said
+
+    def _statement(self, statement: ast.stmt) -> Said | None:
+        """Return (replaces what was there, parts, understood) of a statement about `__all__`, else None."""
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id="__all__")],
+                value=ast.BinOp(left=ast.Name(id="__all__"), op=ast.Add(), right=value),
+            ):
+                return False, *self._names(value)
+            case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
+                return True, *self._names(value)
+            case ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value):
+                return True, *self._names(value)
+            case ast.AugAssign(target=ast.Name(id="__all__"), op=ast.Add(), value=value):
+                return False, *self._names(value)
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"), attr=method), args=[argument])
+            ):
+                return False, *self._method(method, argument)
+            case ast.Expr(value=ast.Call(func=ast.Name(id=name), args=[argument])) if name in self.extenders:
+                return False, [("all_of", written(argument))], True
+            case ast.ImportFrom(names=names) if any((name.asname or name.name) == "__all__" for name in names):
+                return True, [("all_of", "__all__")], True
+        return None
+
+    def _method(self, method: str, argument: ast.expr) -> tuple[Parts, bool]:
+        if method in {"extend", "append"}:
+            return self._names(argument)
+        if method == "remove" and isinstance(argument, ast.Constant):
+            return [("remove", str(argument.value))], True
+        return [], False
+
+    def _names(self, value: ast.expr) -> tuple[Parts, bool]:
+        match value:
+            case ast.Constant(value=str(name)):
+                return [("add", name)], True
+            case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
+                return self._joined(elements)
+            case ast.BinOp(left=left, op=ast.Add() | ast.BitOr(), right=right):
+                return self._joined([left, right])
+            case (
+                ast.Starred(value=inner)
+                | ast.Subscript(value=inner, slice=ast.Slice(lower=None, upper=None, step=None))
+                | ast.Call(func=ast.Attribute(value=inner, attr="copy"), args=[])
+                | ast.Call(func=ast.Name(id="list" | "tuple" | "sorted" | "set"), args=[inner], keywords=[])
+            ):
+                return self._names(inner)
+            case ast.Attribute(attr="__all__", value=owner):
+                return [("all_of", written(owner))], True
+            case ast.Attribute(attr="__name__", value=ast.Name(id=name)):
+                return [("add", name)], True
+            case ast.Name(id=name):
+                return self._named(name)
+        return [], False
+
+    def _named(self, name: str) -> tuple[Parts, bool]:
+        listed = self.literals.containers.get(name)
+        if listed is not None:
+            return self._joined([key for key in keys_of(listed) if key is not None])
+        # `from .part import __all__ as part_all`: resolved where the imports are known
+        return [("all_of", name)], True
+
+    def _joined(self, values: list[ast.expr]) -> tuple[Parts, bool]:
+        read = [self._names(value) for value in values]
+        return [part for parts, _ in read for part in parts], all(understood for _, understood in read)
 
 
 def _branches(statement: ast.stmt) -> Iterator[list[list[ast.stmt]]]:
@@ -62,13 +138,39 @@ def _branches(statement: ast.stmt) -> Iterator[list[list[ast.stmt]]]:
             yield [body]
 
 
-def _changes_unseen(text: str) -> bool:
-    """Return whether a loop or function changes `__all__`: what is in it then, only running the module can tell."""
+def _hidden_changes(text: str) -> tuple[frozenset[str], bool]:
+    """Return the functions that add to `__all__` that of a module, and whether something else changes it unseen.
+
+    What a loop or another function adds, only running the module can tell.
+    """
     if not any(text[place - 1] in " \t:" and _CHANGED.match(text, place) for place in find_all(text, _EXPORTS, 1)):
+        return frozenset(), False
+    extenders: set[str] = set()
+    unseen = False
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef) and _extends(node):
+            extenders.add(node.name)
+            continue
+        changing = isinstance(node, ast.For | ast.While | ast.FunctionDef)
+        unseen = unseen or (changing and any(_changes_exports(inner) for inner in ast.walk(node)))
+        waiting += ast.iter_child_nodes(node)
+    return frozenset(extenders), unseen
+
+
+def _extends(function: ast.FunctionDef) -> bool:
+    """Return whether a function adds the `__all__` of its only argument: `def extend_all(module): …` of numpy."""
+    if len(function.args.args) != 1 or not any(_changes_exports(node) for node in ast.walk(function)):
         return False
-    tree = ast.parse(text)
-    hidden = (node for node in ast.walk(tree) if isinstance(node, ast.For | ast.While | ast.FunctionDef))
-    return any(_changes_exports(node) for part in hidden for node in ast.walk(part))
+    given = function.args.args[0].arg
+    for node in ast.walk(function):
+        match node:
+            case ast.Attribute(value=ast.Name(id=name), attr="__all__") if name == given:
+                return True
+            case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id=name), ast.Constant(value="__all__"), *_]):
+                return name == given
+    return False
 
 
 def _changes_exports(node: ast.AST) -> bool:
@@ -78,62 +180,6 @@ def _changes_exports(node: ast.AST) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"), attr="append" | "extend" | "remove" | "insert")):
             return True
     return False
-
-
-def _statement(statement: ast.stmt) -> Said | None:
-    """Return (replaces what was there, parts, understood) of a statement about `__all__`, else None."""
-    match statement:
-        case ast.Assign(
-            targets=[ast.Name(id="__all__")],
-            value=ast.BinOp(left=ast.Name(id="__all__"), op=ast.Add(), right=value),
-        ):
-            return False, *_names(value)
-        case ast.Assign(targets=[ast.Name(id="__all__")], value=value):
-            return True, *_names(value)
-        case ast.AnnAssign(target=ast.Name(id="__all__"), value=ast.expr() as value):
-            return True, *_names(value)
-        case ast.AugAssign(target=ast.Name(id="__all__"), op=ast.Add(), value=value):
-            return False, *_names(value)
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="__all__"), attr=method), args=[argument])):
-            return False, *_method(method, argument)
-        case ast.ImportFrom(names=names) if any((name.asname or name.name) == "__all__" for name in names):
-            return True, [("all_of", "__all__")], True
-    return None
-
-
-def _method(method: str, argument: ast.expr) -> tuple[Parts, bool]:
-    if method in {"extend", "append"}:
-        return _names(argument)
-    if method == "remove" and isinstance(argument, ast.Constant):
-        return [("remove", str(argument.value))], True
-    return [], False
-
-
-def _names(value: ast.expr) -> tuple[Parts, bool]:
-    match value:
-        case ast.Constant(value=str(name)):
-            return [("add", name)], True
-        case ast.List(elts=elements) | ast.Tuple(elts=elements) | ast.Set(elts=elements):
-            return _joined(elements)
-        case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _joined([left, right])
-        case ast.Starred(value=inner):
-            return _names(inner)
-        case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted" | "set"), args=[inner], keywords=[]):
-            return _names(inner)
-        case ast.Attribute(attr="__all__", value=owner):
-            return [("all_of", written(owner))], True
-        case ast.Attribute(attr="__name__", value=ast.Name(id=name)):
-            return [("add", name)], True
-        case ast.Name(id=name):
-            # `from .part import __all__ as part_all`: resolved where the imports are known
-            return [("all_of", name)], True
-    return [], False
-
-
-def _joined(values: list[ast.expr]) -> tuple[Parts, bool]:
-    read = [_names(value) for value in values]
-    return [part for parts, _ in read for part in parts], all(understood for _, understood in read)
 
 
 def read_parts(tree: ast.Module, package: str) -> list[str]:

@@ -43,7 +43,8 @@ def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterato
             yield from (label for label in owner.definition.labels if label.startswith(GIVEN))
         for base in distribution.bases(owner):
             plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
-            if base.definition is None and not plain:
+            # an attribute stands for a class that something else made
+            if not base.is_class and not plain:
                 yield EXTENDS + _written_in(owner.module, base.path, distribution)
 
 

@@ -10,7 +10,7 @@ from pipeline.crawl import SourceTree
 from pipeline.lake import Reject, Row, without_collector
 from pipeline.surface.assemble import Assembler
 from pipeline.surface.reading import ReadingRules, Records
-from pipeline.surface.records import ModuleRecord
+from pipeline.surface.records import Definition, ModuleRecord
 from pipeline.surface.skeleton import skeleton
 from pipeline.surface.sources import SourceFile, module_name, sources_in_scope
 from pipeline.surface.stubs import merge_stub
@@ -19,7 +19,7 @@ from pipeline.terms import RejectReason, SourceKind
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
 """Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
 
-SURFACE_VERSION = 29
+SURFACE_VERSION = 30
 """Number of the way in which surfaces are read; when it changes every release is read again."""
 
 _TEST = re.compile(r"test[_A-Z0-9]")
@@ -134,6 +134,9 @@ class SurfaceReader:
             if source is not file and record.source is SourceKind.PYI:
                 record = self._merged(f"{source.key}+{file.key}", modules[file.module], record)
             modules[file.module] = record
+        for record in list(modules.values()):
+            for name, targets in record.made_modules.items():
+                modules.setdefault(f"{record.name}.{name}", _made_module(record, name, targets))
         return {
             name: made for name, made in modules.items() if not (self.rules.may_be_tests(name) and _has_tests(made))
         }
@@ -163,6 +166,16 @@ def _has_tests(module: ModuleRecord) -> bool:
     functions = [name for name, only in module.definitions.items() if only.kind == "function"]
     tests = [name for name in functions if name == "test" or _TEST.match(name)]
     return bool(tests) and 2 * len(tests) >= len(functions)
+
+
+def _made_module(owner: ModuleRecord, name: str, targets: Mapping[str, str]) -> ModuleRecord:
+    """Return a submodule that its package makes as it runs, out of names of other modules."""
+    bound = {
+        each: Definition(each, "import", target=target, passed_on=True) for each, target in sorted(targets.items())
+    }
+    made = ModuleRecord(f"{owner.name}.{name}", owner.file, False, owner.source, definitions=bound)
+    made.skeleton = skeleton(made)
+    return made
 
 
 def _opaque(name: str, path: str) -> ModuleRecord:

@@ -14,7 +14,10 @@ from pipeline.terms import PublicBecause
 
 
 class PublicName(msgspec.Struct, frozen=True):
-    """A public path of a module, what it leads to, and why it is public; `lazy` if `__getattr__` answers it."""
+    """A public path of a module, what it leads to, and why it is public.
+
+    `lazy` if `__getattr__` answers it with what no source shows; `mark` says that access by this path is deprecated.
+    """
 
     path: str
     because: PublicBecause
@@ -37,9 +40,9 @@ def public_names(module: ModuleRecord, path: str, distribution: Distribution) ->
     distribution.trace.ask(module.name)
     distribution.trace.ask(bindings_fact(module.name))
     exports = distribution.exports(module)
-    listed = exports[0] if exports else []
+    listed = exports.names if exports else []
     names = {name: _listed(module, path, name, distribution) for name in listed if _binds(module, name, distribution)}
-    if exports is None or not exports[1]:
+    if exports is None or not exports.complete:
         for public in _by_name(module, path, distribution):
             names.setdefault(public.path.rpartition(".")[2], public)
     for public in _answered(module, path, distribution):
@@ -53,15 +56,20 @@ def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> It
     What type checkers alone see bound tells what the answer is.
     """
     starred = {name for star in module.stars for name in distribution.star_names(star)} if module.lazy else ()
-    for name, mark in module.lazy.items():
+    for name, lazy in module.lazy.items():
         if name.startswith("_") or name in starred:
             continue
+        because, public = PublicBecause.GETATTR, f"{path}.{name}"
         bound = module.definitions.get(name)
         if bound is None:
-            found = Found("missing", f"{module.name}.{name}")
-            yield PublicName(f"{path}.{name}", PublicBecause.GETATTR, found, lazy=True, mark=mark)
-        elif not bound.runtime and mark is None:
-            yield PublicName(f"{path}.{name}", PublicBecause.GETATTR, distribution.lookup(module, name))
+            found = distribution.follow(lazy.target) if lazy.target else Found("outside", f"{module.name}.{name}")
+            if found.what == "definition" or (found.what == "module" and lazy.mark is None):
+                yield PublicName(public, because, found, mark=lazy.mark)
+            else:
+                found = Found("missing", f"{module.name}.{name}")
+                yield PublicName(public, because, found, lazy=True, mark=lazy.mark)
+        elif not bound.runtime and lazy.mark is None:
+            yield PublicName(public, because, distribution.lookup(module, name))
 
 
 def _listed(module: ModuleRecord, path: str, name: str, distribution: Distribution) -> PublicName:
@@ -142,7 +150,7 @@ def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Ite
 def _lists(module: str, distribution: Distribution) -> Collection[str]:
     record = distribution.modules.get(module)
     exports = distribution.exports(record) if record is not None else None
-    return exports[0] if exports is not None else ()
+    return exports.names if exports is not None else ()
 
 
 def importable_names(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:

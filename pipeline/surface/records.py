@@ -81,17 +81,28 @@ class Exports(msgspec.Struct):
     complete: bool
 
 
+class LazyName(msgspec.Struct, omit_defaults=True, frozen=True):
+    """A name that a module's `__getattr__` answers: its mark of deprecation, and the absolute path that it leads to.
+
+    The target is None where only running tells it.
+    """
+
+    mark: Mark | None = None
+    target: str | None = None
+
+
 class ModuleRecord(msgspec.Struct, omit_defaults=True):
     """One source file, read.
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
-    `__getattr__` answers names that cannot be told; `parts` are the names that a package imports from itself, which
-    bind none but the submodule's; `problem` says why the file does not parse, and then nothing is known of it;
-    `failed` that an exception was raised at it; `left_out` names statements that are not read; `skeleton` is a hash of
-    what decides where its names lead; `lines` are first lines of docstrings by dotted name, where they are not 1:
-    definitions do not tell them, so that they are equal wherever they stand. `unread` are names of methods that have no
-    definition here, since as a rule nobody outside of their class calls them; `asks` are names of methods of which
-    something here is given the value, so that they are asked for all the same.
+    `__getattr__` answers names that cannot be told; `made_modules` are submodules that no file stands for, by the name
+    below this one, with the absolute path of each name in them; `parts` are the names that a package imports from
+    itself, which bind none but the submodule's; `problem` says why the file does not parse, and then nothing is known
+    of it; `failed` that an exception was raised at it; `left_out` names statements that are not read; `skeleton` is
+    a hash of what decides where its names lead; `lines` are first lines of docstrings by dotted name, where they are
+    not 1: definitions do not tell them, so that they are equal wherever they stand. `unread` are names of methods that
+    have no definition here, since as a rule nobody outside of their class calls them; `asks` are names of methods of
+    which something here is given the value, so that they are asked for all the same.
     """
 
     name: str
@@ -105,7 +116,8 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     dynamic: bool = False
     binds_more: bool = False
     answers_any: bool = False
-    lazy: dict[str, Mark | None] = msgspec.field(default_factory=dict)
+    lazy: dict[str, LazyName] = msgspec.field(default_factory=dict)
+    made_modules: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     docstring: str | None = None
     docstring_line: int = 1
     deprecation: Mark | None = None

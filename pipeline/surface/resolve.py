@@ -62,7 +62,7 @@ class Distribution:
     def lists_all(self, module: ModuleRecord) -> bool:
         """Return whether a module has an `__all__` of which every part was understood."""
         exports = self.exports(module)
-        return exports is not None and exports[1]
+        return exports is not None and exports.complete
 
     def follow(self, path: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what an absolute dotted path leads to, through any number of imports."""
@@ -168,12 +168,12 @@ class Distribution:
         return order.index(part) > order.index(definition.name)
 
     def _assigned(self, module: ModuleRecord, definition: Definition, seen: frozenset[str]) -> Found | None:
-        """Return the class or function that `name = other` gives a second name, if it is one."""
+        """Return the class, function or module that `name = other` gives a second name, if it is one."""
         if not definition.value or not _DOTTED.match(definition.value) or definition.returns:
             return None
         found = self.within(module, definition.value, seen)
         shared = found.definition is not None and found.definition.kind in {"class", "function"}
-        return found if shared else None
+        return found if shared or found.what == "module" else None
 
     def within(self, module: ModuleRecord, dotted: str, seen: frozenset[str] = frozenset()) -> Found:
         """Return what a dotted name means, written inside a module."""
@@ -208,8 +208,8 @@ class Distribution:
         if record is None:
             return {}
         exports = self.exports(record)
-        if exports is not None and exports[1]:
-            return dict.fromkeys(exports[0])
+        if exports is not None and exports.possible is not None:
+            return dict.fromkeys([*exports.names, *exports.possible])
         self.trace.ask(bindings_fact(module))
         # a module that lists what it offers lists its own: an `__all__` that is made as it runs is of definitions
         own_only = exports is not None and not record.is_package
@@ -221,7 +221,7 @@ class Distribution:
         names.extend(record.parts)
         for star in record.stars:
             names.extend(self.star_names(star, seen | {module}))
-        listed = exports[0] if exports is not None else []
+        listed = exports.names if exports is not None else []
         return dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))])
 
     def exports(self, record: ModuleRecord) -> Exports | None:
@@ -243,6 +243,7 @@ class Distribution:
         if record.exports is None:
             return None
         names: list[str] = []
+        possible: list[str] | None = [] if record.exports.complete else None
         complete = record.exports.complete
         for action, value in record.exports.parts:
             if action == "add":
@@ -251,11 +252,14 @@ class Distribution:
                 names = [name for name in names if name != value]
             else:
                 other = self._exports_of(record, value)
-                names.extend(other or [])
-                complete = complete and other is not None
-        return list(dict.fromkeys(names)), complete
+                names.extend(other.names if other else ())
+                complete = complete and other is not None and other.complete
+                if possible is not None:
+                    possible = None if other is None or other.possible is None else [*possible, *other.possible]
+        return Exports(list(dict.fromkeys(names)), complete, possible)
 
-    def _exports_of(self, record: ModuleRecord, dotted: str) -> list[str] | None:
+    def _exports_of(self, record: ModuleRecord, dotted: str) -> Exports | None:
+        """Return the `__all__` of a module by the name that it has in another one; None without one."""
         self.trace.ask(binding_fact(record.name, dotted))
         imported = record.definitions.get(dotted)
         if imported is not None and (imported.target or "").endswith(".__all__"):
@@ -265,7 +269,9 @@ class Distribution:
         if found.what != "module" or found.module is None:
             return None
         exports = self.exports(found.module)
-        return exports[0] if exports and exports[1] else None
+        if exports is None or exports.possible is not None:
+            return exports
+        return exports._replace(possible=list(self.star_names(found.module.name)))
 
     def ancestry(self, class_: Found) -> list[Found]:
         """Return a class and its bases inside the distribution, in the order in which members are looked up."""

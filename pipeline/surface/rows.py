@@ -11,18 +11,21 @@ from pipeline.terms import PublicBecause, SourceKind, SymbolKind
 
 
 def preferred_paths(names: Iterable[PublicName]) -> dict[str, str]:
-    """Return the public path of each definition: of fewest segments, then where it stands, then by letters."""
-    best: dict[str, str] = {}
+    """Return the public path of each definition: of fewest segments, then where it stands, then by letters.
+
+    A path by which access is deprecated comes last.
+    """
+    best: dict[str, PublicName] = {}
     for public in names:
         if public.found.definition is not None and not public.lazy:
             known = best.get(public.found.path)
-            if known is None or _rank(public.path, public.found.path) < _rank(known, public.found.path):
-                best[public.found.path] = public.path
-    return best
+            if known is None or _rank(public) < _rank(known):
+                best[public.found.path] = public
+    return {canonical: public.path for canonical, public in best.items()}
 
 
-def _rank(path: str, canonical: str) -> tuple[int, bool, str]:
-    return path.count("."), path != canonical, path
+def _rank(public: PublicName) -> tuple[bool, int, bool, str]:
+    return public.mark is not None, public.path.count("."), public.path != public.found.path, public.path
 
 
 def kind_of(definition: Definition, *, member: bool = False) -> SymbolKind:

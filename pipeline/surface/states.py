@@ -94,7 +94,7 @@ class States:
     def _name(self, public: PublicName) -> None:
         found = public.found
         if public.lazy:
-            self._add(self.offer.bare(public, SymbolKind.LAZY) | {"deprecation": public.mark})
+            self._add(self.offer.bare(public, SymbolKind.LAZY))
         elif found.what == "outside":
             self._add(self.offer.bare(public, SymbolKind.EXTERNAL))
         elif found.what == "module":
@@ -108,6 +108,8 @@ class States:
             # the name may be known since an earlier release
             self.offer.trace.ask(content_fact(found))
             self._state(public.path, public.because, found.renewed(self.distribution.modules))
+        if public.mark is not None and (row := self._part[0].get(public.path)) is not None:
+            row["deprecation"] = public.mark
 
     def _state(self, path: str, because: PublicBecause, found: Found) -> None:
         assert found.definition is not None

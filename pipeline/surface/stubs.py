@@ -47,6 +47,12 @@ def merge_stub(source: ModuleRecord, stub: ModuleRecord) -> ModuleRecord:
         elif name not in source.definitions and name not in source.lazy:
             merged[name] = only if dynamic else _labelled(only)
     merged |= _private_bases(merged, stub.definitions)
+    if source.stars:
+        # the module that a star import names may be compiled; what the stub passes on tells what it has
+        passed_on = {name: only for name, only in stub.definitions.items() if only.kind == "import" and only.passed_on}
+        for name, only in passed_on.items():
+            if name not in source.definitions:
+                merged.setdefault(name + ALTERNATIVE, msgspec.structs.replace(only, name=name + ALTERNATIVE))
     if dynamic:
         # an import of a stub is for its own use, unless `__all__` lists it (PEP 484)
         imports = {name: only for name, only in stub.definitions.items() if only.kind == "import" and name in listed}

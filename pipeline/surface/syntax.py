@@ -114,6 +114,17 @@ def statements(body: Iterable[ast.stmt]) -> list[ast.stmt]:
     return found
 
 
+def absolute_name(source: str, module: str, *, is_package: bool) -> str:
+    """Return the absolute path of a module that may be written with leading dots (PEP 328)."""
+    name = source.lstrip(".")
+    level = len(source) - len(name)
+    if not level:
+        return name
+    segments = module.split(".")
+    kept = segments[: max(1, len(segments) - level + is_package)]
+    return ".".join([*kept, *([name] if name else [])])
+
+
 def functions(body: Iterable[ast.stmt]) -> Iterator[Function]:
     """Yield the functions of a body and of the classes in it."""
     for statement in statements(body):

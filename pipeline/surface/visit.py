@@ -19,12 +19,14 @@ from pipeline.surface.deep import TOO_DEEP, without_deep
 from pipeline.surface.definitions import read_members
 from pipeline.surface.deprecations import directive_mark, warning_mark
 from pipeline.surface.directive_rules import DirectiveRules
-from pipeline.surface.dynamic import answers_unseen, binds_dynamically, binds_unseen, read_lazy
+from pipeline.surface.dynamic import binds_dynamically, binds_unseen
 from pipeline.surface.exports import read_exports, read_parts
 from pipeline.surface.functions import Visited
 from pipeline.surface.given import given_names
 from pipeline.surface.helpers import HelperRules
 from pipeline.surface.labels import OPAQUE
+from pipeline.surface.literal_globals import bind_literal_globals
+from pipeline.surface.module_getattr import read_getattr
 from pipeline.surface.passing import only_imports
 from pipeline.surface.pieces import Known, parse_alone, parse_in_pieces
 from pipeline.surface.records import Definition, ModuleRecord
@@ -139,16 +141,19 @@ def _visit_shallow(text: str, visit: Callable[[str], ModuleRecord]) -> ModuleRec
 
 def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: bool) -> ModuleRecord:
     rules = file.rules
+    stem = path.rpartition("/")[2].partition(".")[0]
+    bind_literal_globals(tree, file.bodies, name, is_package=stem == "__init__")
     # loops are gone once branches are settled
     binds_more = binds_unseen(tree, file.bodies)
+    lazy, answers_any = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
     file.given = given_members(tree.body, rules.member_decorators)
     is_package = PurePath(path).stem == "__init__"
     if not is_package and path.endswith(".py") and only_imports(tree):
         file.passes_on = f"{name.partition('.')[0]}."
     settle_branches(tree, rules, sets="setattr" in file.bodies.rest)
     file.conditional = conditional_statements(tree, rules)
-    stem = path.rpartition("/")[2].partition(".")[0]
     scope, imports = bind_names(tree, name, is_package=stem == "__init__", whole=whole)
+    given = given_names(tree, file.bodies, name, is_package=stem == "__init__")
     docstring, line = read_docstring(described_by(tree.body[0] if tree.body else None), file.bodies.rest)
     warned = warning_mark(tree.body, rules, {"__name__": name})
     record = ModuleRecord(
@@ -162,8 +167,9 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         exports=read_exports(tree, file.bodies),
         dynamic=binds_dynamically(tree, file.bodies),
         binds_more=binds_more,
-        answers_any=answers_unseen(tree, file.bodies),
-        lazy=read_lazy(tree, file.bodies, rules) | given_names(tree, file.bodies, name),
+        answers_any=answers_any,
+        lazy=lazy | given.names,
+        made_modules=given.submodules,
         docstring=docstring,
         docstring_line=line,
         deprecation=warned or directive_mark(docstring, rules),

@@ -72,9 +72,49 @@ CASES = {
         "class New:\n    def is_valid(self, v): ...\nOld = New\n",
         ["introduced pkg.New", "renamed pkg.Old.isvalid -> pkg.Old.is_valid"],
     ),
+    "names that a module now only explains": (
+        "class Cone:\n    def tip(self): ...\nEDGES = 8\ndef disc(): ...\n",
+        "_WENT = {'Cone': 'use disc', 'EDGES': 'no bodies'}\ndef disc(): ...\ndef __getattr__(name):\n"
+        "    if name in _WENT:\n        raise AttributeError(_WENT[name])\n    raise AttributeError(name)\n",
+        ["removed pkg.Cone", "removed pkg.EDGES"],
+    ),
+    "behind a lazy name": (
+        {"pkg/__init__.py": "def disc(radius, fill=None): ...\n", "pkg/_shapes.py": ""},
+        {
+            "pkg/__init__.py": "def __getattr__(name):\n    if name == 'disc':\n        from ._shapes import disc\n"
+            "        return disc\n    raise AttributeError(name)\n",
+            "pkg/_shapes.py": "def disc(radius): ...\n",
+        },
+        ["parameter_removed pkg.disc fill"],
+    ),
+    "what goes from a module that binds more in a loop over literals (numpy 2.0)": (
+        "def mean(): ...\ndef mat(): ...\n",
+        "def mean(): ...\nfor n in ['wide']:\n    try:\n        globals()[n] = getattr(core, n)\n"
+        "    except AttributeError:\n        pass\n",
+        ["removed pkg.mat"],
+    ),
 }  # fmt: skip
 
 STILL_THERE: dict[str, tuple[Files, Files]] = {
+    "members of a base that is an attribute of another module (numpy.recarray 2.0)": (
+        "class Array:\n    def sum(self): ...\nclass Record(Array): ...\n",
+        {
+            "pkg/__init__.py": "from ._records import Record\nfrom ._core import Array\n",
+            "pkg/_core.py": "from compiled import Array\n",
+            "pkg/_records.py": "from . import _core as c\nArray = c.Array\nclass Record(Array): ...\n",
+        },
+    ),
+    "a base that only the stub of a compiled module tells": (
+        {"pkg/__init__.py": "class Array:\n    def sum(self): ...\nclass Record(Array): ...\n"},
+        {
+            "pkg/__init__.py": "from ._core import Array\nfrom ._records import Record\n",
+            "pkg/__init__.pyi": "class Array:\n    def sum(self): ...\n",
+            "pkg/_core.py": "from ._native import *\n__all__ = ['Array']\n",
+            "pkg/_core.pyi": "from pkg import Array as Array\n",
+            "pkg/_native.so": "",
+            "pkg/_records.py": "from . import _core\nclass Record(_core.Array): ...\n",
+        },
+    ),
     "moved to a private module and re-exported": (
         {"pkg/__init__.py": "from .m import f\n", "pkg/m.py": LONG},
         {"pkg/__init__.py": "from ._m import f\n", "pkg/_m.py": LONG, "pkg/m.py": "from ._m import f\n"},

@@ -36,6 +36,32 @@ CASES: dict[str, tuple[dict[str, str] | str, set[str]]] = {
         {"pkg.f"},
     ),
     "added to itself": ("__all__ = ['f']\n__all__ = __all__ + ['g']\ndef f(): ...\ndef g(): ...\ndef h(): ...\n", {"pkg.f", "pkg.g"}),
+    "a copy, and what is in a set that has a name": (
+        {
+            "pkg/__init__.py": "from . import _part\n_OWN = {'f'}\n__all__ = list(_OWN | set(_part.__all__[:]))\n"
+            "from ._part import *\ndef f(): ...\ndef g(): ...\n",
+            **PART,
+        },
+        {"pkg.a", "pkg.b", "pkg.f"},
+    ),
+    "added by a function that is given the module (numpy 1.26)": (
+        {
+            "pkg/__init__.py": "from . import _part\n__all__ = ['f']\ndef f(): ...\ndef g(): ...\n"
+            "def _add(module):\n    for name in module.__all__:\n        __all__.append(name)\n"
+            "from ._part import *\n_add(_part)\n",
+            **PART,
+        },
+        {"pkg.a", "pkg.b", "pkg.f"},
+    ),
+    "a star takes no modules along where a part of the list is made as it runs (numpy 1.26)": (
+        {
+            "pkg/__init__.py": "from ._all import *\n",
+            "pkg/_all/__init__.py": "from . import made\nfrom .made import *\n__all__ = ['f']\n__all__ += made.__all__\n"
+            "def f(): ...\n",
+            "pkg/_all/made.py": "__all__ = ['a']\nfor n in names():\n    __all__.append(n)\ndef a(): ...\ndef b(): ...\n",
+        },
+        {"pkg.a", "pkg.b", "pkg.f"},
+    ),
     "imported as it is": (
         {"pkg/__init__.py": "from ._part import *\nfrom ._part import __all__, b as c\n", **PART},
         {"pkg.a", "pkg.b"},
