@@ -34,7 +34,8 @@ def source_tree(manifest: Manifest, library: str, rules: CrawlRules, wanted: Cho
     if not found:
         return SourceTree({}, "", ())
     root, names = max(found, key=lambda tree: (bool(announced & set(tree[1])), _names_library(tree[1], library)))
-    files = {path: manifest.files[root + path] for path in _below(root, manifest.files) if _top(path) in names}
+    tops = {*names, *_private_packages(root, manifest)}
+    files = {path: manifest.files[root + path] for path in _below(root, manifest.files) if _top(path) in tops}
     chosen = files if wanted is None else wanted(files)
     return SourceTree(
         {path: sha256 for path, sha256 in files.items() if path in chosen},
@@ -78,6 +79,12 @@ def _import_names(
     if manifest.artifact.kind is not ArtifactKind.WHEEL and not announced & spaces:
         spaces = {top for top in spaces if f"{library}-".startswith(f"{canonicalize_name(top)}-")}
     return sorted((kept | spaces) & announced or kept or spaces)
+
+
+def _private_packages(root: str, manifest: Manifest) -> set[str]:
+    """Return the packages beside a public one whose name says that they are its inside: `_pytest`."""
+    split = (path.partition("/") for path in _below(root, manifest.files))
+    return {top for top, _, rest in split if rest in PACKAGE_FILES and top.startswith("_")}
 
 
 def _names_library(names: Sequence[str], library: str) -> bool:

@@ -66,6 +66,7 @@ class Assembler:
         names = assembly.names()
         places = {place_fact(canonical): path for canonical, path in assembly.offer.preferred.items()}
         places |= {exposed_fact(path): module.name for path, module in assembly.offer.modules.items()}
+        places |= {place_fact(module): module for module in assembly.offer.exposed}
         trace.changed |= {name for name, _ in places.items() ^ self._places.items()}
         self._modules, self._places = modules, places
         made = assembly.rows(names)
@@ -98,6 +99,7 @@ class _Assembly:
                     known.add(found.path)
                     self.exposed.append((named[0].path, modules[found.module.name]))
         self.offer.modules = dict(self.exposed)
+        self.offer.exposed = frozenset(module.name for _, module in self.exposed)
         self.offer.preferred = preferred_paths(public for public, _ in names)
         return names
 
@@ -158,13 +160,14 @@ class _Assembly:
         elif found.what == "module" or self.offer.preferred_path(found.path) is not None:
             # what has no public path of its own cannot be pointed at
             kind = SymbolKind.ALIAS
+        # what is below a module that has no public path has no rows
+        hidden = kind is SymbolKind.ATTRIBUTE or (found.what == "module" and not self.offer.exposes(found.path))
         about = found.path, kind, public.because, self.offer.root + module.file, module.source
         known = self.memory.kept.pointers.get(public.path)
-        if known is not None and known[0] == about:
+        if known is not None and known[0] == about and bool(known[1]["labels"]) is hidden:
             return known[1]
         row = bare_row(public.path, *about)
-        if kind is SymbolKind.ATTRIBUTE:
-            row["labels"] = [OPAQUE]
+        row["labels"] = [OPAQUE] if hidden else []
         self.memory.kept.pointers[public.path] = about, row
         return row
 

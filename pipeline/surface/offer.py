@@ -14,7 +14,7 @@ from pipeline.terms import SymbolKind
 class Offer:
     """The public modules of a release by path, and the path under which each definition has its state.
 
-    `root` is what stands before each file inside the artifact.
+    `exposed` are the names of the modules that have one; `root` is what stands before each file inside the artifact.
     """
 
     def __init__(self, distribution: Distribution, root: str) -> None:
@@ -23,11 +23,17 @@ class Offer:
         self.root = root
         self.modules: dict[str, ModuleRecord] = {}
         self.preferred: dict[str, str] = {}
+        self.exposed: frozenset[str] = frozenset()
 
     def preferred_path(self, canonical: str) -> str | None:
         """Return the path under which a definition has its state, if it is public at all."""
         self.trace.ask(place_fact(canonical))
         return self.preferred.get(canonical)
+
+    def exposes(self, module: str) -> bool:
+        """Return whether a module has a public path, its own or another."""
+        self.trace.ask(place_fact(module))
+        return module in self.exposed
 
     def module_at(self, path: str) -> ModuleRecord | None:
         """Return the module at a public path."""

@@ -33,7 +33,9 @@ def sources_in_scope(tree: SourceTree, rules: SurfaceRules) -> Iterator[SourceFi
     # beside a source, its stub comes second, in whichever folder
     for path in sorted(paths_in_scope(tree.files, rules), key=without_stubs):
         name = module_name(path)
-        if name.split(".")[0] in tree.import_names and _importable(name):
+        top = name.partition(".")[0]
+        # a private package beside the public one (`_pytest`) has what that one re-exports
+        if (top in tree.import_names or top.startswith("_")) and _importable(name):
             yield SourceFile(name, path, tree.files[path])
 
 

@@ -81,7 +81,7 @@ def test_no_file_stands_for_a_release_without_files() -> None:
             wheel("demo", "1.0", {"_private/__init__.py": "", "demo/__init__.py": ""}),
             "",
             ("demo",),
-            ["demo/__init__.py"],
+            ["_private/__init__.py", "demo/__init__.py"],
         ),
         (
             wheel("demo", "1.0", {"space/part/demo/__init__.py": "", "space/part/demo/_a.py": ""}),

@@ -78,6 +78,20 @@ CASES = {
         "    if name in _WENT:\n        raise AttributeError(_WENT[name])\n    raise AttributeError(name)\n",
         ["removed pkg.Cone", "removed pkg.EDGES"],
     ),
+    "in a private package beside": (
+        {
+            "pkg/__init__.py": "from _pkg.core import Loader, load\n__all__ = ['Loader', 'load']\n",
+            "_pkg/__init__.py": "",
+            "_pkg/core.py": "def load(path, kind=None): ...\nclass Loader:\n    def once(self): ...\n"
+            "    def run(self): ...\n",
+        },
+        {
+            "pkg/__init__.py": "from _pkg.core import Loader, load\n__all__ = ['Loader', 'load']\n",
+            "_pkg/__init__.py": "",
+            "_pkg/core.py": "def load(path): ...\nclass Loader:\n    def run(self, sure): ...\n",
+        },
+        ["removed pkg.Loader.once", "parameter_added_required pkg.Loader.run sure", "parameter_removed pkg.load kind"],
+    ),
     "behind a lazy name": (
         {"pkg/__init__.py": "def disc(radius, fill=None): ...\n", "pkg/_shapes.py": ""},
         {
@@ -102,6 +116,14 @@ STILL_THERE: dict[str, tuple[Files, Files]] = {
             "pkg/__init__.py": "from ._records import Record\nfrom ._core import Array\n",
             "pkg/_core.py": "from compiled import Array\n",
             "pkg/_records.py": "from . import _core as c\nArray = c.Array\nclass Record(Array): ...\n",
+        },
+    ),
+    "what is below a private module that was importable, and is listed now (py.path of pytest 8.0)": (
+        {"pkg/__init__.py": "", "pkg/way.py": "import pkg._way as way\n", "pkg/_way.py": "def go(): ...\n"},
+        {
+            "pkg/__init__.py": "",
+            "pkg/way.py": "import pkg._way as way\n__all__ = ['way']\n",
+            "pkg/_way.py": "def go(): ...\n",
         },
     ),
     "a base that only the stub of a compiled module tells": (

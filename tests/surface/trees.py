@@ -22,7 +22,7 @@ def tree(files: Mapping[str, str | bytes], root: str = "") -> tuple[SourceTree, 
     compiled = tuple(path for path in sources if path.endswith((".so", ".pyd")))
     hashes = {path: sha256(content).hexdigest() for path, content in sources.items() if path not in compiled}
     contents = {sha256(content).hexdigest(): content for content in sources.values()}
-    tops = sorted({path.split("/")[0].split(".")[0] for path in files})
+    tops = sorted({top for path in files if not (top := path.split("/")[0].split(".")[0]).startswith("_")})
     return SourceTree(hashes, root, tuple(tops), compiled), contents
 
 
