@@ -51,8 +51,9 @@ def test_what_is_confirmed_is_told(row):
 
 def mark_of(diff: Diff, path: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return of the mark of deprecation in the new release what the case says something about."""
-    row = diff.new.find(path)
-    mark = (row["deprecation"] if row else None) or {}
+    # a second name may have a mark of its own
+    states = (diff.new.rows.get(path), diff.new.find(path))
+    mark = next((row["deprecation"] for row in states if row and row["deprecation"]), {})
     return {key: mark.get(key) for key in wanted}
 
 
