@@ -53,7 +53,7 @@ def mark_of(diff: Diff, path: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     """Return of the mark of deprecation in the new release what the case says something about."""
     # a second name may have a mark of its own
     states = (diff.new.rows.get(path), diff.new.find(path))
-    mark = next((row["deprecation"] for row in states if row and row["deprecation"]), {})
+    mark: Mapping[str, Any] = next((row["deprecation"] for row in states if row and row["deprecation"]), {})
     return {key: mark.get(key) for key in wanted}
 
 
