@@ -7,7 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -48,7 +48,7 @@ SHOWN = 20
 
 _ONLY_PROGRAMS = (
     "{} runs in projects, whose rules are in repository.yaml: leave out --only, --versions, --coverage, --repeats,"
-    " --process and --timeout"
+    " --process, --timeout, --apart and --beside"
 )
 
 # What says that something was not judged; in a matrix anything else is an answer.
@@ -79,6 +79,14 @@ def validate(
         float | None, typer.Option(min=0.1, max=3600, help="Seconds of a run, unless a sample says.")
     ] = None,
     workers: Annotated[int | None, typer.Option(min=1, max=256, help="Environments and runs at a time.")] = None,
+    apart: Annotated[
+        bool | None,
+        typer.Option(
+            "--apart/--beside",
+            help="Refuse tests that cannot be judged apart from the code; or run all beside it, code that you trust.",
+            show_default=False,
+        ),
+    ] = None,
     wanted: Format = None,
     answers: Annotated[
         Path | None, typer.Option(help="Answers to the records of a file of GitChameleon or EvoCodeBench.")
@@ -99,13 +107,13 @@ def validate(
         fail(f"--answers {answers}: no such file", BAD_USAGE)
     if again and restart:
         fail("--again keeps what passed and --restart keeps nothing; give one of them", BAD_USAGE)
-    engine = _engine(repeats, process, timeout, workers, coverage)
+    engine = replace(_engine(repeats, process, timeout, workers, coverage), apart=apart)
     catalogue = Catalogue(engine.store.facts.project)
     try:
         with _file(samples, verdicts) as given, progress("samples") as tell:
             found = wanted or detect(given)
             if found in IN_PROJECTS:
-                if span or only or coverage or repeats or process or timeout:
+                if span or only or coverage or repeats or process or timeout or apart is not None:
                     fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
                 tools = _workshop(engine)
                 summary = validate_in_projects(

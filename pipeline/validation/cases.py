@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,7 @@ from pipeline.lake import Row
 from pipeline.terms import Outcome, Variation
 from pipeline.validation.observations import Judged, failing, is_skipped, judge_statements, judge_tests
 from pipeline.validation.rules import ValidationRules
-from pipeline.validation.splitting import Parted
+from pipeline.validation.splitting import NotParted, Parted, part
 
 MODULE = "solution"
 """The name under which a test module imports the code where a case names none."""
@@ -26,8 +27,8 @@ class Case:
     Statement by statement, if `checks` (of `snippets`) state outputs; with the steps of `parted` tests, imported by
     these as `module`, or as a script before them if that is None; as a script, followed in the same namespace by the
     asserts of `test`; as the module `module`, imported by the pytest module `test_file`. In the first two what is
-    expected stays out of the code's process. `cover` asks which lines of `code` are executed. `limits` are those of
-    the rules, if None.
+    expected stays out of the code's process; `apart` parts the tests of the last two where they can be. `cover` asks
+    which lines of `code` are executed. `limits` are those of the rules, if None.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Case:
     test_file: str | None = None
     module: str | None = None
     parted: Parted | None = None
+    apart: bool = False
     cover: bool = False
     limits: Limits | None = None
 
@@ -134,13 +136,27 @@ def specifications(case: Case, rules: ValidationRules, repeat: int) -> list[Spec
     if case.checks:
         statements = {"statements": [check["statement"] for check in checks]}
         return [Specification(nothing | common | statements, _of_statements(checks, rules))]
+    if case.test is case.test_file is None:
+        return [Specification(nothing | common, _of_script)]
     wanted = []
-    if case.test is not None or case.test_file is None:
-        judge = _of_script if case.test is None else _as_reported
-        wanted.append(Specification(nothing | common | {"test": case.test}, judge))
-    if case.test_file is not None:
-        wanted.append(Specification(nothing | common | {"test_file": case.test_file}, _as_reported))
+    for way, tests, module in (("test", case.test, None), ("test_file", case.test_file, case.module or MODULE)):
+        if tests is None:
+            continue
+        if parted := parted_or_none(tests, module) if case.apart else None:
+            sent = {"tests": _inputs(parted), "as_module": module is not None}
+            wanted.append(Specification(nothing | common | sent, _of_tests(parted)))
+        else:
+            wanted.append(Specification(nothing | common | {way: tests}, _as_reported))
     return wanted
+
+
+@functools.lru_cache(maxsize=256)
+def parted_or_none(tests: str, module: str | None) -> Parted | None:
+    """Return tests in parts, see `splitting.part`; None where they cannot be parted."""
+    try:
+        return part(tests, module)
+    except NotParted:
+        return None
 
 
 def _inputs(parted: Parted) -> dict[str, Any]:

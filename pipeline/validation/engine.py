@@ -21,12 +21,13 @@ from pipeline.environments import (
 from pipeline.lake import Row
 from pipeline.rules import plain
 from pipeline.terms import EnvironmentOutcome, Outcome
-from pipeline.validation.cases import Case, Result
+from pipeline.validation.cases import MODULE, Case, Result, parted_or_none
 from pipeline.validation.memory import of_judging
 from pipeline.validation.planning import Job, by_environment, digest_of
 from pipeline.validation.rules import ValidationRules
 from pipeline.validation.running import run_cases
 from pipeline.validation.samples import Sample, SampleError
+from pipeline.validation.splitting import unparted
 from pipeline.validation.verdict_file import Verdict
 
 CHUNK = 16
@@ -48,20 +49,24 @@ class Samples(Protocol):
 
 @dataclass(frozen=True)
 class Engine:
-    """What running samples takes; `workers` environments are built and as many cases run at a time."""
+    """What running samples takes; `workers` environments are built and as many cases run at a time.
+
+    Tests that can be parted are judged apart from the code; `apart` True refuses others, and False runs all beside it.
+    """
 
     store: EnvironmentStore
     sandbox: Sandbox
     rules: ValidationRules
     workers: int = 1
     cover: bool = False
+    apart: bool | None = None
     missing: MissingRules = field(default_factory=missing_rules)
 
     @cached_property
     def settings(self) -> tuple[Any, ...]:
         """What decides beside a sample how it comes out."""
         of_runs = {name: rule for name, rule in plain(self.rules).items() if name not in _NOT_OF_RUNS}
-        return (of_runs, plain(self.store.rules), plain(self.missing), self.cover, *of_judging())
+        return (of_runs, plain(self.store.rules), plain(self.missing), self.cover, self.apart, *of_judging())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,12 +179,14 @@ class _Flow:
         """Run some jobs of one environment; what goes wrong with the running itself is a verdict of each too."""
         self.tell(f"{jobs[0].wanted.library} {jobs[0].wanted.version}: {len(jobs)} samples")
         waiting = {str(index): job for index, job in enumerate(jobs)}
+        apart: dict[str, bool | None] = {}
 
         def hear(result: Result) -> None:
             job, missing = waiting[result.id], self.engine.missing
             present = [job.wanted.library, *job.wanted.pins, *job.wanted.undeclared, *job.wanted.tools]
             lacks = missing.requirement(result.detail or "", present) if result.outcome in _MAY_LACK else None
             verdict = _verdict(job, built, result, missing.explain(f"{result.detail}\n{result.output}"))
+            verdict = replace(verdict, apart=apart[result.id])
             if lacks:
                 self.lacking[job.adding(lacks)] = verdict
             else:
@@ -188,6 +195,7 @@ class _Flow:
 
         try:
             cases = [case for number in list(waiting) if (case := self._read(number, waiting, built, environment))]
+            apart |= {case.id: is_apart(case) for case in cases}
             run_cases(environment, cases, self.engine.sandbox, self.engine.rules, 1, hear)
         except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
             detail = f"the run itself failed: {type(error).__name__}: {error}"
@@ -195,12 +203,17 @@ class _Flow:
                 self.on_verdict(_head(job, Outcome.HARNESS_ERROR, built, detail, transient=True))
 
     def _read(self, number: str, waiting: dict[str, Job], built: Built, environment: Environment) -> Case | None:
-        """Return the case of a job; one whose sample cannot be read any more has its verdict, and waits no longer."""
+        """Return the case of a job; one that is not to be run has its verdict, and waits no longer."""
         try:
-            return self._case(number, waiting[number], environment)
+            case = self._case(number, waiting[number], environment)
         except SampleError as error:
             self.on_verdict(_head(waiting.pop(number), Outcome.HARNESS_ERROR, built, str(error), transient=True))
             return None
+        if self.engine.apart and is_apart(case) is not True:
+            why = f"line {waiting[number].line}: {_why_beside(case)}"
+            self.on_verdict(_head(waiting.pop(number), Outcome.BAD_SAMPLE, built, why))
+            return None
+        return case
 
     def _case(self, number: str, job: Job, environment: Environment) -> Case:
         sample, rules = self.samples[job.line], self.engine.rules
@@ -214,9 +227,24 @@ class _Flow:
             test=sample.test,
             test_file=sample.test_file,
             module=sample.module,
+            apart=self.engine.apart is not False,
             cover=self.engine.cover,
             limits=replace(rules.limits, time_s=sample.timeout_s or rules.sample_time_s),
         )
+
+
+def is_apart(case: Case) -> bool | None:
+    """Say whether all tests of a case are judged apart from its code; None where it has no tests."""
+    tests = [(case.test, None), (case.test_file, case.module or MODULE)]
+    parted = [case.apart and parted_or_none(text, module) is not None for text, module in tests if text is not None]
+    return all(parted) if parted else None
+
+
+def _why_beside(case: Case) -> str:
+    """Return why the tests of a case have to run beside its code."""
+    tests = [(case.test, None), (case.test_file, case.module or MODULE)]
+    whys = [why for text, module in tests if text is not None and (why := unparted(text, module))]
+    return f"cannot be judged apart from the code: {whys[0] if whys else 'it has no tests'}"
 
 
 def chunks(jobs: Sequence[Job], workers: int, at_least: int = 1) -> Iterator[Sequence[Job]]:

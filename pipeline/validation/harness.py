@@ -16,7 +16,10 @@ from pipeline.validation.inside.program import RUNNERS
 
 _INSIDE = Path(__file__).with_name("inside")
 _OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome is not Outcome.NO_ENVIRONMENT}
-_ALWAYS = ("outcomes", "seeds", "execute", "program", "case", "second_user", "kernel", "cleaner", "watch", "guard")
+_ALWAYS = (
+    *("outcomes", "seeds", "execute", "program", "case", "second_user", "kernel", "cleaner", "watch", "guard"),
+    "deciding",
+)
 # Reads the sources of the harness, as modules to be loaded when they are first imported, and starts it.
 _BOOT = """
 import json, os, sys, types

@@ -24,7 +24,7 @@ from pipeline.terms import Outcome
 from pipeline.validation.cases import Case
 from pipeline.validation.rules import ValidationRules
 
-_VERSION = 1
+_VERSION = 2
 """To be raised by whoever changes how a run is judged outside of the program that runs inside the sandbox."""
 
 _INSIDE = Path(__file__).parent / "inside"

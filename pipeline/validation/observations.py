@@ -39,9 +39,10 @@ def failing(outcome: object) -> Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opaque:
-    """A value of which only the type is known; it equals nothing."""
+    """A value of which only the type is known, and whether it counts as true; it equals nothing."""
 
     type: str
+    truth: bool | None = None
 
     def __eq__(self, other: object) -> bool:
         return False
@@ -97,7 +98,7 @@ _CONTAINERS: Mapping[str, Callable[[Any], Any]] = {"list": list, "tuple": tuple,
 
 def _content(tag: str, content: Any, kind: str) -> Any:
     if tag == "other":
-        return Opaque(kind)
+        return Opaque(kind, content if isinstance(content, bool) else None)
     if tag == "dict":
         return {decode(key).value: decode(value).value for key, value in content}
     if tag in _CONTAINERS:
@@ -164,7 +165,9 @@ def _judge_value(step: Step, found: Observed) -> Judged:
         return _PASSED
     shown = repr(found.value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    return Outcome.FAILED_ASSERTION, f"assert {step.source} {step.relation} {step.operand}\ngot: {shown} ({found.type})"
+    outside = "\nOutside of its process nothing else is known of it: compare text or numbers made of it"
+    told = f"assert {step.source} {step.relation} {step.operand}\ngot: {shown} ({found.type})"
+    return Outcome.FAILED_ASSERTION, told + (outside if isinstance(found.value, Opaque) else "")
 
 
 def _holds(step: Step, found: Observed) -> bool:
@@ -193,7 +196,7 @@ def _is_built_in(name: str) -> bool:
 
 
 _RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
-    "truth": lambda value, expected: bool(value) is expected,
+    "truth": lambda value, expected: (value.truth if isinstance(value, Opaque) else bool(value)) is expected,
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,

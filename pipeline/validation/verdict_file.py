@@ -24,7 +24,8 @@ class Verdict:
     `lock_id`, `rung`, `moved` and `attempts` tell of its environment, `added` which requirements were added to those of
     the sample, by a rule, and `build_s` how long it took to make in this call. `key` is a hash of the sample and of all
     that decides how it comes out: a verdict with the same key is not made again, unless a `transient` trouble, such as
-    a silent index, was in the way.
+    a silent index, was in the way. `apart`: all its tests were judged by another process than that of the code; None
+    where it has none, or was not run.
     """
 
     id: str | int | None
@@ -47,6 +48,7 @@ class Verdict:
     added: Sequence[str] = ()
     key: str = ""
     transient: bool = False
+    apart: bool | None = None
 
 
 class NoVerdicts(ValueError):

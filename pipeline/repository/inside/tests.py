@@ -1,13 +1,11 @@
 """Runs tests of a project with the pytest of its environment, and says what became of each."""
 
-import builtins
 import glob
 import hashlib
 import os
 import signal
 import sys
 import time
-from types import FunctionType
 
 import pytest
 
@@ -17,6 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from typing import Any
+
+    from pipeline.validation.inside.deciding import code_of, deciding
+else:
+    from .deciding import code_of, deciding
 
 _ARGUMENTS = ("-q", "--tb=line", "--color=no", "--continue-on-collection-errors", "--rootdir=.")
 _PLUGINS = ("cacheprovider", "randomly", "random_order", "cov", "xdist", "benchmark", "sugar")
@@ -144,47 +146,6 @@ class Seen:
         """Keep the worst outcome of a test's phases."""
         before = self.outcomes.get(nodeid, "passed")
         self.outcomes[nodeid] = max(before, outcome, key=_RANK.index)
-
-
-# Modules whose functions decide how a test comes out, and names of builtins by which they do.
-_DECIDES = ("_pytest.", "pluggy", "unittest.case", __name__, __package__ + ".case", __package__ + ".tracing")
-_OF_BUILTINS = ("AssertionError", "BaseException", "Exception", "isinstance", "issubclass", "len", "max", "type")
-
-
-def deciding() -> "list[Any]":
-    """Return what stands now where pytest decides how a test comes out: each function by its identity and its code.
-
-    What is watched are the functions that were there when this was asked first: what comes later decides nothing.
-    """
-    if not _WATCHED:
-        modules = [module for name, module in sorted(sys.modules.items()) if name.startswith(_DECIDES) and module]
-        own = [(module, name) for module in modules for name, value in vars(module).items() if code_of(value)]
-        classes = {
-            value
-            for module in modules
-            for value in list(vars(module).values())
-            if isinstance(value, type) and value.__module__.startswith(_DECIDES)
-        }
-        members = [(owner, name) for owner in classes for name, value in vars(owner).items() if code_of(value)]
-        _WATCHED.extend([*own, *members])
-        _CLASSES.extend(classes)
-    watched = [code_of(vars(owner).get(name)) for owner, name in _WATCHED]
-    # a property that comes in between stands before what an instance has
-    methods = [sum(1 for value in list(vars(owner).values()) if code_of(value)) for owner in _CLASSES]
-    return [*watched, *methods, *(getattr(builtins, name) for name in _OF_BUILTINS)]
-
-
-_WATCHED: "list[tuple[Any, str]]" = []
-_CLASSES: "list[type]" = []
-
-
-def code_of(value: "Any") -> "Any":
-    """Return what a function is and does: itself, its code, its defaults; None of what is none."""
-    value = getattr(value, "__func__", value)
-    value = getattr(value, "fget", value)
-    if isinstance(value, FunctionType):
-        return id(value), id(value.__code__), id(value.__defaults__)
-    return None
 
 
 def body_of(item: "Any") -> "Any":

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 _FUTURES = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 
 
+# Kept here, since code may put something else in their place before its tests are run.
+_compile, _exec = compile, exec
+
+
 def enter_main(spec: "dict[str, Any]") -> "tuple[str, types.ModuleType]":
     """Write the code to a file and run the preamble in a fresh `__main__`; return the path and the module."""
     path = written("case.py", spec["code"])
@@ -41,8 +45,8 @@ def run(
     Return the compiler flags of the features that it imported from `__future__`.
     """
     try:
-        code: types.CodeType = compile(source, name, "exec", flags, True)
-        exec(code, namespace)  # noqa: S102 - what the sandbox is for
+        code: types.CodeType = _compile(source, name, "exec", flags, True)
+        _exec(code, namespace)  # what the sandbox is for
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the result
         if not (ended and ended(error, name)):
             raise failure(import_names) from None

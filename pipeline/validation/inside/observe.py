@@ -4,6 +4,7 @@ Results leave in a closed form: types that Python has built in, as tagged JSON, 
 An answer that forges them has to know the right ones, which never come into this process.
 """
 
+import inspect
 import json
 import linecache
 import operator
@@ -76,7 +77,9 @@ def _step(
     try:
         if kind == "value":
             code = compile(source, "<test>", "eval", 0, True)
-            return {"value": encode(eval(code, namespace), left)}  # noqa: S307 - what the sandbox is for
+            value = eval(code, namespace)  # noqa: S307 - what the sandbox is for
+            encoded = encode(value, left)
+            return {"value": ["other", _truth(value), *encoded[2:]] if encoded[0] == "other" else encoded}
         code = compile(source, "<test>", "exec", 0, True)
         if kind == "run":
             exec(code, namespace)  # noqa: S102 - what the sandbox is for
@@ -88,6 +91,14 @@ def _step(
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the result
         outcome, message = _failed(names).args
         return {"raised": _classes(type(error)), "outcome": outcome, "message": message[-_TEXT:]}
+
+
+def _truth(value: "Any") -> "bool | None":
+    """Return whether a value counts as true; None where it cannot say, and of a coroutine that nobody awaited."""
+    try:
+        return None if inspect.iscoroutine(value) else bool(value)
+    except Exception:  # noqa: BLE001 - of the value's own methods
+        return None
 
 
 def _failed(names: "list[str]") -> Failed:

@@ -1,9 +1,12 @@
 """Runs a test module with the pytest of the environment, and says what became of each test."""
 
+import ast
 import inspect
 import os
 import sys
+import traceback
 
+from .deciding import deciding
 from .execute import written
 from .outcomes import Failed, failed, failure, is_own
 from .vacuous import generator, is_empty, is_generator, nothing_tested, refuse_lost, watch_coroutines
@@ -12,15 +15,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# Exceptions by which a test is skipped, or expected to fail, or all of them end.
+_SKIPS = {"Skipped", "SkipTest", "XFailed", "Exit"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ARGUMENTS = ["-q", "--tb=short", "--color=no", "-p", "no:cacheprovider", "-p", "no:randomly"]
 
 
 class Seen:
     """A plugin that keeps what each test raised, and counts: what pytest's exit status alone does not say."""
 
-    def __init__(self, import_names: "list[str]", backwards: bool) -> None:
+    def __init__(self, import_names: "list[str]", backwards: bool, source: str = "", code: str = "") -> None:
+        """`source` is that of the tests, and `code` the file of what they test, where these are two files."""
         self.import_names = import_names
         self.backwards = backwards
+        self.code, self.named = code, tests_named(source)
+        self.may_skip = not source or any(word in source for word in ("skip", "xfail"))
+        self.before: list[Any] = []
+        self.honest = True
+        self.brings_plugins = "pytest_plugins" in source
+        self.plugins: Any = None
+        self.known: set[Any] = set()
         self.collected: list[str] = []
         self.ended: set[str] = set()
         self.proven = 0
@@ -29,6 +43,40 @@ class Seen:
         self.raised: dict[str, Failed] = {}
         self.failing: dict[str, str] = {}
         self.broken_off: Failed | None = None
+
+    def pytest_load_initial_conftests(self) -> None:
+        """Note what decides how a test comes out: pytest has patched itself, and no code has come in yet."""
+        self.before = deciding()
+
+    def pytest_collection(self, session: "Any") -> None:
+        """Note the plugins that are there before any code is."""
+        self.plugins = session.config.pluginmanager
+        self.known = {id(each) for each in self.plugins.get_plugins()}
+
+    def look(self) -> None:
+        """Note whether something stands now where pytest or this harness decide that was not there before."""
+        others = {id(each) for each in self.plugins.get_plugins()} - self.known if self.plugins else set()
+        self.honest = self.honest and deciding() == self.before and (self.brings_plugins or not others)
+
+    def pytest_collection_finish(self) -> None:
+        """Look when the code has been imported."""
+        self.look()
+
+    def pytest_sessionfinish(self) -> None:
+        """Look once more when all tests have run; pytest takes its own patches back after that."""
+        self.look()
+
+    def pytest_runtest_makereport(self, item: "Any", call: "Any") -> None:
+        """Note a test that the code skips, or expects to fail, which only tests may."""
+        error = call.excinfo.value if call.excinfo else None
+        names = {kind.__name__ for kind in type.mro(type(error))} if error else set()
+        if error and names & _SKIPS and (not self.may_skip or self.went_through_code(error)):
+            self.failing.setdefault(item.nodeid, "skipped")
+            self.raised[item.nodeid] = Failed("wrong_exception", f"the code skipped it: {type(error).__name__}")
+
+    def went_through_code(self, error: BaseException) -> bool:
+        """Say whether the code under test raised an exception, or called what did."""
+        return any(frame.filename == self.code for frame in traceback.extract_tb(error.__traceback__))
 
     def pytest_collection_modifyitems(self, items: "list[Any]") -> None:
         """Note the tests in the order of the module, and turn it round if asked to."""
@@ -77,6 +125,8 @@ class Seen:
         """Return what an exception means; pytest has two of its own."""
         found = failed(error, error.__traceback__, self.import_names)
         name, (outcome, message) = type(error).__name__, found.args
+        if self.code and self.went_through_code(error):
+            return Failed("wrong_exception", message) if outcome == "bad_sample" else found
         if name == "FixtureLookupError":
             missing = "fixture '{}' is not there: define it, or require the plugin that has it"
             return Failed("bad_sample", missing.format(getattr(error, "argname", "?")))
@@ -91,6 +141,10 @@ class Seen:
             self.note(report)
         elif report.skipped:
             self.skipped = self.skipped or reason(report)
+            place = report.longrepr[0] if isinstance(report.longrepr, tuple) else ""
+            if not self.may_skip or (self.code and os.path.realpath(str(place)) == os.path.realpath(self.code)):
+                self.failing.setdefault(report.nodeid, "skipped")
+                self.raised[report.nodeid] = Failed("wrong_exception", f"the code skipped the tests: {self.skipped}")
 
     def pytest_runtest_logreport(self, report: "Any") -> None:
         """Note how one phase of a test came out."""
@@ -101,6 +155,7 @@ class Seen:
         elif report.skipped:
             self.skipped = self.skipped or reason(report)
         elif report.when == "call" and report.nodeid not in self.empty:
+            self.look()
             self.proven += 1
         if report.when == "teardown":
             self.ended.add(report.nodeid)
@@ -121,6 +176,11 @@ class Seen:
             raise Failed(outcome, "{}: {}{}".format(name.split("::", 1)[-1], message[:3500], rest))
         if self.broken_off:
             raise self.broken_off
+        if not self.honest:
+            raise Failed("wrong_exception", "the code changed what decides how a test comes out")
+        lost = self.named - {nodeid.split("[")[0].rpartition("::")[2] for nodeid in self.collected}
+        if lost and not self.skipped:
+            raise Failed("wrong_exception", f"{min(lost)} was not collected: the code took it away")
         if not self.proven:
             raise nothing_tested(self.idle())
         if status != 0 or set(self.collected) - self.ended:
@@ -134,6 +194,28 @@ class Seen:
         if self.expected:
             return "every test is expected to fail"
         return "no test names anything" if self.collected else "no test was found: write functions test_…"
+
+
+def tests_named(source: str) -> "set[str]":
+    """Return the names of functions and methods of a test module that pytest is sure to collect."""
+    try:
+        body = ast.parse(source.lstrip("\ufeff")).body if "__test__" not in source else []
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    functions = [node for node in body if isinstance(node, _FUNCTIONS) and node.name.startswith("test")]
+    for node in body:
+        if isinstance(node, ast.ClassDef) and node.name.startswith("Test"):
+            members = [each for each in node.body if isinstance(each, _FUNCTIONS)]
+            if all(each.name not in ("__init__", "__new__") for each in members):
+                functions += [each for each in members if each.name.startswith("test")]
+    stored = {each.id for node in body for each in ast.walk(node) if isinstance(each, ast.Name) and is_bound(each)}
+    plain = [node for node in functions if "fixture" not in ast.dump(ast.Tuple(node.decorator_list, ast.Load()))]
+    return {node.name for node in plain} - stored
+
+
+def is_bound(name: ast.Name) -> bool:
+    """Say whether a name is set or deleted where it stands."""
+    return not isinstance(name.ctx, ast.Load)
 
 
 def reason(report: "Any") -> str:
@@ -153,7 +235,7 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
         written("/".join(module[:depth]) + "/__init__.py", "")
     path = written("/".join(module) + ".py", spec["preamble"] + spec["code"])
     tests = written("test_" + module[-1] + ".py", spec["test_file"])
-    seen = Seen(spec["import_names"], spec["backwards"])
+    seen = Seen(spec["import_names"], spec["backwards"], spec["test_file"], path)
     sys.argv = ["pytest"]
     leave_out_runners(spec["test_file"])
     watch_coroutines(tests)
@@ -177,7 +259,10 @@ def run_pytest(places: "list[str]", seen: Seen) -> int:
     try:
         import pytest
     except ImportError as error:
-        raise Failed("harness_error", f"no pytest in the environment: {error}") from None
+        # Where a module of that name is loaded, the code has put it there.
+        replaced = "pytest" in sys.modules
+        why = "the code replaced pytest" if replaced else "no pytest in the environment"
+        raise Failed("wrong_exception" if replaced else "harness_error", f"{why}: {error}") from None
     return int(pytest.main([*places, *_ARGUMENTS], plugins=[seen]))
 
 

@@ -27,11 +27,12 @@ class Runners:
 
     def __init__(self, main: types.ModuleType, import_names: "list[str]", backwards: bool) -> None:
         self.namespace, self.import_names, self.backwards = vars(main), import_names, backwards
-        self.calls, self.passed = 0, 0
+        self.calls, self.passed, self.collected = 0, 0, 0
         self.failures: list[Failed] = []
         self.idle = "no statement of it can fail, and it defines no test"
         self.ran: dict[int, object] = {}
         self.is_running = False
+        self.watched: list[tuple[Any, str, Any]] = []
 
     def watch(self, source: str) -> None:
         """Observe the runners that source names; what it does not name is not imported for it."""
@@ -42,6 +43,17 @@ class Runners:
         if "pytest" in source:
             with contextlib.suppress(ImportError):
                 self.watch_pytest()
+
+    def replace(self, owner: "Any", name: str, function: "Any") -> None:
+        """Put an observing function in the place of one of a runner."""
+        setattr(owner, name, function)
+        self.watched.append((owner, name, vars(owner)[name]))
+
+    def refuse_replaced(self) -> None:
+        """Raise Failed if code has put something in the place of what observes a runner: its tests were not run."""
+        for owner, name, function in self.watched:
+            if vars(owner).get(name) is not function:
+                raise Failed("wrong_exception", f"the code replaced {name} of a test runner")
 
     def ended(self, error: BaseException, name: str) -> bool:
         """Say whether source of that name left as a runner does after its tests, and nothing that it called did."""
@@ -60,8 +72,11 @@ class Runners:
         if tests:
             from .pytest_run import run_pytest
 
-            path = self.write_module(tests)
+            path, calls = self.write_module(tests), len(self.failures)
             self.count_pytest(lambda seen: run_pytest([path], seen))
+            functions = [name for name in tests if not isinstance(self.namespace[name], type)]
+            if functions and not self.collected and len(self.failures) == calls:
+                self.failures.append(Failed("wrong_exception", f"pytest did not come to {functions[0]}"))
 
     def is_case(self, name: str) -> bool:
         """Say whether a name is that of a class of unittest's tests."""
@@ -95,6 +110,7 @@ class Runners:
         with self.running():
             status = run(seen)
         self.passed += seen.proven
+        self.collected = len(seen.collected)
         self.idle = seen.idle()
         try:
             seen.judge(status)
@@ -142,7 +158,7 @@ class Runners:
             self.idle = unproven_only if result.testsRun else "no test was found"
             return result
 
-        unittest.TextTestRunner.run = observed  # type: ignore[method-assign, assignment]
+        self.replace(unittest.TextTestRunner, "run", observed)
 
     def observed_result(self, result: "Any", empty: "list[object]") -> "Any":
         """Let a result of unittest tell which tests it gets, and what they raise."""
@@ -188,7 +204,7 @@ class Runners:
                 self.failures.append(Failed("failed_assertion", told))
             return result
 
-        doctest.DocTestRunner.run = observed  # type: ignore[method-assign, assignment]
+        self.replace(doctest.DocTestRunner, "run", observed)
 
     def watch_pytest(self) -> None:
         """Observe `pytest.main()`: of files it runs those that are there, else the tests of the case itself."""
@@ -205,7 +221,7 @@ class Runners:
                 others.append(self.write_module({name for name in self.namespace if self.is_defined(name)}))
             return self.count_pytest(lambda seen: int(run(others, [*(plugins or ()), seen])))
 
-        pytest.main = observed
+        self.replace(pytest, "main", observed)
 
     def is_defined(self, name: str) -> bool:
         """Say whether a name is that of a test which the case itself defines."""

@@ -29,6 +29,7 @@ def run_script_tests(test: str, main: types.ModuleType, runners: "Runners", flag
     Errors: Failed, as a bad sample where nothing was tested.
     """
     source, namespace = as_bytes(test), main.__dict__
+    runners.refuse_replaced()
     linecache.cache[NAME] = (len(test), None, test.splitlines(True), NAME)
     watch_coroutines(NAME)
     run(source, NAME, namespace, runners.import_names, flags, runners.ended)
@@ -38,6 +39,7 @@ def run_script_tests(test: str, main: types.ModuleType, runners: "Runners", flag
     defined = defined_in(tree)
     runners.run_defined({name for name in defined if runners.is_case(name) or name not in called})
     runners.judge()
+    runners.refuse_replaced()
     if not (runners.passed or has_assertion(tree, namespace) or (effective and not runners.calls)):
         uncalled = ", ".join(sorted(defined - called))
         why = (

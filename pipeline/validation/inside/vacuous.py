@@ -18,8 +18,8 @@ _WITHOUT_EFFECT = (ast.Compare, ast.Lambda, ast.GeneratorExp)
 _RUNS_CODE = (ast.Call, ast.Await, ast.Attribute, ast.Subscript)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
-LOST = []  # type: list[str]
-"""Names of coroutines of the case that its tests made and never awaited."""
+LOST = []  # type: list[tuple[str, bool]]
+"""Coroutines that tests made and never awaited: the name of each, and whether the tests themselves define it."""
 
 
 def nothing_tested(why: str) -> Failed:
@@ -118,13 +118,15 @@ def note_lost(coroutine: "Any", test_file: str) -> None:
     of, origin = coroutine.cr_code.co_filename, getattr(coroutine, "cr_origin", None) or ()
     made_in = origin[0][0] if origin else ""
     if of == test_file or (of in OWN_FILES and made_in == test_file):
-        LOST.append(coroutine.__name__)
+        LOST.append((coroutine.__name__, of == test_file))
 
 
 def refuse_lost() -> None:
     """Raise Failed if a coroutine was lost: what it was to test was not tested."""
     if LOST:
-        raise Failed("bad_sample", f"the coroutine {LOST[0]} is never awaited: await it, or run it with asyncio.run()")
+        name, of_tests = LOST[0]
+        why = f"the coroutine {name} is never awaited: await it, or run it with asyncio.run()"
+        raise Failed("bad_sample" if of_tests else "wrong_exception", why)
 
 
 def note_never_begun(namespace: "dict[str, Any]", test_file: str) -> None:

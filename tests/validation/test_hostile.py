@@ -1,0 +1,81 @@
+"""Hostile code in samples for `driftline validate`, with `test` and with `test_file`: none passes, none is left out.
+
+The answers are those of functions, of which `tests/scores/hostile` shows that each fools a harness with the tests
+beside it: that is the way of `test_file`, and is shown here of `test`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from pipeline.rules import RULES, load
+from pipeline.scores.runs import UNJUDGED
+from pipeline.terms import Outcome
+from pipeline.validation import Case, ValidationRules
+from tests.scores.hostile.answers import FUNCTIONS
+from tests.scores.hostile.naive import beside_tests
+from tests.scores.hostile.test_hostile import RIGHT, TESTS, forked, program
+
+ASSERTS = """import pytest
+assert solve('a b c d e', 3) == ['a b', 'c d', 'e']
+assert isinstance(solve('a b', 3), list)
+assert solve('ab cd ef', 2) == ['ab', 'cd', 'ef']
+with pytest.raises(ValueError):
+    solve('a b', 0)
+"""
+BESIDE = TESTS.replace("def test_stated_1():", "def test_stated_1(tmp_path):")
+"""The same tests, one of which takes a fixture: these cannot be parted."""
+
+PROGRAMS = {"right": program(("import textwrap", RIGHT)), **{name: program(one) for name, one in FUNCTIONS.items()}}
+OF_VALUES = [*FUNCTIONS][: [*FUNCTIONS].index("code of the tests replaced")]
+"""Attacks by values that lie, and by what the code finds in its own process: these need tests that are parted."""
+
+
+@pytest.fixture(scope="module")
+def rules() -> ValidationRules:
+    changed = {"repeats": 1, "time_s": 3.0, "memory_mib": 1024}
+    return load(RULES / "validation.yaml", ValidationRules).model_copy(update=changed)
+
+
+def with_test(name: str) -> Case:
+    return Case(name, "", PROGRAMS[name], test=ASSERTS, apart=True)
+
+
+def with_test_file(name: str) -> Case:
+    return Case(name, "", PROGRAMS[name], test_file=TESTS, module="sample", apart=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [with_test, with_test_file])
+def test_no_hostile_code_passes_or_is_left_out(make: object, rules: ValidationRules) -> None:
+    assert callable(make)
+    outcomes = dict(forked({name: make(name) for name in PROGRAMS}, rules))
+    assert len(outcomes) > 60
+    assert [name for name, outcome in outcomes.items() if outcome is Outcome.PASSED] == ["right"]
+    assert [name for name, outcome in outcomes.items() if outcome in UNJUDGED] == []
+
+
+@pytest.mark.slow
+def test_beside_tests_that_cannot_be_parted_code_passes_by_lying_values_alone(rules: ValidationRules) -> None:
+    made = {
+        name: Case(name, "", text, test_file=BESIDE, module="sample", apart=True) for name, text in PROGRAMS.items()
+    }
+    outcomes = dict(forked(made, rules))
+    assert outcomes["right"] is Outcome.PASSED
+    passed = {name for name, outcome in outcomes.items() if outcome is Outcome.PASSED}
+    assert passed - {"right", *OF_VALUES} == set()
+    assert [name for name, outcome in outcomes.items() if outcome in UNJUDGED] == []
+
+
+@pytest.mark.slow(2)
+def test_each_fools_a_harness_that_has_the_asserts_beside_the_code(rules: ValidationRules) -> None:
+    tests = f"from sample import *\n\ndef test_all():\n{textwrap.indent(ASSERTS, '    ')}"
+    programs = PROGRAMS | {"wrong": program(("", "return ['wrong']"))}
+    del programs["right"]
+    scripts = {name: Case("", "", beside_tests(text, tests)) for name, text in programs.items()}
+    outcomes = dict(forked(scripts, rules.model_copy(update={"time_s": 60.0})))
+    believed = {name for name, outcome in outcomes.items() if outcome is not Outcome.FAILED_ASSERTION}
+    assert "wrong" not in believed
+    assert len(believed) >= 60, outcomes.keys() - believed
