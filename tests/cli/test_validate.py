@@ -34,7 +34,7 @@ def test_samples_and_what_did_not_pass(driftline: Driftline, samples: Path) -> N
     result = driftline("validate", samples, "--out", "new/out.jsonl", "--repeats", 1)
     assert result.status == 1
     assert "1 did not pass" in result.out
-    assert "wrong  failed_assertion  test: assert result == 8 … got: 9 (int)" in " ".join(result.out.split(" "))
+    assert "wrong  failed_assertion  test: assert result == 8" in result.out
     assert "passed                 2" in result.out
     assert "3 now, in 2 environments" in result.err
     assert "'note' is no field of a sample and was left aside, in 1 of them" in result.err
