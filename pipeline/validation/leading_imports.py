@@ -8,27 +8,49 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pipeline.validation.cases import MODULE
+
+_Import = ast.Import | ast.ImportFrom
+
 
 def leading_imports(specification: Mapping[str, Any], site_packages: Path) -> tuple[str, ...] | None:
     """Return the modules of the library that a case imports first, in its order, as `inside.guard.load` takes them.
 
     Empty, where the case does not name the library. None, where its own process is to decide what is imported: for
-    modules under test, for a moved clock, and where imports come after statements that could tell what is loaded.
+    pytest modules, for a module that may shadow others, for a moved clock, and where imports come after statements
+    that could tell what is loaded.
     """
-    if specification["as_module"] or specification["test_file"] is not None or specification["clock_shift_s"]:
+    may_shadow = specification["as_module"] and specification["module"] != MODULE
+    if may_shadow or specification["test_file"] is not None or specification["clock_shift_s"]:
         return None
     names = frozenset(specification["import_names"])
     if not any(named(name, specification) for name in names):
         return ()
-    sources = specification["statements"] or [specification["code"]]
     found = dict.fromkeys(
         module
-        for statement in _before_anything([specification["preamble"], *sources])
+        for statement in _leading_statements(specification)
         for module in _imported(statement, site_packages)
         if module.partition(":")[0].split(".")[0] in names
     )
     # `import a` says nothing beside `import a.b`
     return tuple(module for module in found if not any(_is_parent(module, other) for other in found)) or None
+
+
+def _leading_statements(specification: Mapping[str, Any]) -> list[_Import]:
+    """Return the imports that a case makes before anything else, and those of the module that its tests import."""
+    if not specification["as_module"] or specification["tests"] is None:
+        sources = specification["statements"] or [specification["code"]]
+        return _before_anything([specification["preamble"], *sources])[0]
+    imports: list[_Import] = []
+    for statement in _before_anything([specification["tests"]["preamble"]])[0]:
+        if MODULE not in _modules(statement):
+            imports.append(statement)
+            continue
+        of_module, has_ended = _before_anything([specification["preamble"] + specification["code"]])
+        imports += of_module
+        if not has_ended:
+            break
+    return imports
 
 
 def named(name: str, specification: Mapping[str, Any]) -> bool:
@@ -37,18 +59,29 @@ def named(name: str, specification: Mapping[str, Any]) -> bool:
     return any(re.search(rf"\b{re.escape(name)}\b", str(specification[part])) for part in parts)
 
 
-def _before_anything(sources: Iterable[str]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yield the absolute imports that only imports, literals and plain definitions precede, which observe nothing."""
+def _before_anything(sources: Iterable[str]) -> tuple[list[_Import], bool]:
+    """Return the absolute imports that only imports, literals and plain definitions precede, which observe nothing.
+
+    The flag says whether nothing else follows.
+    """
+    imports: list[_Import] = []
     for source in sources:
         try:
             body = ast.parse(source).body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
+            return imports, False
         for statement in body:
             if isinstance(statement, ast.Import) or (isinstance(statement, ast.ImportFrom) and not statement.level):
-                yield statement
+                imports.append(statement)
             elif not _observes_nothing(statement):
-                return
+                return imports, False
+    return imports, True
+
+
+def _modules(statement: _Import) -> list[str]:
+    if isinstance(statement, ast.Import):
+        return [alias.name for alias in statement.names]
+    return [statement.module or ""]
 
 
 def _observes_nothing(statement: ast.stmt) -> bool:
@@ -71,10 +104,10 @@ def _is_literal(value: ast.expr) -> bool:
     return True
 
 
-def _imported(statement: ast.Import | ast.ImportFrom, site_packages: Path) -> Iterator[str]:
+def _imported(statement: _Import, site_packages: Path) -> Iterator[str]:
     """Yield what a statement loads: `a.b`, and `a.b:c` where `from a.b import c` may load a module c."""
     if isinstance(statement, ast.Import):
-        yield from (alias.name for alias in statement.names)
+        yield from _modules(statement)
         return
     module = statement.module or ""
     folder = site_packages.joinpath(*module.split("."))

@@ -39,8 +39,8 @@ class ValidationRules(Rule):
 
     @property
     def once(self) -> ValidationRules:
-        """These rules for what is to fail: one run says so, and what fails is not confirmed in another process."""
-        return self.model_copy(update={"repeats": 1, "process": Process.FRESH})
+        """These rules for what is to fail: one run says so."""
+        return self.model_copy(update={"repeats": 1})
 
     def probe_limits(self, paths: int) -> Limits:
         """What the probes of one environment, of that many paths, may use: each says what it has found."""

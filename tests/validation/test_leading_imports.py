@@ -15,6 +15,7 @@ SPECIFICATION: dict[str, Any] = {
     "statements": [],
     "import_names": ["lib"],
     "as_module": False,
+    "module": "module",
     "test": None,
     "test_file": None,
     "tests": None,
@@ -64,6 +65,26 @@ def test_statements_follow_the_preamble(site_packages: Path) -> None:
     statements = {"preamble": "import numpy\n", "statements": ["import lib.sub", "lib.sub.f()", "import lib.deep"]}
     assert leading_imports(SPECIFICATION | statements, site_packages) == ("lib.sub",)
     assert leading_imports(SPECIFICATION | statements | {"preamble": "print()\n"}, site_packages) is None
+
+
+@pytest.mark.parametrize(
+    ("preamble", "code", "imports"),
+    [
+        ("import lib.deep\nfrom solution import f\nfrom lib import sub", "import lib.other\ndef f(): pass", ("lib.deep", "lib.other", "lib:sub")),
+        ("import solution\nimport lib.late", "import lib.sub\nx = f()", ("lib.sub",)),
+        ("from solution import f", "print()\nimport lib", None),
+        ("print()\nfrom solution import f", "import lib", None),
+    ],
+)  # fmt: skip
+def test_a_module_under_test_is_imported_by_its_tests(
+    site_packages: Path, preamble: str, code: str, imports: tuple[str, ...] | None
+) -> None:
+    module = {"as_module": True, "module": "solution", "code": code, "tests": {"preamble": preamble, "tests": []}}
+    assert leading_imports(SPECIFICATION | module, site_packages) == imports
+    assert leading_imports(SPECIFICATION | module | {"module": "lib"}, site_packages) is None
+    assert leading_imports(SPECIFICATION | module | {"tests": None, "test": ""}, site_packages) == leading_imports(
+        SPECIFICATION | {"code": code}, site_packages
+    )
 
 
 @pytest.mark.parametrize("own", [{"as_module": True}, {"test_file": "import solution"}, {"clock_shift_s": 86400}])
