@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pipeline.surface.branches import split_assignment
 from pipeline.surface.expressions import canonical_path, inside_text
 from pipeline.surface.scopes import Bound, Scope, annotation_text, reads_strings
 from pipeline.surface.syntax import FUNCTIONS, Function, absolute_name, described_by, dotted
@@ -68,7 +69,8 @@ def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Modul
                     _bind_definition(statement, scope, module)
             case ast.Assign() | ast.AnnAssign():
                 below = body[position + 1] if position + 1 < len(body) else None
-                _bind_attributes(statement, below, parent, scope, module)
+                for one in _settled(statement, scope):
+                    _bind_attributes(one, below, parent, scope, module)
             case ast.ImportFrom():
                 _bind_names_from(statement, scope, module)
             case ast.Import():
@@ -79,8 +81,39 @@ def _walk(body: Sequence[ast.AST], parent: ast.AST, scope: Scope, module: _Modul
                 _walk([*inner, *orelse], statement, scope, module)
                 module.guarded = False
             case _:
-                for part in _inside(statement):
-                    _walk(part, statement, scope, module)
+                _walk_compound(statement, parent, scope, module)
+
+
+def _walk_compound(statement: ast.AST, parent: ast.AST, scope: Scope, module: _Module) -> None:
+    for one in _set_in_passing(statement, scope):
+        _bind_attributes(one, None, parent, scope, module)
+    for part in _inside(statement):
+        _walk(part, statement, scope, module)
+
+
+def _settled(statement: ast.Assign | ast.AnnAssign, scope: Scope) -> Sequence[ast.Assign | ast.AnnAssign]:
+    """Return an assignment as one for each target: in a function they stand as they are written."""
+    if isinstance(statement, ast.Assign) and isinstance(scope.owner, FUNCTIONS):
+        return split_assignment(statement)
+    return [statement]
+
+
+def _set_in_passing(statement: ast.AST, scope: Scope) -> list[ast.Assign]:
+    """Return what a loop or a `with` of a function sets, as assignments of what nothing tells."""
+    if not isinstance(scope.owner, FUNCTIONS):
+        return []
+    made = (ast.copy_location(ast.Assign(targets=[t], value=ast.Constant(...)), t) for t in _targets_of(statement))
+    return [one for assignment in made for one in split_assignment(assignment)]
+
+
+def _targets_of(statement: ast.AST) -> list[ast.expr]:
+    """Return what a loop, or a `with`, binds in passing."""
+    match statement:
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            return [target]
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return [item.optional_vars for item in items if item.optional_vars is not None]
+    return []
 
 
 def _inside(statement: ast.AST) -> Iterator[Sequence[ast.AST]]:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 from pipeline.surface.amended import calls_of, decorated, put_into_classes
@@ -66,7 +67,7 @@ def _statement(statement: ast.stmt, before: Body, rules: SurfaceRules) -> Body:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Name(id=same)) if name == same:
             return [] if given_itself(name, before) else [statement]
         case ast.Assign():
-            return _split_assignment(statement)
+            return [*split_assignment(statement)]
     return [statement]
 
 
@@ -217,20 +218,33 @@ def _rename(node: ast.AST, known: set[str]) -> None:
             node.asname = bound + ALTERNATIVE
 
 
-def _split_assignment(statement: ast.Assign) -> Body:
+def split_assignment(statement: ast.Assign) -> list[ast.Assign]:
+    """Return one assignment for each target: `a, b = x, y` as `a = x` and `b = y`."""
     if len(statement.targets) == 1 and not isinstance(statement.targets[0], ast.Tuple | ast.List):
         return [statement]
-    split: Body = []
+    split: list[ast.Assign] = []
     for target in statement.targets:
         split.extend(_pairs(target, statement.value, statement))
     return split
 
 
-def _pairs(target: ast.expr, value: ast.expr, at: ast.stmt) -> Body:
+def _pairs(target: ast.expr, value: ast.expr, at: ast.stmt) -> list[ast.Assign]:
+    if isinstance(target, ast.Starred):
+        target = target.value
     if not isinstance(target, ast.Tuple | ast.List):
         return [ast.copy_location(ast.Assign(targets=[target], value=value), at)]
-    values: list[ast.expr] = [value] * len(target.elts)
-    literal = isinstance(value, ast.Tuple | ast.List) and len(value.elts) == len(target.elts)
-    if literal and not any(isinstance(e, ast.Starred) for e in [*value.elts, *target.elts]):  # type: ignore[attr-defined]
-        values = value.elts  # type: ignore[attr-defined]
+    values = _shared_out(value, target.elts)
     return [s for t, v in zip(target.elts, values, strict=True) for s in _pairs(t, v, at)]
+
+
+def _shared_out(value: ast.expr, targets: Sequence[ast.expr]) -> list[ast.expr]:
+    """Return what each of several targets gets of a value (language reference, 7.2); all of it where nothing tells."""
+    given = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    stars = [place for place, target in enumerate(targets) if isinstance(target, ast.Starred)]
+    if any(isinstance(element, ast.Starred) for element in given):
+        return [value] * len(targets)
+    if stars and len(given) >= len(targets) - 1:
+        end = len(given) - (len(targets) - 1 - stars[0])
+        rest = ast.copy_location(ast.List(elts=given[stars[0] : end], ctx=ast.Load()), value)
+        return [*given[: stars[0]], rest, *given[end:]]
+    return [*given] if len(given) == len(targets) else [value] * len(targets)

@@ -38,6 +38,7 @@ class Visited:
     unread: set[str] = field(default_factory=set)
     lines: dict[str, int] = field(default_factory=dict)
     passes_on: str | None = None
+    is_stub: bool = False
     given: Mapping[str, set[str]] = field(default_factory=dict)
 
     def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
@@ -66,7 +67,8 @@ def read_function(bound: Bound, node: Function, labels: Sequence[str], body: Bod
     assert scope is not None
     same = not bound.overloads and len(node.decorator_list) == len(body.node.decorator_list)
     besides = None if same else _besides(bound, node, body)
-    known = body.read.setdefault((bound.name, bound.runtime, *labels, besides, reads_strings(scope)), [])
+    manner = bound.runtime, file.is_stub, reads_strings(scope)
+    known = body.read.setdefault((bound.name, *labels, besides, manner), [])
     for answers, found in known:
         if not answers or answers == {name: scope.resolve(name) for name in answers}:
             return found
@@ -102,6 +104,9 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     if "async" in labels and any(map(file.rules.plain_decorators.search, found.decorators)):
         found.labels = [label for label in labels if label != "async"]
     called = written_parameters(node, scope)
+    if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in found.decorators):
+        # in a stub `...` is a default that is not told; here it is the value
+        called = [p | {"default": "Ellipsis"} if p["default"] == "..." else p for p in called]
     if file.helpers is not None and node.decorator_list:
         called = apply_helpers(node.decorator_list, called, file.helpers)
     called = with_hidden(called, docstring, body)

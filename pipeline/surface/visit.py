@@ -94,7 +94,8 @@ def visit_file(
 
     def visit(source: str) -> ModuleRecord:
         tree, bodies = parse_in_pieces(source, known, unsure=unsure)
-        return _record(name, path, tree, Visited(rules, helpers, bodies, directives), whole=whole)
+        file = Visited(rules, helpers, bodies, directives, is_stub=path.endswith(".pyi"))
+        return _record(name, path, tree, file, whole=whole)
 
     try:
         text = importlib.util.decode_source(content)

@@ -118,4 +118,9 @@ def _facts(row: Row, state: State) -> Iterator[tuple[What, bool]]:
 
 def signature(row: Row) -> Signature:
     """Return the parameters of a row in the form of griffe's."""
-    return tuple((p["name"], str(p["kind"]), p["default"], p["annotation"]) for p in row["parameters"])
+    # a default that is the value `...` is told from one that a stub does not tell
+    defaults = (("..." if p["default"] == "Ellipsis" else p["default"]) for p in row["parameters"])
+    return tuple(
+        (p["name"], str(p["kind"]), default, p["annotation"])
+        for p, default in zip(row["parameters"], defaults, strict=True)
+    )
