@@ -59,9 +59,17 @@ class Comparison:
         self.come = _missing(self.changed, new, old, rules)
         self.reported_gone = _reported(self.gone, old, new)
         self.reported_come = _reported(self.come, new, old)
-        self.matches: dict[str, Match] = match(self.reported_gone, self.reported_come, old, new, rules)
+        arrived = [*self.reported_come, *self._inside_new_modules()]
+        self.matches: dict[str, Match] = match(self.reported_gone, arrived, old, new, rules)
         self._compared: dict[tuple[str, str], tuple[Row, Row, list[Difference]]] = {}
         self._differences: dict[str, list[Difference]] = {}
+
+    def _inside_new_modules(self) -> list[str]:
+        """Return what came as a part of a module that came: what went from another one may have moved there."""
+        came = set(self.come)
+        above = (path.rpartition(".")[0] for path in self.come)
+        modules = {path for path in above if path in came and self.new.rows[path]["kind"] == SymbolKind.MODULE}
+        return [path for path in self.come if path.rpartition(".")[0] in modules]
 
     @cached_property
     def touched(self) -> frozenset[str]:
