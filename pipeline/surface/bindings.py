@@ -92,9 +92,10 @@ def _walk_compound(statement: ast.AST, parent: ast.AST, scope: Scope, module: _M
 
 
 def _settled(statement: ast.Assign | ast.AnnAssign, scope: Scope) -> Sequence[ast.Assign | ast.AnnAssign]:
-    """Return an assignment as one for each target: in a function they stand as they are written."""
+    """Return an assignment that unpacks as one for each target: in a function they stand as they are written."""
     if isinstance(statement, ast.Assign) and isinstance(scope.owner, FUNCTIONS):
-        return split_assignment(statement)
+        unpacks = any(isinstance(target, ast.Tuple | ast.List) for target in statement.targets)
+        return split_assignment(statement) if unpacks else [statement]
     return [statement]
 
 

@@ -13,6 +13,7 @@ from pathlib import PurePath
 from pipeline.surface.amended import given_members
 from pipeline.surface.bindings import bind_names
 from pipeline.surface.branches import settle_branches
+from pipeline.surface.class_calls import write_classes
 from pipeline.surface.cleaning import read_docstring
 from pipeline.surface.conditional import conditional_statements
 from pipeline.surface.deep import TOO_DEEP, without_deep
@@ -151,6 +152,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     is_package = PurePath(path).stem == "__init__"
     if not is_package and path.endswith(".py") and only_imports(tree):
         file.passes_on = f"{name.partition('.')[0]}."
+    write_classes(tree, file.bodies.rest)
     settle_branches(tree, rules, sets="setattr" in file.bodies.rest)
     file.conditional = conditional_statements(tree, rules)
     scope, imports = bind_names(tree, name, is_package=stem == "__init__", whole=whole)

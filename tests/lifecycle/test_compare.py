@@ -92,6 +92,31 @@ CASES = {
         },
         ["removed pkg.Loader.once", "parameter_added_required pkg.Loader.run sure", "parameter_removed pkg.load kind"],
     ),
+    "moved into a module that came with it": (
+        {"pkg/__init__.py": "", "pkg/a.py": LONG + "def stays(): ...\n"},
+        {"pkg/__init__.py": "", "pkg/a.py": "def stays(): ...\n", "pkg/b.py": LONG},
+        ["moved pkg.a.f -> pkg.b.f", "introduced pkg.b"],
+    ),
+    "not moved: another one of its name in a module that came": (
+        {"pkg/__init__.py": "", "pkg/a.py": "def run(alpha, beta, gamma): ...\ndef stays(): ...\n"},
+        {"pkg/__init__.py": "", "pkg/a.py": "def stays(): ...\n", "pkg/b.py": "def run(path): ...\n"},
+        ["removed pkg.a.run", "introduced pkg.b"],
+    ),
+    "an ellipsis is a default in a source": (
+        "def f(x=None, y=...): ...\n", "def f(x=..., y=...): ...\n", ["parameter_default pkg.f x"]
+    ),
+    "and in a stub a default that is not told": (
+        {"pkg.pyi": "def f(x=None, y=...): ...\n"}, {"pkg.pyi": "def f(x=..., y=3): ...\n"}, []
+    ),
+    "attributes that a constructor sets by unpacking, in a loop and in a with": (
+        "class C:\n    def __init__(self, given):\n        self.a, (self.b, *self.c) = given\n        [self.d, e] = 4, 5\n"
+        "        for self.i in given: ...\n        with given as self.w: ...\n",
+        "class C:\n    def __init__(self, given): ...\n",
+        [f"removed pkg.C.{name}" for name in "abcdiw"],
+    ),
+    "what several targets get of a literal": (
+        "a, (b, *c), d = 1, (2, 3, 4), 5\n", "a, (b, *c), d = 1, (2, 3, 5), 5\n", ["attribute_value pkg.c"]
+    ),
     "behind a lazy name": (
         {"pkg/__init__.py": "def disc(radius, fill=None): ...\n", "pkg/_shapes.py": ""},
         {

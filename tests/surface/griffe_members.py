@@ -17,7 +17,10 @@ _OF_PROPERTIES = ("property", "memoized_attribute", "cache_readonly")
 
 
 def set_elsewhere(difference: Difference, sources: Sources) -> bool:
-    """Return whether a method other than `__init__` sets the attribute, or an assignment below the class."""
+    """Return whether a method sets the attribute where griffe does not look, or an assignment below the class.
+
+    griffe looks at plain assignments of `__init__` only.
+    """
     owner, _, name = difference.home.rpartition(".")
     module, _ = sources.split(owner)
     absent = difference.what is What.ONLY_OURS
@@ -29,7 +32,7 @@ def set_elsewhere(difference: Difference, sources: Sources) -> bool:
 @functools.cache
 def _set_by_methods(body: ast.ClassDef) -> frozenset[str]:
     methods = (m for m in ast.walk(body) if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef))
-    nodes = (node for method in methods if method.name != "__init__" for node in ast.walk(method))
+    nodes = (node for method in methods for node in ast.walk(method))
     return frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
 
 

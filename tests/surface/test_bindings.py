@@ -22,7 +22,7 @@ CASES = {
     "class variables": "class C:\n    a: ClassVar[int] = 1\n    b: 'ClassVar[str]'\n    c: t.ClassVar\n    d: ClassVar[A, B]",
     "set on the object": (
         "class C:\n    x: int\n    'X.'\n    def __init__(self):\n        self.x = self.y = 1\n        self.z: int = 2\n"
-        "        'Z.'\n        if a:\n            self.w = self.x.y = 1\n        self.a, b = 1, 2\n        self.b[0] = 1\n"
+        "        'Z.'\n        if a:\n            self.w = self.x.y = 1\n        self.b[0] = 1\n"
         "        for i in j:\n            self.v = i\n        def g(self):\n            self.u = 1\n"
     ),
     "properties": (

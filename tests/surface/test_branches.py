@@ -103,7 +103,8 @@ def test_conditions_that_hold_on_other_machines(condition, elsewhere):
          "if more:\n    a = 3"),
         ("a, (b, c) = 1, f()", "a = 1\nb = f()\nc = f()"),
         ("a = b = 1", "a = 1\nb = 1"),
-        ("a, *b = x, y", "a = (x, y)\n*b = (x, y)"),
+        ("a, *b = x, y", "a = x\nb = [y]"),
+        ("a, *b = f(), *g", "a = (f(), *g)\nb = (f(), *g)"),
         ("a = b = 1\ndel (a, b)\nc = 1", "del (a, b)\nc = 1"),
         ("for a in x:\n    b = 1\nwhile x:\n    c = 1", ""),
         ("try:\n    exec(x)\nexcept A:\n    a = b = 1\nexcept B:\n    a = 2", "try:\n    exec(x)\nexcept A:\n    "
