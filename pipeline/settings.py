@@ -18,6 +18,10 @@ from pipeline.errors import FatalError
 PROJECT = Path(__file__).resolve().parent.parent
 
 
+PIP_S = 60.0
+"""Seconds to wait for pip to tell its index; a loaded machine needs some to start Python."""
+
+
 class SettingsError(FatalError):
     """The environment says something that cannot be used, or does not say what is needed."""
 
@@ -134,13 +138,19 @@ def pip_index_url() -> str:
         "from pip._internal.commands import create_command as c;"
         "print(c('install').parser.get_default_values().index_url)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    if done.returncode or not done.stdout.strip():
+    command = [sys.executable, "-c", script]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=PIP_S, check=False)
+    except subprocess.TimeoutExpired:
+        address, problem = "", f"nothing in {PIP_S:g} s"
+    else:
+        address, problem = done.stdout.strip(), done.stderr.strip()[-300:]
+    if not address:
         raise SettingsError(
             "cannot ask pip for its package index (is pip missing from this environment?): set DRIFTLINE_INDEX_URL"
-            f" to the address of a simple index. pip said: {credentials.cut_message(done.stderr.strip()[-300:])}"
+            f" to the address of a simple index. pip said: {credentials.cut_message(problem)}"
         )
-    return done.stdout.strip()
+    return address
 
 
 def index_url() -> str:

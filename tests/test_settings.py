@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.settings import PROJECT, Settings, settings
+from pipeline.settings import PROJECT, Settings, SettingsError, pip_index_url, settings
 
 
 def test_an_empty_variable_is_none_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,3 +14,12 @@ def test_an_empty_variable_is_none_at_all(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("DRIFTLINE_SECRETS", "")
     assert settings().data == PROJECT / "data"
     assert settings() == Settings.model_construct()
+
+
+def test_a_pip_that_does_not_answer_in_time_is_an_error_that_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.settings.PIP_S", 0.001)
+    pip_index_url.cache_clear()
+    with pytest.raises(SettingsError, match=r"set DRIFTLINE_INDEX_URL.*nothing in 0\.001 s"):
+        pip_index_url()

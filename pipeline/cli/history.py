@@ -70,9 +70,9 @@ def _not_public(history: History, paths: tuple[str, ...]) -> Iterator[str]:
     elif history.public_as:
         yield f"{history.path}: not public there; it is the place where the definition stands"
     elif hiding := history.unobservable:
-        spans = ", ".join(f"{row['first_version']} to {row['last_version'] or 'the last'}" for row in hiding)
+        last = hiding[-1]["last_version"]
         yield f"{history.path}: whether it exists is unknown; the sources do not show the members of"
-        yield f"  {hiding[0]['path']} in {spans}"
+        yield f"  {hiding[0]['path']} in {hiding[0]['first_version']}{f' to {last}' if last else ' and since'}"
     else:
         yield f"{history.path}: no final release has it"
     near = history.public_as or near_paths(history.path, paths)

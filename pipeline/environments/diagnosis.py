@@ -48,9 +48,11 @@ def _interpreters() -> Finding:
 
 
 def _uv() -> Finding:
-    done = subprocess.run([uv.find_uv_bin(), "--version"], capture_output=True, text=True, timeout=60, check=False)
-    advice = "" if done.returncode == 0 else "install the locked requirements again"
-    return Finding("uv", done.returncode == 0, (done.stdout or done.stderr).strip(), advice)
+    try:
+        done = subprocess.run([uv.find_uv_bin(), "--version"], capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        return Finding("uv", False, str(error), "install the locked requirements again")
+    return Finding("uv", True, done.stdout.strip())
 
 
 def _sandbox() -> Finding:

@@ -128,9 +128,15 @@ def _listing(folder: Path) -> list[Path]:
 
 
 def _of_uv() -> list[Path]:
-    """Return the interpreters that uv has installed; `uv python list` would ask every other one again, for a second."""
+    """Return the interpreters that uv has installed, none where uv does not answer.
+
+    `uv python list` would ask every other one again, for a second.
+    """
     command = [uv.find_uv_bin(), "python", "dir", "--no-config", "--offline"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return []
     return [(folder / "bin" / "python3").resolve() for folder in _listing(Path(done.stdout.strip()))]
 
 

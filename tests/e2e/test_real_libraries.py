@@ -13,16 +13,19 @@ import yaml
 
 from pipeline.failures import internal_errors
 from pipeline.lake import Lake
+from pipeline.publishing import publish_refresh
 from pipeline.refresh import Refresh, begin, counts_of, run_group
 from pipeline.rules import RULES
 from pipeline.settings import settings
 from pipeline.stages.all_stages import GROUPS
+from pipeline.terms import Family
+from tests.cli.command import driftline
+from tests.scores.references import write_predictions
 
 LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),
     "pandas": ("2023-04-20", "2023-05-01"),
     "attrs": ("2025-03-01", "2025-04-01"),
-    "markupsafe": ("2024-02-01", "2024-03-01"),
     "networkx": ("2024-10-15", "2024-11-01"),
     "pyyaml": ("2025-07-01", "2025-10-01"),
 }
@@ -48,17 +51,41 @@ def rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
 
 
+def refreshed(library: str, since: str, until: str) -> Refresh:
+    """Run all stages over a library, none of which may raise anything."""
+    refresh = Refresh(library, "starter", (library,), since, until)
+    begin(refresh)
+    for group in GROUPS:
+        run_group(refresh, group, library)
+    assert internal_errors(Lake(settings().lake), [library]) == []
+    return refresh
+
+
 @pytest.mark.slow(minutes=1)
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.usefixtures("rules", "data")
 def test_every_family_is_reached_and_nothing_is_raised(library: str) -> None:
-    refresh = Refresh(library, "starter", (library,), *LIBRARIES[library])
-    begin(refresh)
-    for group in GROUPS:
-        run_group(refresh, group, library)
-    counts = {count.stage: count for count in counts_of(refresh)}
+    counts = {count.stage: count for count in counts_of(refreshed(library, *LIBRARIES[library]))}
     assert set(counts) == {name for names in GROUPS.values() for name in names}
-    assert internal_errors(Lake(settings().lake), [library]) == []
     of_all = {"crawl", "surface", "lifecycle", "review"}
     for stage in of_all | ({"snippets", "usage", "instances", "validation", "gate"} if library in EXEMPLARY else set()):
         assert counts[stage].made, stage
+
+
+@pytest.mark.slow(minutes=1)
+@pytest.mark.usefixtures("rules", "data")
+def test_references_of_every_family_are_scored_as_right(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Of MarkupSafe, which has rows of the families that run its own tests; the demo library has the others."""
+    published = publish_refresh(refreshed("markupsafe", "2024-02-01", "2024-03-01"))
+    written = write_predictions(published.path, tmp_path / "predictions.jsonl")
+    assert {Family.SCENE, Family.REPOSITORY_TASK, Family.FUNCTION} <= {family for family in written if written[family]}
+    score = driftline(monkeypatch, capsys)
+    found = score("score", "starter", str(tmp_path / "predictions.jsonl"), "--run", "--unnoticed", "--json").json
+    assert {family: row["tasks"] for family, row in found["answered"].items()} == {
+        f: n for f, n in written.items() if n
+    }
+    assert {row["mean"] for row in found["scores"] if row["k"] == 1} - {None} == {1.0}
+    passed = {row["family"] for row in found["scores"] if (row["metric"], row["facet"]) == ("pass", "family")}
+    assert passed >= {Family.SCENE, Family.REPOSITORY_TASK, Family.FUNCTION}

@@ -14,20 +14,25 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.settings import PROJECT
+from pipeline.terms import Family
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
+from tests.scores.references import write_predictions
 
 pytestmark = pytest.mark.slow(minutes=4)
 
 UV = str(Path(sys.executable).parent / "uv")
+OF_DEMO = {Family.COMPLETION, Family.CONTEXT, Family.CONTROLLED, Family.MIGRATION}
+"""The families that the demo library has rows of; of the others `test_real_libraries` scores the references."""
+
 PERIODS = ("2021-03-15", "2021-06-01")
 
 
 class Shipped:
     """The command of an environment with the locked requirements and nothing else."""
 
-    def __init__(self, environment: Path, data: Path, index: Index) -> None:
-        self.program, self.folder = environment / "bin" / "driftline", data.parent
+    def __init__(self, environment: Path, source: Path, data: Path, index: Index) -> None:
+        self.program, self.source, self.folder = environment / "bin" / "driftline", source, data.parent
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("DRIFTLINE_", "PYTHON"))}
         self.variables = kept | {"DRIFTLINE_DATA": str(data), "DRIFTLINE_INDEX_URL": index.simple}
         self.snapshots = data / "snapshots" / "starter"
@@ -58,7 +63,7 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shipped]:
         subprocess.run(command, check=True, timeout=900)
     with serve(Index()) as index:
         publish_demo(index)
-        made = Shipped(environment, folder / "data", index)
+        made = Shipped(environment, source, folder / "data", index)
         for until in PERIODS:
             made("refresh", "--libraries", "demo", "--until", until)
         yield made
@@ -93,9 +98,30 @@ def test_a_command_does_its_work(shipped: Shipped, words: tuple[str, ...]) -> No
 
 
 def test_references_are_scored_as_right(shipped: Shipped) -> None:
-    table = pq.read_table(shipped.snapshots / f"starter-{PERIODS[1]}" / "data" / "completions.parquet")
-    lines = [{"id": row["id"], "family": "completion", "completions": [row["answer"]]} for row in table.to_pylist()]
     predictions = shipped.folder / "predictions.jsonl"
-    predictions.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    scores = json.loads(shipped("score", "starter", str(predictions), "--run", "--json"))["scores"]
-    assert {row["mean"] for row in scores if row["metric"] in ("em", "pass") and row["k"] == 1} == {1.0}
+    written = write_predictions(shipped.snapshots / f"starter-{PERIODS[1]}", predictions)
+    assert {family for family, rows in written.items() if rows} == OF_DEMO
+    found = json.loads(shipped("score", "starter", str(predictions), "--run", "--json"))
+    assert {row["mean"] for row in found["scores"]} - {None} == {1.0}
+
+
+def test_a_new_column_is_filled_by_the_next_refresh_of_the_same_period(shipped: Shipped) -> None:
+    """The last test, since it changes what the others run."""
+    column = '  - {name: answer_length, type: int64, nullable: true, meaning: "characters of the answer"}'
+    for name, line, added in (
+        ("schemas/completions.yaml", "columns:", column),
+        (
+            "pipeline/instances/completions.py",
+            '        "answer": masked.answer,',
+            '"answer_length": len(masked.answer),',
+        ),
+    ):
+        path = shipped.source / name
+        assert path.read_text().count(f"{line}\n") == 1
+        path.write_text(path.read_text().replace(f"{line}\n", f"{line}\n{added}\n"))
+    done = json.loads(shipped("refresh", "--libraries", "demo", "--until", PERIODS[1], "--json"))
+    again = {stage["stage"] for stage in done["stages"] if stage["made"]}
+    assert again >= {"instances", "gate"}
+    assert not again & {"surface", "lifecycle", "snippets", "usage", "problems", "functions"}
+    rows = pq.read_table(Path(done["snapshot"]["path"]) / "data" / "completions.parquet").to_pylist()
+    assert [row["answer_length"] for row in rows] == [len(row["answer"]) for row in rows] != []

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.environments import Interpreter, discover, environment_rules
+from pipeline.environments.diagnosis import diagnose
 from pipeline.environments.interpreters import preference
 
 RULES = environment_rules()
@@ -93,3 +94,13 @@ def test_every_place_is_looked_at_and_broken_ones_are_passed_over(
         discover.cache_clear()
     assert real in found
     assert all(interpreter.full != "3.99" for interpreter in found)
+
+
+def test_a_uv_that_fails_hides_no_other_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("uv.find_uv_bin", lambda: "/bin/false")
+    discover.cache_clear()
+    try:
+        assert discover()
+        assert [(one.works, "exit status 1" in one.seen) for one in diagnose() if one.name == "uv"] == [(False, True)]
+    finally:
+        discover.cache_clear()
