@@ -13,7 +13,7 @@ from pipeline.surface.labels import OPAQUE
 from pipeline.surface.offer import Offer
 from pipeline.surface.public import PublicName, importable_names, public_modules, public_names
 from pipeline.surface.records import ModuleRecord
-from pipeline.surface.resolve import Distribution
+from pipeline.surface.resolve import Distribution, deprecators
 from pipeline.surface.roots import Roots
 from pipeline.surface.rows import bare_row, preferred_paths
 from pipeline.surface.rules import SurfaceRules
@@ -55,8 +55,8 @@ class Assembler:
 
     def rows(self, modules: Mapping[str, ModuleRecord], root: str) -> Rows:
         """Make the rows of a release; `root` is what stands before each file inside the artifact."""
-        if Roots.of(modules) != Roots.of(self._modules):
-            # every absolute import asks whether it leads into the release
+        if Roots.of(modules) != Roots.of(self._modules) or deprecators(modules) != deprecators(self._modules):
+            # every absolute import asks whether it leads into the release, every decorator whether it deprecates
             self._forget()
         for memory in (self.answers, self.names, self.parts, self.importable):
             memory.turn()

@@ -104,6 +104,22 @@ def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[s
     return None
 
 
+def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
+    """Return the mark that a decorator gives: it returns a function of its own that warns whenever it is called.
+
+    A decorator that is called first returns such a decorator.
+    """
+    returned = {s.value.id for s in body if isinstance(s, ast.Return) and isinstance(s.value, ast.Name)}
+    for inner in body:
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name in returned:
+            mark = warning_mark(inner.body, rules, {}) or wrapper_mark(inner.body, rules)
+            if mark is not None:
+                # a piece of an f-string stands for what is decorated
+                message = None if "{" in (mark["message"] or "") else mark["message"]
+                return mark | {"channel": DeprecationChannel.DECORATOR, "message": message}
+    return None
+
+
 def _messages(body: Sequence[ast.stmt], known: Mapping[str, str]) -> dict[str, str]:
     """Return the texts that a body gives names to: `msg = "…"` before `warn(msg)`."""
     named: dict[str, str] = {}

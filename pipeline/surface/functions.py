@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.surface.bodies import Bodies, Body
-from pipeline.surface.deprecations import mark_of
+from pipeline.surface.deprecations import mark_of, wrapper_mark
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules, apply_helpers
 from pipeline.surface.kwargs import hidden_parameters
@@ -114,6 +114,8 @@ def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, bod
     found.called = told_of(called, docstring, file)
     found.overloads = [shown_overload(overload) for overload in bound.overloads]
     found.sketch = _sketch(body)
+    if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
+        found.deprecates = wrapper_mark(body.statements, file.rules)
     return found
 
 

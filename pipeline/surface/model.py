@@ -19,7 +19,7 @@ from pipeline.terms import RejectReason, SourceKind
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
 """Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
 
-SURFACE_VERSION = 31
+SURFACE_VERSION = 32
 """Number of the way in which surfaces are read; when it changes every release is read again."""
 
 _TEST = re.compile(r"test[_A-Z0-9]")

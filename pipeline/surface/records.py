@@ -45,8 +45,8 @@ class Definition(msgspec.Struct, omit_defaults=True):
     `kind` is class, function, property, attribute or import; `target` is the absolute path of an import, which is
     `passed_on` where it is made for others (`from a import b as b`); `called` are the parameters including self.
     `synthesised` says by which convention a class makes parameters of its fields (dataclass, attrs, namedtuple), if it
-    does. `overloads` are signatures as they are shown to people; `sketch` says what the body is like, see
-    `pipeline.surface.sketches`.
+    does. `deprecates` is the mark that it gives what it decorates, whose calls warn. `overloads` are signatures as they
+    are shown to people; `sketch` says what the body is like, see `pipeline.surface.sketches`.
     """
 
     name: str
@@ -64,6 +64,7 @@ class Definition(msgspec.Struct, omit_defaults=True):
     labels: list[str] = msgspec.field(default_factory=list)
     docstring: str | None = None
     deprecation: Mark | None = None
+    deprecates: Mark | None = None
     members: dict[str, Definition] = msgspec.field(default_factory=dict)
     synthesised: str | None = None
     fields: list[Field] = msgspec.field(default_factory=list)
@@ -102,7 +103,8 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     a hash of what decides where its names lead; `lines` are first lines of docstrings by dotted name, where they are
     not 1: definitions do not tell them, so that they are equal wherever they stand. `unread` are names of methods that
     have no definition here, since as a rule nobody outside of their class calls them; `asks` are names of methods of
-    which something here is given the value, so that they are asked for all the same.
+    which something here is given the value, so that they are asked for all the same. `deprecators` are names of
+    decorators that deprecate.
     """
 
     name: str
@@ -127,4 +129,5 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     skeleton: str = ""
     lines: dict[str, int] = msgspec.field(default_factory=dict)
     unread: list[str] = msgspec.field(default_factory=list)
+    deprecators: list[str] = msgspec.field(default_factory=list)
     asks: list[str] = msgspec.field(default_factory=list)

@@ -28,6 +28,11 @@ def _knows_better(stub: Definition, found: Found) -> bool:
     return made and stub.kind == "class" and STUB_ONLY in stub.labels
 
 
+def deprecators(modules: Mapping[str, ModuleRecord]) -> frozenset[str]:
+    """Return the names of the decorators of a release that deprecate what they decorate."""
+    return frozenset(name for module in modules.values() for name in module.deprecators)
+
+
 class Distribution:
     """The modules of one release, by dotted name; answers what names lead to."""
 
@@ -39,6 +44,7 @@ class Distribution:
         self.modules: Mapping[str, ModuleRecord] = Traced(modules, self.trace)
         self.rules = rules
         self.roots = Roots.of(modules)
+        self.deprecators = deprecators(modules)
         self.unparsed = sorted(name for name, module in modules.items() if module.problem is not None)
         self._private: dict[str, set[str]] = {}
         for name in modules:

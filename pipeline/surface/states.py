@@ -14,7 +14,7 @@ from pipeline.surface.found import Found
 from pipeline.surface.labels import OPAQUE, class_labels, module_labels
 from pipeline.surface.offer import Offer
 from pipeline.surface.public import PublicName
-from pipeline.surface.records import ALTERNATIVE, GONE, Definition, ModuleRecord, Parameter
+from pipeline.surface.records import ALTERNATIVE, GONE, Definition, Mark, ModuleRecord, Parameter
 from pipeline.surface.rows import bare_row, kind_of, stated
 from pipeline.surface.signatures import class_parameters, method_parameters, named_parameters, takes_unpacked
 from pipeline.surface.sketches import line_hashes, sketch
@@ -26,8 +26,9 @@ Part = tuple[dict[str, Row], dict[str, Row]]
 About = tuple[PublicBecause, str, SourceKind]
 """Why a member is public, the class that it stands in, and what that was read from."""
 
-Elsewhere = tuple[str | None, list[Parameter] | None]
-"""What other definitions say of a member: what it is another name of, and its parameters behind `Unpack[…]`."""
+Elsewhere = tuple[str | None, list[Parameter] | None, Mark | None]
+"""What other definitions say of a member: what it is another name of, its parameters behind `Unpack[…]`, and the mark
+that a decorator gives it."""
 
 
 class _Member(msgspec.Struct, frozen=True):
@@ -118,6 +119,7 @@ class States:
         file = self.offer.root + found.module.file
         row = bare_row(path, found.path, kind_of(definition), because, file, found.module.source)
         row |= stated(definition)
+        row["deprecation"] = row["deprecation"] or self._decorator_mark(found)
         owners = self._owners(found) if definition.kind == "class" else []
         if owners:
             row |= class_parameters(owners, self.distribution)
@@ -169,16 +171,36 @@ class States:
     def _member(self, path: str, about: About, owner: Found, member: Definition) -> None:
         found = Found("definition", f"{owner.path}.{member.name}", owner.module, member)
         renames, unpacks = _may_rename(member), takes_unpacked(member.called)
-        elsewhere = self._same_member(owner, member) if renames else None, self._called(found) if unpacks else None
+        mark = self._decorator_mark(found)
+        elsewhere = (
+            self._same_member(owner, member) if renames else None,
+            self._called(found) if unpacks else None,
+            mark,
+        )
         known = self.kept.members.get(path)
         if known is None or known.definition != member or known.about != about or known.elsewhere != elsewhere:
             made = self._member_rows(path, found, about[0], elsewhere)
-            known = _Member(member, about, elsewhere, not (renames or unpacks), *made)
+            decorated = bool(member.decorators and self.distribution.deprecators)
+            known = _Member(member, about, elsewhere, not (renames or unpacks or decorated), *made)
         elif known.definition is not member:
             # the newest of equal definitions, so that the next release is compared by identity
             known = replace(known, definition=member)
         self.kept.members[path] = known
         self._add(known.row, known.document)
+
+    def _decorator_mark(self, found: Found) -> Mark | None:
+        """Return the mark that a decorator of the distribution gives a definition by what it does."""
+        assert found.definition is not None
+        assert found.module is not None
+        for decorator in found.definition.decorators if self.distribution.deprecators else ():
+            name = decorator.partition("(")[0]
+            if name.rpartition(".")[2] in self.distribution.deprecators:
+                made = self.distribution.within(found.module, name)
+                if made.definition is not None:
+                    self.offer.trace.ask(content_fact(made))
+                    if made.definition.deprecates is not None:
+                        return made.definition.deprecates
+        return None
 
     def _called(self, found: Found) -> list[Parameter]:
         assert found.definition is not None
@@ -187,12 +209,13 @@ class States:
     def _member_rows(
         self, path: str, found: Found, because: PublicBecause, elsewhere: Elsewhere
     ) -> tuple[Row, Row | None]:
-        same, called = elsewhere
+        same, called, mark = elsewhere
         assert found.definition is not None
         assert found.module is not None
         file = self.offer.root + found.module.file
         row = bare_row(path, found.path, kind_of(found.definition, member=True), because, file, found.module.source)
         row |= stated(found.definition)
+        row["deprecation"] = row["deprecation"] or mark
         row["parameters"] = self._called(found) if called is None else called
         if same:
             row |= {"kind": SymbolKind.ALIAS, "canonical_path": same, "value": None, "labels": []}

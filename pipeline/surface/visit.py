@@ -179,6 +179,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         lines=file.lines,
         unread=sorted(file.unread),
     )
+    record.deprecators = [one.name for one in record.definitions.values() if one.deprecates is not None]
     record.asks = sorted(
         {found[1] for one in record.definitions.values() if (found := _PRIVATE.search(one.value or ""))}
     )

@@ -55,7 +55,16 @@ def _put(node: ast.AST) -> tuple[str, str] | None:
 def unpacked(difference: Difference, sources: Sources) -> bool:
     """Return whether one assignment binds the name among others."""
     assigned = [b.node for b in sources.bindings(difference.home) if isinstance(b.node, ast.Assign)]
-    return any(isinstance(target, ast.Tuple | ast.List) for node in assigned for target in node.targets)
+    owner, _, name = difference.home.rpartition(".")
+    in_class = any(name in _set_by_unpacking(body) for body in sources.class_bodies(owner))
+    return in_class or any(isinstance(target, ast.Tuple | ast.List) for node in assigned for target in node.targets)
+
+
+@functools.cache
+def _set_by_unpacking(body: ast.ClassDef) -> frozenset[str]:
+    targets = (target for node in ast.walk(body) if isinstance(node, ast.Assign) for target in node.targets)
+    parts = (part for target in targets if isinstance(target, ast.Tuple | ast.List) for part in ast.walk(target))
+    return frozenset(part.attr for part in parts if isinstance(part, ast.Attribute))
 
 
 def fields(difference: Difference, sources: Sources) -> bool:
