@@ -79,3 +79,37 @@ def test_each_fools_a_harness_that_has_the_asserts_beside_the_code(rules: Valida
     believed = {name for name, outcome in outcomes.items() if outcome is not Outcome.FAILED_ASSERTION}
     assert "wrong" not in believed
     assert len(believed) >= 60, outcomes.keys() - believed
+
+
+_SOLVE = "\ndef solve(text, width):\n    return ['wrong']\n"
+_OF_HARNESS = "import sys\nof = lambda end: next(m for n, m in list(sys.modules.items()) if n.endswith(end))\n"
+AGAINST_THIS_HARNESS = {
+    "judge of the plugin": _OF_HARNESS + "of('.pytest_run').Seen.judge = lambda s, st: None",
+    "code of the judge": _OF_HARNESS + "of('.pytest_run').Seen.judge.__code__ = (lambda self, status: None).__code__",
+    "what is looked at": _OF_HARNESS + "m = of('.pytest_run')\nm.deciding = lambda: []\nm.Seen.look = lambda s: None",
+    "the plugin": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ == 'Seen':\n"
+    "        o.__class__ = type('S', (type(o),), {'judge': lambda self, st: None})",
+    "arguments of a failure": _OF_HARNESS + "of('.outcomes').Failed.args = property(lambda s: ('passed', ''))",
+    "hooks of pytest": "import gc\nfor o in gc.get_objects():\n    if type(o).__name__ == 'HookRelay' and hasattr(o, 'pytest_pyfunc_call'):\n"
+    "        o.__dict__['pytest_pyfunc_call'] = lambda **k: True",
+    "function of a hook": "import gc\nfor o in gc.get_objects():\n"
+    "    if type(o).__name__ == 'HookImpl' and getattr(o.function, '__name__', '') == 'pytest_pyfunc_call':\n"
+    "        o.function = lambda *a, **k: True; o.argnames = ()",
+    "rewriting of asserts": "import _pytest.assertion.rewrite as r\nr.AssertionRewriter.run = lambda *a: None",
+    "value of an exception": "import _pytest._code\n_pytest._code.ExceptionInfo.value = property(lambda s: None)",
+}
+KEY = (
+    "import os\nfor fd in range(3, 64):\n    try: os.set_blocking(fd, False); key = os.read(fd, 64)\n"
+    "    except OSError: continue\n    if len(key) == 32: break\nfor fd in range(3, 64):\n"
+    "    try: os.write(fd, key + b'passed\\n-\\n-\\n')\n    except OSError: pass\nos._exit(0)"
+)
+
+
+@pytest.mark.slow
+def test_code_that_knows_this_harness(rules: ValidationRules) -> None:
+    beside = {name: code + _SOLVE for name, code in AGAINST_THIS_HARNESS.items()}
+    cases = {name: Case(name, "", code, test_file=BESIDE, module="sample", apart=True) for name, code in beside.items()}
+    outcomes = dict(forked(cases, rules))
+    assert not {Outcome.PASSED, *UNJUDGED} & {*outcomes.values()}, outcomes
+    parted = {"key": Case("key", "", KEY + _SOLVE, test_file=TESTS, module="sample", apart=True)}
+    assert dict(forked(parted, rules)) == {"key": Outcome.SANDBOX_VIOLATION}
