@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator
 
 from pipeline.surface.passing import only_imports
@@ -129,6 +130,14 @@ def unseen(difference: Difference, sources: Sources) -> bool:
     row = difference.ours
     opaque = row is not None and ("opaque" in row["labels"] or row["source"] == SourceKind.COMPILED)
     return opaque and not sources.bindings(difference.home)
+
+
+def through_globals(difference: Difference, sources: Sources) -> bool:
+    """Return whether no statement binds the name in a module that writes to its namespace."""
+    tree = sources.tree(difference.home.rpartition(".")[0])
+    written = ast.unparse(tree) if tree is not None else ""
+    writes = re.search(r"\b(?:globals|locals|vars)\(\)(?:\[|\.update)|setattr\(sys\.modules", written)
+    return writes is not None and not sources.bindings(difference.home)
 
 
 def borrowed(difference: Difference, sources: Sources) -> bool:

@@ -82,7 +82,7 @@ class Reason(Term):
     )
     SET_ELSEWHERE = (
         "set outside __init__",
-        "a method other than `__init__` sets the attribute, or an assignment below the class",
+        "a method other than `__init__` sets it, a loop or `with` of `__init__`, or an assignment below the class",
     )
     FIELDS = "fields", "`__slots__` or `namedtuple(…)` declares it"
     MADE_PARAMETERS = (
@@ -104,7 +104,14 @@ class Reason(Term):
         "overloads only",
         "a stub defines it by overloads alone, which for griffe are no definition; we take the first",
     )
-    UNPACKED = "unpacked", "one assignment binds several names in a class body; griffe reads those of a module"
+    UNPACKED = (
+        "unpacked",
+        "one assignment binds several names in a class body or in `__init__`; griffe reads those of a module",
+    )
+    THROUGH_GLOBALS = (
+        "through globals()",
+        "the module binds a literal name in its namespace: `globals()['name'] = …`, also in a loop over literals",
+    )
     PROPERTY = "property", "a decorator that griffe does not know makes a property"
     REFUSED = (
         "only raises",
@@ -147,6 +154,7 @@ _PREDICATES: dict[Reason, tuple[frozenset[What], Callable[[Difference, Sources],
     Reason.BORROWED: (_THEIRS, names.borrowed),
     Reason.SET_ELSEWHERE: (_OURS | _LEADS | _STATED, members.set_elsewhere),
     Reason.UNPACKED: (_OURS | {What.KIND, What.VALUE}, members.unpacked),
+    Reason.THROUGH_GLOBALS: (_OURS, names.through_globals),
     Reason.FIELDS: (_OURS | _LEADS | _STATED, members.fields),
     Reason.SECOND_NAME: (_LEADS | _OURS, names.second_name),
     Reason.STAR_MODULE: (_OURS, names.star_module),
