@@ -31,6 +31,7 @@ from pipeline.environments import (
 from pipeline.functions import FunctionRules
 from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
+from pipeline.mutation import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.publish import QualityRules
 from pipeline.repository import RepositoryRules
@@ -69,6 +70,7 @@ class CurationRules:
     drafting: DraftingRules
     models: ModelRules
     drafts: DraftRules
+    mutation: MutationRules
     problems: ProblemRules
     functions: FunctionRules
     environments: EnvironmentRules
@@ -134,6 +136,7 @@ class CurationRules:
             drafting=load(folder / "drafting.yaml", DraftingRules),
             models=models,
             drafts=draft_rules(folder, models),
+            mutation=load(folder / "mutation.yaml", MutationRules),
             problems=load(folder / "problems.yaml", ProblemRules),
             functions=load(folder / "functions.yaml", FunctionRules),
             environments=environment_rules(folder),

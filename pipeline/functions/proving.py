@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pipeline.drafting import Text
 from pipeline.drafting.judging import emptied
 from pipeline.functions.choosing import Choice
 from pipeline.functions.function import Function, Tests
 from pipeline.functions.rules import FunctionRules
-from pipeline.functions.testing import Evidence, Inputs, evidence_of, inputs_of, write_tests
+from pipeline.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
 from pipeline.instances.history import Tagging
 from pipeline.lake import Reject, Row, content_id, guarded, parted
+from pipeline.mutation import MutationRules, MutationScore
+from pipeline.problems.mutating import Mutated, kills_of
 from pipeline.problems.recording import Tried, read_told, record
 from pipeline.problems.running import Place
-from pipeline.terms import Drafter, FunctionRun, Outcome, RejectReason
+from pipeline.problems.selecting import constant_parameters, score_of, unused
+from pipeline.terms import Drafter, Family, FunctionRun, Outcome, RejectReason
 from pipeline.usage import Use
 from pipeline.validation import Case, Result, Runner, run_cases
 
@@ -61,6 +64,7 @@ class Trial:
     code_by: By = OFFLINE
     tests_by: By = OFFLINE
     description: Text | None = None
+    score: MutationScore = field(default_factory=MutationScore)
     runs: list[Row] = field(default_factory=list)
 
     @property
@@ -90,14 +94,15 @@ class Known:
     choice: Choice
     evidence: Evidence
 
-    def trial(self, rules: FunctionRules, *, stated_only: bool = False) -> Trial:
+    def trial(self, rules: FunctionRules, mutation: MutationRules, *, stated_only: bool = False) -> Trial:
         """Return the function with the tests that the evidence gives, or those that the example states."""
         choice, evidence = self.choice, self.evidence
+        inputs = [case.arguments for case in evidence.all]
         if stated_only:
-            evidence = Evidence(evidence.stated, (), (), None)
+            evidence = Evidence(evidence.stated, (), (), None, evidence.killing)
         task, written, module = choice.shown.task, choice.written, choice.function.module
         tests = write_tests(task, written, evidence, rules, module)
-        stated = write_tests(task, written, Evidence(evidence.stated, (), (), None), rules, module)
+        cases = [case for of_kind in tested_cases(evidence, rules).values() for case in of_kind]
         program, role = choice.other_program, choice.other_role
         return Trial(
             function=choice.function,
@@ -107,16 +112,22 @@ class Known:
             tests=tests,
             other_version=choice.apart.other_version if choice.apart is not None else None,
             other=OtherProgram(role, program) if role is not None and program is not None else None,
-            recorded_tests=len(tests.kinds) - len(stated.kinds),
+            recorded_tests=len(tests.kinds) - len(set(cases) & set(evidence.stated)),
+            score=score_of(cases, inputs, evidence.killing, mutation.min_further_inputs),
         )
 
 
 def ask_references(
-    choices: Sequence[Choice], places: Mapping[str, Place], runner: Runner, rules: FunctionRules
+    choices: Sequence[Choice],
+    places: Mapping[str, Place],
+    runner: Runner,
+    rules: FunctionRules,
+    mutation: MutationRules,
 ) -> Iterator[Known | Reject]:
-    """Let the reference of each choice say what it makes of the stated inputs, and of others.
+    """Let the reference of each choice say what it makes of the stated inputs, and of others, and so its mutants.
 
-    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value.
+    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
+    INPUT_UNUSED where a function that ignores a parameter would pass whatever tests are made of the inputs.
     """
     by_version: dict[str, list[Choice]] = defaultdict(list)
     for choice in choices:
@@ -132,12 +143,24 @@ def ask_references(
         tried = [Tried(each.function.id, each.shown.task, each.written, made.all) for each, made in asked]
         results = record(tried, places[version], runner)
         answered = [(each, made, result) for (each, made), result in zip(asked, results, strict=True)]
-        yield from guarded(answered, lambda one: one[0].key, lambda one: [_known(*one, rules)])
+        known, refused = parted(guarded(answered, lambda one: one[0].key, lambda one: [_known(*one, rules)]))
+        yield from refused
+        mutated = [
+            Mutated(one.choice.function.id, one.choice.shown.task, one.choice.written, one.evidence.all)
+            for one in known
+        ]
+        kills = kills_of(mutated, Family.FUNCTION, places[version], runner, mutation)
+        for one, killing in zip(known, kills, strict=True):
+            yield Known(one.choice, replace(one.evidence, killing=killing))
 
 
 def _known(choice: Choice, made: Inputs, result: Result, rules: FunctionRules) -> Known | Reject:
     told = read_told(result.output, made.all, rules.max_recorded_characters)
     evidence = evidence_of(choice.shown.task, made, told, rules)
+    constant = constant_parameters(evidence.all, choice.written.parameters)
+    if evidence.values and constant:
+        detail = unused(choice.function.version, constant, len(evidence.all))
+        return Reject(choice.key, RejectReason.INPUT_UNUSED, detail)
     if evidence.values:
         return Known(choice, evidence)
     said = result.detail or "the reference gives none of the stated values where it is called alone"

@@ -13,6 +13,7 @@ from pipeline.functions.writing import Improved, Writers, improve
 from pipeline.instances.head import head
 from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules
+from pipeline.mutation import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.problems.candidates import Candidates, show
 from pipeline.problems.library import Library
@@ -37,6 +38,7 @@ def functions_stage(
     tagging: LifecycleRules,
     usage: UsageRules,
     min_name_length: int,
+    mutation: MutationRules,
     writer: Writer,
     runner: Runner,
     writers: Writers | None = None,
@@ -62,15 +64,15 @@ def functions_stage(
     versions = _versions(chosen) | versions_of(examples, library)
     rows, unreachable = environments_with_tests(releases, versions, runner)
     places, closed = places_of(rows, runner)
-    known, unproven = parted(ask_references(chosen, places, runner, rules))
-    tried, untried = parted(guarded(known, lambda one: one.choice.key, lambda one: [_tried(one, rules)]))
+    known, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
+    tried, untried = parted(guarded(known, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation)]))
     prove([trial for trial, _ in tried], places, runner)
     trials = [trial if trial.passed else stated for trial, stated in tried]
     prove([trial for trial in trials if not trial.runs], places, runner)
     described = _describe(trials, writer)
     improved = Improved(trials)
     if writers is not None:
-        improved = improve(trials, examples, described, library, places, writers, runner)
+        improved = improve(trials, examples, described, library, places, mutation, writers, runner)
     described |= {trial.function.id: Written(trial.description) for trial in improved.trials if trial.description}
     kept, undescribed = parted(_described(trial, described) for trial in improved.trials)
     made, failed = parted(
@@ -98,9 +100,9 @@ def functions_stage(
     )
 
 
-def _tried(known: Known, rules: FunctionRules) -> tuple[Trial, Trial]:
+def _tried(known: Known, rules: FunctionRules, mutation: MutationRules) -> tuple[Trial, Trial]:
     """Return a function with all its tests, and with those alone that the example states; both can be run."""
-    both = known.trial(rules), known.trial(rules, stated_only=True)
+    both = known.trial(rules, mutation), known.trial(rules, mutation, stated_only=True)
     for trial in both:
         list(runs_of(trial))
     return both
@@ -166,4 +168,5 @@ def _row(trial: Trial, text: Text | None, library: Library) -> Row:
         "drafter": text.drafter if text else None,
         "model": text.model if text else None,
         "prompt_sha256": text.prompt_sha256 if text else None,
+        **trial.score.columns,
     }

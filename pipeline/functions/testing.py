@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from pipeline.functions.function import Tests, name_of
 from pipeline.functions.rules import FunctionRules
-from pipeline.problems.inputs import other_inputs
+from pipeline.problems.inputs import further_inputs
 from pipeline.problems.program import Written, asserts, call, pytest_module
 from pipeline.problems.recording import Recorded, choose, gives
+from pipeline.problems.selecting import Arguments, select_cases
 from pipeline.problems.tasks import CaseOf, Task
 from pipeline.terms import TestKind
 
@@ -34,13 +35,19 @@ class Evidence:
     """What is known of a function: the cases that its example states and that hold, and what else was recorded.
 
     `type` is the bare name of the type of the first stated result. What gives None is left out: a body that does
-    nothing gives it too.
+    nothing gives it too. `killing` has for each mutant of the function the inputs for which it gives something else.
     """
 
     stated: tuple[CaseOf, ...]
     boundary: tuple[CaseOf, ...]
     others: tuple[CaseOf, ...]
     type: str | None
+    killing: Sequence[frozenset[Arguments]] = ()
+
+    @property
+    def all(self) -> tuple[CaseOf, ...]:
+        """All cases, each input once."""
+        return tuple({case.arguments: case for case in (*self.others, *self.boundary, *self.stated)}.values())
 
     @property
     def values(self) -> tuple[CaseOf, ...]:
@@ -51,16 +58,10 @@ class Evidence:
 def inputs_of(task: Task, rules: FunctionRules) -> Inputs:
     """Return the inputs to try, each once."""
     stated = tuple(case.arguments for case in task.cases)
-    boundary = _made(stated, rules, boundary=True)
-    others = [made for made in _made(stated, rules, boundary=False) if made not in set(boundary)]
     half = rules.max_tried // 2
-    return Inputs(stated, tuple(boundary[:half]), tuple(others[: rules.max_tried - half]))
-
-
-def _made(stated: Sequence[tuple[str, ...]], rules: FunctionRules, *, boundary: bool) -> list[tuple[str, ...]]:
-    changes = rules.boundary if boundary else rules.others
-    made = (other for arguments in stated for other in other_inputs(arguments, changes))
-    return [one for one in dict.fromkeys(made) if one not in set(stated)]
+    boundary = further_inputs(stated, rules.boundary, half)
+    others = [made for made in further_inputs(stated, rules.others, rules.max_tried) if made not in set(boundary)]
+    return Inputs(stated, tuple(boundary), tuple(others[: rules.max_tried - half]))
 
 
 def evidence_of(task: Task, inputs: Inputs, recorded: Iterable[Recorded], rules: FunctionRules) -> Evidence:
@@ -97,30 +98,38 @@ def _tells(case: CaseOf) -> bool:
 
 def write_tests(task: Task, written: Written, evidence: Evidence, rules: FunctionRules, module: str) -> Tests:
     """Write the tests of a function, as many of each kind as the rules take and the evidence gives."""
-    by_kind = _by_kind(written, evidence, rules)
+    cases = tested_cases(evidence, rules)
+    by_kind = {kind: [asserts(written, case) for case in of_kind] for kind, of_kind in cases.items()}
+    if evidence.values and evidence.type and rules.tests[TestKind.RETURN_TYPE]:
+        by_kind[TestKind.RETURN_TYPE] = [_of_type(written, evidence.values[0], evidence.type)]
     tests = {
         name_of(kind, number): (kind, lines)
         for kind in TestKind
-        for number, lines in enumerate(by_kind.get(kind, [])[: rules.tests[kind]], 1)
+        for number, lines in enumerate(by_kind.get(kind, []), 1)
     }
     text = pytest_module(task, written, {name: lines for name, (_, lines) in tests.items()}, module)
     return Tests(text, {name: kind for name, (kind, _) in tests.items()})
 
 
-def _by_kind(written: Written, evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, list[list[str]]]:
-    """Return the statements of tests by kind; stated exceptions are boundaries, further stated values functionality."""
-    values, known = evidence.values, list(evidence.stated)
-    raising = [case for case in evidence.stated if case.outcome.raises]
-    boundary = [*raising, *choose(evidence.boundary, known, rules.max_tried)]
-    further = [*values[1:], *choose(evidence.others, known, rules.max_tried)]
-    made = {
-        TestKind.NORMAL_INPUT: values[:1],
+def tested_cases(evidence: Evidence, rules: FunctionRules) -> Mapping[TestKind, list[CaseOf]]:
+    """Return the cases that are tested, by kind; stated exceptions are boundaries, other stated values functionality.
+
+    Of functionality there are more than the rules take where parameters would not be varied otherwise.
+    """
+    stated, values = list(evidence.stated), evidence.values
+    normal = list(values[:1])[: rules.tests[TestKind.NORMAL_INPUT]]
+    raising = [case for case in stated if case.outcome.raises]
+    edges = [*raising, *choose(evidence.boundary, stated, rules.max_tried)]
+    boundary = edges[: rules.tests[TestKind.BOUNDARY_VALUES]]
+    others = [*values[1:], *choose(evidence.others, stated, rules.max_tried), *edges]
+    further = [case for case in others if case not in boundary]
+    limit = rules.tests[TestKind.FUNCTIONALITY]
+    chosen = select_cases([*normal, *boundary], further, evidence.killing, limit)
+    return {
+        TestKind.NORMAL_INPUT: normal,
         TestKind.BOUNDARY_VALUES: boundary,
-        TestKind.FUNCTIONALITY: further,
+        TestKind.FUNCTIONALITY: chosen,
     }
-    written_out = {kind: [asserts(written, case) for case in cases] for kind, cases in made.items()}
-    typed = [_of_type(written, values[0], evidence.type)] if values and evidence.type else []
-    return {TestKind.RETURN_TYPE: typed, **written_out}
 
 
 def _of_type(written: Written, case: CaseOf, type_name: str) -> list[str]:

@@ -19,11 +19,12 @@ from pipeline.functions.writers import (
     WrittenTests,
 )
 from pipeline.lake import Reject, Row, content_id
+from pipeline.mutation import MutationRules, MutationScore, score_by_tests
 from pipeline.problems.library import Library
 from pipeline.problems.running import Place
-from pipeline.terms import Drafter, DraftKind, FunctionRun, RejectReason, TestKind
+from pipeline.terms import Drafter, DraftKind, Family, FunctionRun, RejectReason, TestKind
 from pipeline.usage import source_of
-from pipeline.validation import Runner
+from pipeline.validation import Case, Runner
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ def improve(
     described: Mapping[str, Written],
     library: Library,
     places: Mapping[str, Place],
+    mutation: MutationRules,
     writers: Writers,
     runner: Runner,
 ) -> Improved:
@@ -95,11 +97,27 @@ def improve(
         if problem := _worse(new, trial):
             _enter_tests(trial, _given_up(written, problem), keys, found)
         else:
+            new.score = _score(new, places[new.function.version], runner, mutation)
             better[new.function.id] = new
     _settle(fresh, better, found)
     stand = [trial for trial in found.trials if trial.function.id not in fresh or trial.function.id in better]
     found.trials = [better.get(trial.function.id, trial) for trial in stand]
     return found
+
+
+def _score(trial: Trial, place: Place, runner: Runner, rules: MutationRules) -> MutationScore:
+    """Return how many mutants of a function the tests kill that were written for it."""
+    function = trial.function
+    case = Case(
+        function.id,
+        "",
+        function.program,
+        import_names=place.row["import_names"],
+        test_file=trial.tests.text,
+        module=function.module,
+    )
+    lines = range(1, function.program.count("\n") + 2)
+    return score_by_tests(case, lines, Family.FUNCTION, place.environment, runner, rules)
 
 
 def _worse(new: Trial, old: Trial) -> str | None:

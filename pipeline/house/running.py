@@ -51,6 +51,7 @@ def make_problems(house: House, **tables: list[Row]) -> Output:
         drafting=rules.drafting,
         tagging=rules.lifecycle,
         usage=rules.usage,
+        mutation=rules.mutation,
         runner=runner,
         writer=problem_writer(house, runner),
     )
@@ -67,6 +68,7 @@ def make_functions(house: House, **tables: list[Row]) -> Output:
         tagging=rules.lifecycle,
         usage=rules.usage,
         min_name_length=rules.masking.min_name_length,
+        mutation=rules.mutation,
         writer=writer(house, rules.drafts.description),
         runner=runner,
         writers=function_writers(house, runner),
@@ -82,4 +84,7 @@ def trace_projects(house: House, **tables: list[Row]) -> Output:
 
 def make_scenes(house: House, **tables: list[Row]) -> Output:
     """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
-    return scenes_stage(**tables, rules=house.rules.scenes, run=partial(run_blocks, house.workshop, house.rules.scenes))
+    rules = house.rules
+    return scenes_stage(
+        **tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, house.workshop, rules.scenes)
+    )

@@ -12,6 +12,7 @@ from pipeline.drafting.kinds.code import names_of_tests
 from pipeline.drafting.kinds.rules import ProblemDraftRules
 from pipeline.instances.head import head
 from pipeline.lake import Row, content_id
+from pipeline.mutation import MutationScore
 from pipeline.problems.changed import Changed
 from pipeline.problems.drafts import additional_dependencies
 from pipeline.problems.library import Library
@@ -153,8 +154,10 @@ def tested(wanted: Unwritten, text: Text) -> Tested:
     )
 
 
-def drafted_row(wanted: Unwritten, text: Text, written: WrittenProblem, place: Place, rules: ProblemRules) -> Row:
-    """Return the row of a problem that was written about a change."""
+def drafted_row(
+    wanted: Unwritten, text: Text, written: WrittenProblem, place: Place, rules: ProblemRules, score: MutationScore
+) -> Row:
+    """Return the row of a problem that was written about a change; `score` is that of its hidden tests."""
     changed, library = wanted.changed, wanted.library
     uses = wanted.uses(text.program)
     calls = list(dict.fromkeys(use.path for use in uses if use.form == UsageForm.CALL))
@@ -192,6 +195,7 @@ def drafted_row(wanted: Unwritten, text: Text, written: WrittenProblem, place: P
         "prompt_sha256": written.prompt_sha256,
         "tokens": written.tokens,
         "nano_usd": written.nano_usd,
+        **score.columns,
     }
 
 

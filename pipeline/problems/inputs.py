@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from pipeline.terms import InputChange
@@ -16,18 +17,34 @@ _NUMBERS = {
 }
 
 
-def other_inputs(arguments: Sequence[str], changes: Sequence[InputChange]) -> Iterator[tuple[str, ...]]:
-    """Yield arguments in which one is changed, as source, each once; the changes go round the arguments in turn."""
-    seen = {tuple(arguments)}
+_EXCHANGED = 4
+"""Further stated inputs whose values are put into the first one."""
+
+
+def further_inputs(
+    stated: Sequence[tuple[str, ...]], changes: Sequence[InputChange], limit: int
+) -> list[tuple[str, ...]]:
+    """Return at most `limit` inputs, as source, that differ from a stated one in one argument; arguments take turns.
+
+    An argument is changed, or that of another stated input.
+    """
+    made = zip_longest(*(_varied(stated, number, changes) for number in range(len(stated[0]))))
+    further = dict.fromkeys(one for turn in made for one in turn if one is not None)
+    return [one for one in further if one not in set(stated)][:limit]
+
+
+def _varied(
+    stated: Sequence[tuple[str, ...]], number: int, changes: Sequence[InputChange]
+) -> Iterator[tuple[str, ...]]:
+    """Yield inputs that differ from a stated one in the argument of this number."""
     for change in changes:
-        for number, argument in enumerate(arguments):
-            changed = changed_argument(argument, change)
-            if changed is None:
-                continue
-            made = (*arguments[:number], changed, *arguments[number + 1 :])
-            if made not in seen:
-                seen.add(made)
-                yield made
+        for arguments in stated:
+            changed = changed_argument(arguments[number], change)
+            if changed is not None:
+                yield (*arguments[:number], changed, *arguments[number + 1 :])
+    first = stated[0]
+    for other in stated[1 : 1 + _EXCHANGED]:
+        yield (*first[:number], other[number], *first[number + 1 :])
 
 
 def changed_argument(argument: str, change: InputChange) -> str | None:

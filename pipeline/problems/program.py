@@ -99,22 +99,64 @@ def visible_test(task: Task, written: Written, case: CaseOf) -> str:
     return _lines([*task.argument_imports, *asserts(written, case)])
 
 
+# A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
+_WITHOUT_LIBRARY = """
+def without_library(*arguments):
+    import importlib, sys, types
+
+    class Unavailable(types.ModuleType):
+        def __getattr__(self, name):
+            return Unavailable(name)
+
+    before = dict(sys.modules)
+    try:
+        for name in before:
+            if name.split(".")[0] in {roots}:
+                sys.modules[name] = Unavailable(name)
+        del sys.modules[{module!r}]
+        return importlib.import_module({module!r}).{function}(*arguments)
+    finally:
+        sys.modules.update(before)
+"""
+
+
 def hidden_tests(
-    task: Task, written: Written, stated: Sequence[CaseOf], recorded: Sequence[CaseOf], module: str
+    task: Task,
+    written: Written,
+    stated: Sequence[CaseOf],
+    recorded: Sequence[CaseOf],
+    module: str,
+    roots: Iterable[str],
 ) -> str:
-    """Return a pytest module that tests the program, imported as `module`, with every case."""
+    """Return a pytest module that tests the program, imported as `module`, with every case.
+
+    Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises.
+    """
     cases = [*((f"test_stated_{n}", case) for n, case in enumerate(stated, 1))]
     cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
-    return pytest_module(task, written, {name: asserts(written, case) for name, case in cases}, module)
+    tests = {name: asserts(written, case) for name, case in cases}
+    if first := next((case for _, case in cases if not case.outcome.raises), None):
+        call_without = f"without_library({', '.join(first.arguments)})"
+        tests["test_needs_library"] = [f"with pytest.raises(Exception):\n    {call_without}"]
+    names = "(" + "".join(f"{name!r}, " for name in sorted(roots)) + ")"
+    helper = _WITHOUT_LIBRARY.format(roots=names, module=module, function=written.function)
+    return pytest_module(task, written, tests, module, helper)
 
 
-def pytest_module(task: Task, written: Written, tests: Mapping[str, Sequence[str]], module: str) -> str:
+def pytest_module(
+    task: Task, written: Written, tests: Mapping[str, Sequence[str]], module: str, helper: str = ""
+) -> str:
     """Return a pytest module that imports a program as `module`; `tests` are statements by name."""
     raising = any(line.startswith("with pytest.") for lines in tests.values() for line in lines)
     imports = [*task.argument_imports, *(["import pytest"] if raising else [])]
     needed = sorted({*task.argument_names, written.function})
     head = _blocks([_lines(imports), f"from {module} import {', '.join(needed)}\n"], between="\n")
-    return "\n\n".join([head, *(f"def {name}():\n{_indented(lines)}" for name, lines in tests.items())])
+    return "\n\n".join(
+        [
+            head + ("\n" + helper if helper else ""),
+            *(f"def {name}():\n{_indented(lines)}" for name, lines in tests.items()),
+        ]
+    )
 
 
 def asserts(written: Written, case: CaseOf) -> list[str]:

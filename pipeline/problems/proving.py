@@ -1,4 +1,7 @@
-"""Proof of problems that an example states: what of it holds, and what more the reference says of other inputs."""
+"""Proof of problems that an example states: what of it holds, and what more the reference says of other inputs.
+
+Hidden tests are chosen so that every parameter is varied and changed references fail; the visible test is none of them.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,36 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from more_itertools import first
-
 from pipeline.lake import Reject, Row, guarded, parted
+from pipeline.mutation import MutationRules, MutationScore
 from pipeline.problems.drafts import Draft
-from pipeline.problems.inputs import other_inputs
+from pipeline.problems.inputs import further_inputs
+from pipeline.problems.mutating import Mutated, kills_of
 from pipeline.problems.program import hidden_tests, visible_test
 from pipeline.problems.recording import Tried, choose, gives, read_recorded, record
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import OtherCode, Place, Tested, run_tested
+from pipeline.problems.selecting import Arguments, constant_parameters, score_of, select_cases, unused
 from pipeline.problems.tasks import CaseOf
-from pipeline.terms import Outcome, ProblemRun, RejectReason
-from pipeline.validation import Result, Runner
+from pipeline.terms import Family, Outcome, ProblemRun, RejectReason
+from pipeline.validation import Case, Result, Runner, run_cases
 
 
 @dataclass(slots=True)
 class Trial:
-    """A draft on its way: its tests as they came to be, and the runs that it has had."""
+    """A draft on its way: its tests as they came to be, and the runs that it has had.
+
+    `shown` is the case of the visible test; `stated` and `recorded` are those of the hidden ones. `cases` are all
+    inputs for which the reference was run; `killing` has for each mutant those for which it gives something else.
+    """
 
     draft: Draft
-    stated: tuple[CaseOf, ...] = ()
+    roots: frozenset[str]
+    shown: CaseOf
+    stated: tuple[CaseOf, ...]
+    cases: tuple[CaseOf, ...]
     recorded: tuple[CaseOf, ...] = ()
+    killing: Sequence[frozenset[Arguments]] = ()
     runs: list[Row] = field(default_factory=list)
 
     @property
@@ -45,9 +57,9 @@ class Trial:
         return f"sample_{self.draft.id}"
 
     @property
-    def shown(self) -> CaseOf:
-        """What the visible test shows: the first stated case that gives a value."""
-        return first(case for case in self.stated if not case.outcome.raises)
+    def hideable(self) -> tuple[CaseOf, ...]:
+        """The cases that a hidden test may have: all but that of the visible one."""
+        return tuple(case for case in self.cases if case != self.shown)
 
     @property
     def visible(self) -> str:
@@ -57,7 +69,13 @@ class Trial:
     @property
     def hidden(self) -> str:
         """The hidden tests."""
-        return hidden_tests(self.draft.candidate.task, self.draft.written, self.stated, self.recorded, self.module)
+        task, written = self.draft.candidate.task, self.draft.written
+        return hidden_tests(task, written, self.stated, self.recorded, self.module, self.roots)
+
+    def score(self, rules: MutationRules) -> MutationScore:
+        """Return which mutants the hidden tests kill."""
+        inputs = [case.arguments for case in self.cases]
+        return score_of([*self.stated, *self.recorded], inputs, self.killing, rules.min_further_inputs)
 
     @property
     def tested(self) -> Tested:
@@ -78,29 +96,33 @@ class Trial:
 
 
 def prove(
-    drafts: Sequence[Draft], places: Mapping[str, Place], runner: Runner, rules: ProblemRules
+    drafts: Sequence[Draft],
+    places: Mapping[str, Place],
+    runner: Runner,
+    rules: ProblemRules,
+    mutation: MutationRules,
 ) -> Iterator[Trial | Reject]:
     """Run drafts; those whose reference does what the example states come back with their tests and runs.
 
-    Where the reference fails hidden tests, it has those alone that the example states: what was recorded of it was not
-    the same again.
+    Where the reference fails hidden tests, those are left out of what was recorded that do not come out the same again.
 
-    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value.
+    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
+    INPUT_UNUSED where a function that ignores a parameter would pass the hidden tests, whichever inputs are chosen.
     """
     trials: list[Trial] = []
     for version, group in _by_version(drafts):
         if version not in places:
             yield from (Reject(draft.id, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for draft in group)
             continue
-        for result in _record(group, places[version], runner, rules):
-            if isinstance(result, Trial):
-                trials.append(result)
-            else:
-                yield result
+        recorded, refused = parted(_record(group, places[version], runner, rules))
+        yield from refused
+        varied, unused = parted(_select(recorded, places[version], runner, rules, mutation))
+        yield from unused
+        trials += varied
     failed = _run(trials, places, runner)
-    unsure = [trial for trial in trials if trial.recorded and not trial.passed]
+    unsure = [trial for trial in trials if trial.recorded and not trial.passed and trial.draft.id not in failed]
     for trial in unsure:
-        trial.recorded = ()
+        trial.recorded = _repeatable(trial, places[trial.version], runner)
     failed |= _run(unsure, places, runner)
     yield from (failed.get(trial.draft.id, trial) for trial in trials)
 
@@ -111,14 +133,18 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
     yield from failed
     wanted = [Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in asked]
     results = record(wanted, place, runner)
+    roots = frozenset(name.split(".")[0] for name in place.row["import_names"])
 
-    def judged(one: tuple[Draft, list[tuple[str, ...]], Result]) -> Iterator[Trial | Reject]:
+    def judged(one: tuple[Draft, list[Arguments], Result]) -> Iterator[Trial | Reject]:
         draft, tried, result = one
         recorded = read_recorded(result.output, tried, rules)
         made = {case.arguments: case.outcome for case in recorded}
-        stated = tuple(case for case in draft.stated if case.outcome.raises or gives(made.get(case.arguments), case))
-        if any(not case.outcome.raises for case in stated):
-            yield Trial(draft, stated, tuple(choose(recorded, draft.stated, rules.max_recorded)))
+        stated = [case for case in draft.stated if case.outcome.raises or gives(made.get(case.arguments), case)]
+        shown = next((case for case in stated if not case.outcome.raises), None)
+        if shown is not None:
+            known = {case.arguments for case in draft.stated}
+            cases = [*stated, *(case for case in recorded if case.arguments not in known)]
+            yield Trial(draft, roots, shown, tuple(case for case in stated if case != shown), tuple(cases))
         else:
             said = result.detail or "the reference gives none of the stated values where it is called alone"
             yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {said}")
@@ -127,10 +153,50 @@ def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: Proble
     yield from guarded(answered, lambda one: one[0].id, judged)
 
 
-def _inputs(draft: Draft, rules: ProblemRules) -> list[tuple[str, ...]]:
+def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
     stated = [case.arguments for case in draft.stated]
-    made = [others for arguments in stated for others in other_inputs(arguments, rules.changes)]
-    return [*stated, *list(dict.fromkeys(made))[: rules.max_tried]]
+    return [*stated, *further_inputs(stated, rules.changes, rules.max_tried)]
+
+
+def _select(
+    trials: Sequence[Trial], place: Place, runner: Runner, rules: ProblemRules, mutation: MutationRules
+) -> Iterator[Trial | Reject]:
+    """Choose the hidden tests of trials by what they notice of the reference's mutants."""
+    able = [trial for trial in trials if not _unused(trial, trial.hideable)]
+    for trial in trials:
+        if unused := _unused(trial, trial.hideable):
+            yield Reject(trial.draft.id, RejectReason.INPUT_UNUSED, unused)
+    mutated = [Mutated(trial.draft.id, trial.draft.candidate.task, trial.draft.written, trial.cases) for trial in able]
+    for trial, killing in zip(able, kills_of(mutated, Family.PROBLEM, place, runner, mutation), strict=True):
+        others = choose(trial.hideable, [*trial.stated, trial.shown], len(trial.cases))
+        trial.killing = killing
+        trial.recorded = tuple(select_cases(trial.stated, others, killing, rules.max_recorded))
+        yield trial
+
+
+def _repeatable(trial: Trial, place: Place, runner: Runner) -> tuple[CaseOf, ...]:
+    """Return the recorded cases that come out the same on every repeat."""
+    task, written, module = trial.draft.candidate.task, trial.draft.written, trial.module
+    cases = [
+        Case(
+            f"{trial.draft.id} {number}",
+            "",
+            written.program,
+            import_names=place.row["import_names"],
+            test_file=hidden_tests(task, written, (), (case,), module, trial.roots),
+            module=module,
+        )
+        for number, case in enumerate(trial.recorded)
+    ]
+    results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers, memory=runner.memory)
+    told = zip(trial.recorded, results, strict=True)
+    return tuple(case for case, result in told if result.outcome is Outcome.PASSED)
+
+
+def _unused(trial: Trial, cases: Sequence[CaseOf]) -> str:
+    """Say which parameters a function may ignore and still do what cases say; nothing where there is none."""
+    constant = constant_parameters(cases, trial.draft.written.parameters)
+    return unused(trial.version, constant, len(cases)) if constant else ""
 
 
 def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> dict[str, Reject]:

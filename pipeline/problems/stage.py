@@ -10,6 +10,7 @@ from packaging.version import Version
 from pipeline.drafting import DraftingRules
 from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules
+from pipeline.mutation import MutationRules
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
 from pipeline.problems.drafted import ProblemWriter
 from pipeline.problems.drafts import Draft, additional_dependencies, draft
@@ -39,6 +40,7 @@ def problems_stage(
     drafting: DraftingRules,
     tagging: LifecycleRules,
     usage: UsageRules,
+    mutation: MutationRules,
     runner: Runner,
     writer: ProblemWriter | None = None,
 ) -> Output:
@@ -62,13 +64,13 @@ def problems_stage(
     wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
     rows, unreachable = environments_with_tests(releases, wanted, runner)
     places, closed = places_of(rows, runner)
-    trials, unproven = parted(prove(drafts, places, runner, rules))
+    trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
     made, failed = parted(
         guarded(
             trials,
             lambda trial: trial.draft.id,
-            lambda trial: [(_problem(trial, places[trial.version], library, rules, drafting), trial)],
+            lambda trial: [(_problem(trial, places[trial.version], library, rules, drafting, mutation), trial)],
         )
     )
     refused += failed
@@ -76,7 +78,7 @@ def problems_stage(
     proven = [row for row, trial in made if trial.passed]
     written = WrittenRows()
     if writer is not None:
-        written = write_problems(library, snippets, proven, places, rules, writer, runner)
+        written = write_problems(library, snippets, proven, places, rules, mutation, writer, runner)
     problems += written.problems
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.
@@ -100,7 +102,14 @@ def _id(row: Row) -> str:
     return str(row["id"])
 
 
-def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Row:
+def _problem(
+    trial: Trial,
+    place: Place,
+    library: Library,
+    rules: ProblemRules,
+    drafting: DraftingRules,
+    mutation: MutationRules,
+) -> Row:
     """Return the row of a problem whose tests are known."""
     made = trial.draft
     statement = state(made.candidate.task, made.written, trial.shown, made.source, rules.statement, drafting)
@@ -122,6 +131,7 @@ def _problem(trial: Trial, place: Place, library: Library, rules: ProblemRules, 
         "recorded_tests": len(trial.recorded),
         "drafted_tests": 0,
         "additional_dependencies": pins,
+        **trial.score(mutation).columns,
     }
     return made.row | tested
 

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.lake import Reject, Row, attempt, guarded, parted
+from pipeline.mutation import MutationRules, MutationScore, score_by_tests
 from pipeline.problems.changed import Changed, changed_apis, undecided
 from pipeline.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
 from pipeline.problems.library import Library
@@ -13,8 +14,9 @@ from pipeline.problems.places import environments_with_tests, places_of
 from pipeline.problems.rules import ProblemRules
 from pipeline.problems.running import Place
 from pipeline.problems.told import told
-from pipeline.terms import RejectReason
-from pipeline.validation import Runner
+from pipeline.terms import Family, RejectReason
+from pipeline.validation import Case, Runner
+from pipeline.validation.cases import MODULE
 
 
 @dataclass(slots=True)
@@ -35,6 +37,7 @@ def write_problems(
     decided: Iterable[Row],
     places: Mapping[str, Place],
     rules: ProblemRules,
+    mutation: MutationRules,
     writer: ProblemWriter,
     runner: Runner,
 ) -> WrittenRows:
@@ -63,7 +66,8 @@ def write_problems(
     known = {row["id"] for row in have}
     for asked, written in zip(wanted, writer.write(wanted, everywhere), strict=True):
         place = everywhere[asked.changed.version]
-        if broken := attempt(asked.id, _enter, found, asked, written, place, rules, known):
+        score = _score(asked, written, place, runner, mutation)
+        if broken := attempt(asked.id, _enter, found, asked, written, place, rules, score, known):
             found.rejects.append(broken)
     return found
 
@@ -76,8 +80,28 @@ def _homeless(chosen: Iterable[Changed], runnable: Collection[Changed]) -> list[
     ]
 
 
+def _score(
+    wanted: Unwritten, written: WrittenProblem, place: Place, runner: Runner, rules: MutationRules
+) -> MutationScore:
+    """Return how many mutants of the reference the hidden tests kill that were written."""
+    text = written.text
+    if text is None:
+        return MutationScore()
+    names = place.row["import_names"]
+    case = Case(wanted.id, "", text.program, import_names=names, test_file=text.hidden, module=MODULE)
+    given = text.starting_code.count("\n")
+    lines = range(given + 1, text.program.count("\n") + 2)
+    return score_by_tests(case, lines, Family.PROBLEM, place.environment, runner, rules)
+
+
 def _enter(
-    found: WrittenRows, wanted: Unwritten, written: WrittenProblem, place: Place, rules: ProblemRules, known: set[str]
+    found: WrittenRows,
+    wanted: Unwritten,
+    written: WrittenProblem,
+    place: Place,
+    rules: ProblemRules,
+    score: MutationScore,
+    known: set[str],
 ) -> None:
     """Take in what was written about one change."""
     changed = wanted.changed
@@ -88,7 +112,7 @@ def _enter(
         found.rejects.append(Reject(wanted.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
         found.refused += [] if refusal.waiting else [refused_row(wanted, refusal)]
         return
-    row = drafted_row(wanted, written.text, written, place, rules)
+    row = drafted_row(wanted, written.text, written, place, rules, score)
     if row["id"] in known:
         detail = f"{changed.path} in {changed.version}: the same program as another problem"
         found.rejects.append(Reject(wanted.id, RejectReason.DUPLICATE, detail))

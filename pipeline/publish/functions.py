@@ -10,6 +10,7 @@ from pipeline.crawl import is_allowed
 from pipeline.functions import FunctionRules, mask_function, read_tests
 from pipeline.instances import MaskingRules, parse_source
 from pipeline.lake import Output, Reject, Row, content_id, guarded, parted
+from pipeline.mutation import MutationRules, too_weak
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.publish.sourced import source_columns
@@ -27,6 +28,7 @@ def functions_gate_stage(
     rules: QualityRules,
     least: FunctionRules,
     masking: MaskingRules,
+    mutation: MutationRules,
     flags: Iterable[Row] = (),
     reviews: Iterable[Row] = (),
 ) -> Output:
@@ -34,9 +36,9 @@ def functions_gate_stage(
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
     do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
-    argument, in all of them), NOT_COVERED (they execute less of the program), REVIEWED_OUT and FLAGGED, and what
-    `mask_function` refuses. A function is `discriminating` if code that passes in the other version fails here as the
-    rules list.
+    argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
+    it than `mutation` wants), REVIEWED_OUT and FLAGGED, and what `mask_function` refuses. A function is
+    `discriminating` if code that passes in the other version fails here as the rules list.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in function_runs:
@@ -48,6 +50,7 @@ def functions_gate_stage(
         rules,
         least,
         masking,
+        mutation,
         Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
     )
     rows, rejects = parted(guarded(functions, lambda row: str(row["id"]), lambda row: _published(row, facts)))
@@ -65,6 +68,7 @@ class _Facts:
     rules: QualityRules
     least: FunctionRules
     masking: MaskingRules
+    mutation: MutationRules
     desk: Desk
 
 
@@ -147,7 +151,7 @@ def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | 
         return Reject(key, RejectReason.NO_CHECK, f"for all tests a body could {trivial}")
     if (share := _coverage(tests)) < least.min_coverage:
         return Reject(key, RejectReason.NOT_COVERED, f"{share:.1%} of the program, {least.min_coverage:.1%} wanted")
-    return None
+    return too_weak(function, Family.FUNCTION, facts.mutation)
 
 
 def _coverage(run: Row) -> float:

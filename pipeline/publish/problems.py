@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row, guarded, parted
+from pipeline.mutation import MutationRules, too_weak
 from pipeline.problems import ProblemRules
 from pipeline.problems.trivial import passed_by
 from pipeline.publish.quality import QualityRules
@@ -35,15 +36,17 @@ def problems_gate_stage(
     reviews: Iterable[Row],
     rules: QualityRules,
     least: ProblemRules,
+    mutation: MutationRules,
 ) -> Output:
     """Make the table `published_problems` of a library; the unit is a problem.
 
     Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
     version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one
-    value or what it is given), NOT_COVERED (they execute less of the program than `least` wants), UNCHANGED (the
-    reference passes in the other version too, and nothing else told a change), REVIEWED_OUT and FLAGGED. A problem is
-    `discriminating` if code that passes in the other version fails here as the rules list. Where none is known, the
-    reference that fails there shows at least that the version decides.
+    value or what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they
+    notice fewer mutants of the reference than `mutation` wants), UNCHANGED (the reference passes in the other version
+    too, and nothing else told a change), REVIEWED_OUT and FLAGGED. A problem is `discriminating` if code that passes in
+    the other version fails here as the rules list. Where none is known, the reference that fails there shows at least
+    that the version decides.
     """
     runs: dict[str, dict[str, Row]] = defaultdict(dict)
     for run in problem_runs:
@@ -56,6 +59,7 @@ def problems_gate_stage(
         Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
         rules,
         least,
+        mutation,
     )
     rows, rejects = parted(guarded(problems, lambda row: str(row["id"]), lambda row: [_published(row, facts)]))
     ordered = sorted(rejects, key=lambda reject: reject.key)
@@ -73,6 +77,7 @@ class _Facts:
     desk: Desk
     rules: QualityRules
     least: ProblemRules
+    mutation: MutationRules
 
 
 def _published(original: Row, facts: _Facts) -> Row | Reject:
@@ -133,7 +138,7 @@ def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | N
         return Reject(
             key, RejectReason.NOT_COVERED, f"{share:.0%} of the program, {facts.least.min_coverage:.0%} wanted"
         )
-    return None
+    return too_weak(problem, Family.PROBLEM, facts.mutation)
 
 
 def _coverage(run: Row) -> float:

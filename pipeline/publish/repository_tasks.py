@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row, guarded, parted
+from pipeline.mutation import MutationRules, too_weak
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.review import Reviews, kinds_by_instance
@@ -20,12 +21,13 @@ def repository_gate_stage(
     flags: Sequence[Row],
     reviews: Sequence[Row],
     rules: QualityRules,
+    mutation: MutationRules,
 ) -> Output:
     """Make the table `published_repository_tasks` of a library; the unit is a task.
 
-    Refused are those of a project whose licence does not allow to pass its code on (LICENCE), and those that a person
-    rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); that the tests tell the body from none was seen when
-    the task was made.
+    Refused are those of a project whose licence does not allow to pass its code on (LICENCE), those whose tests notice
+    fewer mutants of the body than `mutation` wants (WEAK_TESTS), and those that a person rejected (REVIEWED_OUT) or a
+    flag holds back (FLAGGED); that the tests tell the body from none was seen when the task was made.
     """
     of_project = {row["id"]: row for row in projects}
     desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
@@ -33,16 +35,18 @@ def repository_gate_stage(
         guarded(
             repository_tasks,
             lambda task: str(task["id"]),
-            lambda task: [_published(task, of_project[task["project_id"]], desk)],
+            lambda task: [_published(task, of_project[task["project_id"]], desk, mutation)],
         )
     )
     return Output({"published_repository_tasks": rows}, len(rows) + len(rejects), len(rows), rejects)
 
 
-def _published(task: Row, project: Row, desk: Desk) -> Row | Reject:
+def _published(task: Row, project: Row, desk: Desk, mutation: MutationRules) -> Row | Reject:
     licence = project["licence"]
     if licence is None or not is_allowed(licence, desk.rules.licences):
         return Reject(task["id"], RejectReason.LICENCE, licence or "no licence that can be read")
+    if weak := too_weak(task, Family.REPOSITORY_TASK, mutation):
+        return weak
     reviewed = desk.of(Family.REPOSITORY_TASK, task)
     if refusal := reviewed.refusal():
         return refusal

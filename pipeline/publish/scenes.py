@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row, guarded, parted
+from pipeline.mutation import MutationRules, too_weak
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.review import Reviews, kinds_by_instance
@@ -22,12 +23,14 @@ def scenes_gate_stage(
     flags: Sequence[Row],
     reviews: Sequence[Row],
     rules: QualityRules,
+    mutation: MutationRules,
 ) -> Output:
     """Make the table `published_scenes` of a library; the unit is a scene.
 
-    Refused are those of a project whose licence does not allow to pass its code on (LICENCE), and those that a person
-    rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); the reference of every scene passed the tests
-    when it was made.
+    Refused are those of a project whose licence does not allow to pass its code on (LICENCE), those whose tests notice
+    fewer mutants of the block than `mutation` wants (WEAK_TESTS; a block without any, such as a comment, is none of
+    them), and those that a person rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); the reference of every scene
+    passed the tests when it was made.
     """
     of_project = {row["id"]: row for row in projects}
     texts = {(row["project_id"], row["path"]): row["text"] for row in project_files}
@@ -37,16 +40,20 @@ def scenes_gate_stage(
             scenes,
             lambda scene: str(scene["id"]),
             lambda scene: [
-                _published(scene, of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]], desk)
+                _published(
+                    scene, of_project[scene["project_id"]], texts[scene["project_id"], scene["path"]], desk, mutation
+                )
             ],
         )
     )
     return Output({"published_scenes": rows}, len(scenes), len(rows), rejects)
 
 
-def _published(scene: Row, project: Row, text: str, desk: Desk) -> Row | Reject:
+def _published(scene: Row, project: Row, text: str, desk: Desk, mutation: MutationRules) -> Row | Reject:
     if project["licence"] is None or not is_allowed(project["licence"], desk.rules.licences):
         return Reject(scene["id"], RejectReason.LICENCE, project["licence"] or "no licence that can be read")
+    if scene["mutants"] and (weak := too_weak(scene, Family.SCENE, mutation)):
+        return weak
     reviewed = desk.of(Family.SCENE, scene)
     if refusal := reviewed.refusal():
         return refusal

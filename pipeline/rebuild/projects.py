@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.lake import Row, table
+from pipeline.mutation import SCORED
 from pipeline.publish.repository_tasks import repository_gate_stage
 from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.rebuild.outcome import Made, NotMade, NotRebuilt, of_id
@@ -23,10 +24,11 @@ def repository_task(world: World, row: Row) -> Made:
     if not isinstance(made, Candidate):
         raise NotMade(f"{made.reason}: {made.detail}")
     task = task_row(project, made, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]))
+    task |= {name: row[name] for name in SCORED}
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = repository_gate_stage([task], [project], world.flags, [], rules)
+    gated = repository_gate_stage([task], [project], world.flags, [], rules, world.rules.mutation)
     published = of_id(gated.tables["published_repository_tasks"], row["id"], gated.rejects)
-    given = {"tests", "emptied_outcome", "reference_outcome", *_judged(row)}
+    given = {"tests", "emptied_outcome", "reference_outcome", *SCORED, *_judged(row)}
     return Made(published, frozenset(given), "which tests judge it is what running them gave")
 
 
@@ -37,9 +39,10 @@ def scene(world: World, row: Row) -> Made:
     original["middle"] = text[row["middle_start"] : row["middle_end"]]
     file = {"project_id": row["project_id"], "path": row["path"], "text": text}
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = scenes_gate_stage([original], [project], [file], world.flags, [], rules)
+    gated = scenes_gate_stage([original], [project], [file], world.flags, [], rules, world.rules.mutation)
     published = of_id(gated.tables["published_scenes"], row["id"], gated.rejects)
-    given = {"tests_reaching", "noticed_by", "discriminating", "emptied", "related", "unit_test_ids", *_judged(row)}
+    given = {"tests_reaching", "noticed_by", "discriminating", "emptied", "related", "unit_test_ids", *SCORED}
+    given |= _judged(row)
     return Made(published, frozenset(given), "what tests noticed is what running them gave")
 
 

@@ -10,13 +10,24 @@ from dataclasses import dataclass, field, replace
 import more_itertools
 
 from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded
+from pipeline.mutation import MutationRules
 from pipeline.repository.drafted import RequirementWriter, Undocumented
-from pipeline.repository.project import Variant
+from pipeline.repository.drawing import draw_tests
+from pipeline.repository.mutating import (
+    FURTHER_TESTS,
+    MutatedCode,
+    hurried,
+    kills_of,
+    mutant_variants,
+    noticing,
+    score_of,
+)
+from pipeline.repository.project import Project, Variant
 from pipeline.repository.requirement import Requirement, input_code, parsed, requirement_of
 from pipeline.repository.rules import RepositoryRules
 from pipeline.repository.running import TestRun, run_variants, worst
 from pipeline.repository.workshop import Workshop, open_project
-from pipeline.terms import Outcome, RejectReason, RequirementBasis, TestOutcome
+from pipeline.terms import Family, Outcome, RejectReason, RequirementBasis, TestOutcome
 
 EMPTY = "raise NotImplementedError"
 _COPIED = (
@@ -27,7 +38,10 @@ _COPIED = (
 
 @dataclass(frozen=True)
 class Candidate:
-    """A function that may become a task: its row, its file by lines, what it is to do, the tests that may judge it."""
+    """A function that may become a task: its row, its file by lines, what it is to do, the tests that may judge it.
+
+    Of the tests those come first that are to be listed; the others are taken in where these notice too little.
+    """
 
     function: Row
     lines: Sequence[str]
@@ -68,6 +82,7 @@ def repository_tasks_stage(
     reaches: Sequence[Row],
     project_files: Sequence[Row],
     workshop: Workshop,
+    mutation: MutationRules,
     writer: RequirementWriter | None = None,
 ) -> Output:
     """Make tasks of a library's traced functions; the unit is a function.
@@ -95,7 +110,7 @@ def repository_tasks_stage(
     rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
     for project in projects:
         own = [one for one in candidates[: workshop.rules.tasks] if one.function["project_id"] == project["id"]]
-        proven = attempt(project["purl"], prove, project, own, workshop) if own else []
+        proven = attempt(project["purl"], prove, project, own, workshop, mutation) if own else []
         if isinstance(proven, Reject):
             rejects += [replace(proven, key=one.id) for one in own]
             continue
@@ -123,8 +138,7 @@ def _fitting(made: Candidate, rules: RepositoryRules) -> Candidate | Reject:
     if not rules.min_body_lines <= size <= rules.max_body_lines:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
         return Reject(made.id, reason, f"{_told(made.function)}: {size} lines of code")
-    telling = sorted(made.reached, key=lambda test: (-len(made.reached[test] & set(made.body)), test))
-    return replace(made, tests=tuple(telling[: rules.max_tests]))
+    return replace(made, tests=tuple(draw_tests(made.reached, made.body, rules.max_tests + FURTHER_TESTS)))
 
 
 def _is_silent(made: Candidate | Reject) -> bool:
@@ -191,8 +205,10 @@ def _undocumented(one: Candidate) -> Undocumented:
     )
 
 
-def prove(project: Row, candidates: Sequence[Candidate], workshop: Workshop) -> list[Row | Reject]:
-    """Run the tests of candidates without their bodies, and those that fail then with the bodies put in place.
+def prove(
+    project: Row, candidates: Sequence[Candidate], workshop: Workshop, mutation: MutationRules
+) -> list[Row | Reject]:
+    """Run the tests of candidates without their bodies, those that fail then with the bodies put in place, and mutated.
 
     Errors: those of `open_project`.
     """
@@ -201,32 +217,64 @@ def prove(project: Row, candidates: Sequence[Candidate], workshop: Workshop) -> 
         Variant(one.id, one.tests, {one.function["path"]: one.filled([one.margin + EMPTY])}) for one in candidates
     ]
     emptied = {run.id: run for run in run_variants(opened, without, workshop.workers)}
-    judging = {one.id: _failing(emptied[one.id]) for one in candidates}
+    judging = {one.id: _failing(emptied[one.id], one.tests) for one in candidates}
     able = [one for one in candidates if len(judging[one.id]) >= workshop.rules.min_tests]
     complete = [Variant(one.id, judging[one.id], {one.function["path"]: one.filled(one.reference)}) for one in able]
     filled = {run.id: run for run in run_variants(opened, complete, workshop.workers)} if complete else {}
-    return list(
-        guarded(
-            candidates, lambda one: one.id, lambda one: [_judged(project, one, emptied[one.id], filled.get(one.id))]
+    proven = [one for one in able if _passes(filled[one.id])]
+    killing = _mutate(opened, proven, judging, workshop, mutation)
+
+    def judged(one: Candidate) -> list[Row | Reject]:
+        if refusal := _refusal(one, judging[one.id], emptied[one.id], filled.get(one.id)):
+            return [refusal]
+        first, further = judging[one.id][: workshop.rules.max_tests], judging[one.id][workshop.rules.max_tests :]
+        tests = noticing(first, further, killing[one.id])
+        score = score_of(tests, judging[one.id], killing[one.id], mutation)
+        ended = worst(emptied[one.id].judged[test] for test in tests)
+        return [task_row(project, one, tuple(sorted(tests)), ended) | score.columns]
+
+    return list(guarded(candidates, lambda one: one.id, judged))
+
+
+def _mutate(
+    project: Project,
+    candidates: Sequence[Candidate],
+    judging: Mapping[str, Sequence[str]],
+    workshop: Workshop,
+    rules: MutationRules,
+) -> dict[str, list[frozenset[str]]]:
+    """Return for each candidate the tests that notice each mutant of its body."""
+    variants = {
+        one.id: mutant_variants(
+            MutatedCode(one.id, one.function["path"], "\n".join(one.lines), one.body, judging[one.id]),
+            Family.REPOSITORY_TASK,
+            rules,
         )
-    )
+        for one in candidates
+    }
+    every = [variant for of_one in variants.values() for variant in of_one]
+    runs = {run.id: run for run in run_variants(hurried(project, rules), every, workshop.workers)} if every else {}
+    return {name: kills_of([runs[variant.id] for variant in of_one]) for name, of_one in variants.items()}
 
 
-def _failing(run: TestRun) -> tuple[str, ...]:
-    """Return the tests that notice that a body is missing; to run out of time is no failure."""
-    return tuple(test for test, outcome in run.judged.items() if outcome in (TestOutcome.FAILED, TestOutcome.ERROR))
+def _passes(run: TestRun) -> bool:
+    return run.outcome is Outcome.PASSED and run.worst is TestOutcome.PASSED
 
 
-def _judged(project: Row, one: Candidate, emptied: TestRun, filled: TestRun | None) -> Row | Reject:
-    tests = _failing(emptied)
+def _failing(run: TestRun, tests: Sequence[str]) -> list[str]:
+    """Return the tests that notice that a body is missing, in their order; to run out of time is no failure."""
+    return [test for test in tests if run.judged.get(test) in (TestOutcome.FAILED, TestOutcome.ERROR)]
+
+
+def _refusal(one: Candidate, tests: Sequence[str], emptied: TestRun, filled: TestRun | None) -> Reject | None:
     if filled is None:
         why = emptied.detail or "no test" if emptied.outcome is not Outcome.PASSED else f"{len(tests)} tests"
         told = f"{_told(one.function)}: {why} of {len(one.tests)} fail without its body"
         return Reject(one.id, RejectReason.NOT_PROVEN, told)
-    if filled.outcome is not Outcome.PASSED or filled.worst is not TestOutcome.PASSED:
+    if not _passes(filled):
         told = f"{_told(one.function)}: its tests come out as {filled.worst} with its own body: {filled.detail or ''}"
         return Reject(one.id, RejectReason.NOT_PROVEN, told[:500])
-    return task_row(project, one, tuple(sorted(tests)), worst(emptied.judged[test] for test in tests))
+    return None
 
 
 def task_row(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome) -> Row:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.lake import Reject, Row, attempt, parted
+from pipeline.repository.drawing import draw_tests
 from pipeline.scenes.blocks import Block, blocks_of
 from pipeline.scenes.rules import SceneRules
 from pipeline.scenes.source import SourceFile, Span
@@ -121,7 +122,6 @@ def _fits(block: Block, text: str, rules: SceneRules) -> bool:
 
 
 def tests_of(candidate: Candidate, reaches: Iterable[Row]) -> list[str]:
-    """Return the tests that run a block, those that run most of its lines first; `reaches` are of its function."""
-    lines = set(_lines(candidate.block, candidate.function))
-    run = [(len(lines.intersection(row["lines"])), row["test"]) for row in reaches]
-    return [test for number, test in sorted(run, key=lambda each: (-each[0], each[1])) if number]
+    """Return the tests that run a block, the most telling first; `reaches` are of its function."""
+    reached = {row["test"]: row["lines"] for row in reaches}
+    return draw_tests(reached, _lines(candidate.block, candidate.function), len(reached))

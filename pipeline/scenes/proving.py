@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.lake import Reject, Row, guarded
+from pipeline.mutation import MutationRules, MutationScore
 from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
+from pipeline.repository.mutating import FURTHER_TESTS, MutatedCode, kills_of, mutant_variants, noticing, score_of
 from pipeline.scenes.candidates import tests_of
 from pipeline.scenes.choosing import Planned
 from pipeline.scenes.rules import SceneRules
 from pipeline.scenes.source import Span
 from pipeline.scenes.views import emptied
-from pipeline.terms import BlockType, RejectReason, Scene, TestOutcome
+from pipeline.terms import BlockType, Family, RejectReason, Scene, TestOutcome
 
 _AS_IT_IS = "as it is"
 
@@ -34,6 +36,7 @@ class Proven:
     reaching: int
     emptied: str | None
     noticed_by: Sequence[str]
+    score: MutationScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,23 +48,31 @@ class _Subject:
     reaching: int
     emptied: str | None
     variant: Variant | None
+    mutants: Sequence[Variant] = ()
 
 
 def prove(
-    project: Row, planned: Iterable[Planned], reaches: Mapping[str, Sequence[Row]], rules: SceneRules, run: RunVariants
+    project: Row,
+    planned: Iterable[Planned],
+    reaches: Mapping[str, Sequence[Row]],
+    rules: SceneRules,
+    mutation: MutationRules,
+    run: RunVariants,
 ) -> list[Proven | Reject]:
-    """Run the tests of scenes and say which notice an empty block; `reaches` are by function.
+    """Run the tests of scenes and say which notice an empty block, and a mutated one; `reaches` are by function.
 
     A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
     NOT_PROVEN where no test passes that did when it was traced.
     """
-    prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
+    prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules, mutation)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
+    # Scenes of the same block share its mutants.
+    variants |= {mutant.id: mutant for subject in subjects for mutant in subject.mutants}
     runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
-    outcomes = {each.id: each.judged for each in runs}
-    return [each if isinstance(each, Reject) else _judge(each, outcomes, rules) for each in prepared]
+    by_id = {each.id: each for each in runs}
+    return [each if isinstance(each, Reject) else _judge(each, by_id, rules, mutation) for each in prepared]
 
 
 def _function(planned: Planned) -> str:
@@ -79,33 +90,43 @@ def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Se
     return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
 
 
-def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules) -> _Subject | Reject:
+def _prepare(
+    planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules, mutation: MutationRules
+) -> _Subject | Reject:
     candidate, middle = planned.candidate, planned.view.middle
     text = candidate.file["text"]
-    tests = tests_of(candidate, reaches[candidate.function["id"]])
+    every = tests_of(candidate, reaches[candidate.function["id"]])
+    tests = every[: rules.max_tests + FURTHER_TESTS]
     empty = emptied(text, candidate.block, middle, candidate.extent)
     if empty is None:
         return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
-    variant = None
+    variant, mutants = None, []
     if planned.scene != Scene.COMPLETE_BLOCK and candidate.block.type != BlockType.COMMENT:
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
-        variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})
+        variant = Variant(_name(path, middle), tests, {path: replaced})
+        lines = range(text.count("\n", 0, middle[0]) + 1, text.count("\n", 0, middle[1]) + 2)
+        mutants = mutant_variants(MutatedCode(_name(path, middle), path, text, lines, tests), Family.SCENE, mutation)
     told = None if planned.scene == Scene.COMPLETE_BLOCK else empty
-    return _Subject(planned, tests[: rules.max_tests], len(tests), told, variant)
+    return _Subject(planned, tests, len(every), told, variant, mutants)
 
 
 def _name(path: str, middle: Span) -> str:
     return f"{path}:{middle[0]}-{middle[1]}"
 
 
-def _judge(subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]], rules: SceneRules) -> Proven | Reject:
-    whole = outcomes.get(_AS_IT_IS, {})
-    tests = [test for test in subject.tests if whole.get(test) == TestOutcome.PASSED]
+def _judge(
+    subject: _Subject, runs: Mapping[str, TestRun], rules: SceneRules, mutation: MutationRules
+) -> Proven | Reject:
+    whole = runs[_AS_IT_IS].judged if _AS_IT_IS in runs else {}
+    passing = [test for test in subject.tests if whole.get(test) == TestOutcome.PASSED]
     candidate = subject.planned.candidate
-    if not tests:
+    if not passing:
         told = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
         return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {told or 'no test'}")
-    empty = outcomes.get(subject.variant.id, {}) if subject.variant else {}
+    killing = [kills & set(passing) for kills in kills_of([runs[mutant.id] for mutant in subject.mutants])]
+    tests = noticing(passing[: rules.max_tests], passing[rules.max_tests :], killing)
+    score = score_of(tests, passing, killing, mutation)
+    empty = runs[subject.variant.id].judged if subject.variant else {}
     noticed = [test for test in tests if empty.get(test) in rules.noticed_as]
-    return Proven(subject.planned, tests, subject.reaching, subject.emptied, noticed)
+    return Proven(subject.planned, tests, subject.reaching, subject.emptied, noticed, score)

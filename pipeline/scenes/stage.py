@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded, parted
+from pipeline.mutation import MutationRules
 from pipeline.scenes.candidates import candidates_of, place
 from pipeline.scenes.choosing import choose
 from pipeline.scenes.proving import Proven, RunVariants, prove
@@ -20,6 +21,7 @@ def scenes_stage(
     traced_functions: Sequence[Row],
     reaches: Sequence[Row],
     rules: SceneRules,
+    mutation: MutationRules,
     run: RunVariants,
 ) -> Output:
     """Make the table `scenes` of a library; the unit is a function that tests of a project reach.
@@ -37,7 +39,7 @@ def scenes_stage(
             continue
         of_project = functions[project["id"]]
         by_path = {row["path"]: row for row in files[project["id"]]}
-        results = attempt(project["purl"], _of_project, project, of_project, by_path, of_function, rules, run)
+        results = attempt(project["purl"], _of_project, project, of_project, by_path, of_function, rules, mutation, run)
         if isinstance(results, Reject):
             rejects |= {row["id"]: replace(results, key=row["id"]) for row in of_project}
             continue
@@ -55,11 +57,13 @@ def _of_project(
     files: Mapping[str, Row],
     reaches: Mapping[str, Sequence[Row]],
     rules: SceneRules,
+    mutation: MutationRules,
     run: RunVariants,
 ) -> list[Row | Reject]:
     """Return the scenes of a project, or why its functions have none; `files` are by path, `reaches` by function."""
     candidates, refused = candidates_of(functions, files, rules)
-    proven, unproven = parted(prove(project, choose(candidates, files, functions, rules), reaches, rules, run))
+    chosen = choose(candidates, files, functions, rules)
+    proven, unproven = parted(prove(project, chosen, reaches, rules, mutation, run))
     return [*refused, *unproven, *guarded(proven, _function, lambda result: [_row(project, result)])]
 
 
@@ -110,4 +114,5 @@ def _row(project: Row, proven: Proven) -> Row:
         "emptied": proven.emptied,
         "noticed_by": list(proven.noticed_by),
         "discriminating": None if proven.emptied is None else bool(proven.noticed_by),
+        **proven.score.columns,
     }

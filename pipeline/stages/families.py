@@ -35,17 +35,19 @@ def families(house: House) -> Iterator[Stage]:
         "repository_tasks",
         reads="projects traced_functions reaches project_files",
         writes="repository_tasks",
-        depends=lambda: [rules.repository, *house.by_model(rules.drafts.requirement)],
-        run=lambda **tables: repository_tasks_stage(**tables, workshop=house.workshop, writer=requirements(house)),
-        version=4,
+        depends=lambda: [rules.repository, rules.mutation, *house.by_model(rules.drafts.requirement)],
+        run=lambda **tables: repository_tasks_stage(
+            **tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
+        ),
+        version=5,
     )
     yield declared(
         "scenes",
         reads="projects project_files traced_functions reaches",
         writes="scenes",
-        depends=lambda: [rules.scenes, rules.repository],
+        depends=lambda: [rules.scenes, rules.repository, rules.mutation],
         run=partial(make_scenes, house),
-        version=4,
+        version=5,
     )
     yield declared(
         "problems",
@@ -53,6 +55,7 @@ def families(house: House) -> Iterator[Stage]:
         writes="problems problem_runs problem_environments refused_problems",
         depends=lambda: [
             rules.problems,
+            rules.mutation,
             [[kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.problem)],
             rules.drafting,
             rules.lifecycle,
@@ -62,7 +65,7 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_problems, house),
-        version=10,
+        version=11,
     )
     yield declared(
         "functions",
@@ -71,6 +74,7 @@ def families(house: House) -> Iterator[Stage]:
         depends=lambda: [
             rules.functions,
             rules.problems,
+            rules.mutation,
             rules.masking.min_name_length,
             rules.drafting,
             *house.by_model(rules.drafts.description),
@@ -83,5 +87,5 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_functions, house),
-        version=4,
+        version=5,
     )

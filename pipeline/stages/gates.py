@@ -57,19 +57,21 @@ def gates(house: House) -> Iterator[Stage]:
         "problems_gate",
         reads="problems problem_runs snippets releases published_changes flags reviews",
         writes="published_problems",
-        depends=lambda: [rules.quality, rules.problems],
-        run=lambda **tables: problems_gate_stage(**tables, rules=rules.quality, least=rules.problems),
-        version=6,
+        depends=lambda: [rules.quality, rules.problems, rules.mutation],
+        run=lambda **tables: problems_gate_stage(
+            **tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
+        ),
+        version=7,
     )
     yield declared(
         "functions_gate",
         reads="functions function_runs snippets published_changes flags reviews",
         writes="published_functions",
-        depends=lambda: [rules.quality, rules.functions, rules.masking],
+        depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
         run=lambda **tables: functions_gate_stage(
-            **tables, rules=rules.quality, least=rules.functions, masking=rules.masking
+            **tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
         ),
-        version=6,
+        version=7,
     )
     yield declared(
         "controlled_gate",
@@ -102,15 +104,15 @@ def gates(house: House) -> Iterator[Stage]:
         "repository_gate",
         reads="repository_tasks projects flags reviews",
         writes="published_repository_tasks",
-        depends=lambda: rules.quality,
-        run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality),
-        version=3,
+        depends=lambda: [rules.quality, rules.mutation],
+        run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
+        version=4,
     )
     yield declared(
         "scenes_gate",
         reads="scenes projects project_files flags reviews",
         writes="published_scenes",
-        depends=lambda: rules.quality,
-        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality),
-        version=3,
+        depends=lambda: [rules.quality, rules.mutation],
+        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
+        version=4,
     )

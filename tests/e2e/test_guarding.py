@@ -13,6 +13,7 @@ from pipeline.failures import internal_errors
 from pipeline.functions import FunctionRules
 from pipeline.instances import MaskingRules
 from pipeline.lake import Output, Row, run_stage
+from pipeline.mutation import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.publish import functions_gate_stage, problems_gate_stage, repository_gate_stage, scenes_gate_stage
 from pipeline.publish.quality import QualityRules
@@ -61,6 +62,7 @@ FILE: Row = {"project_id": "p", "path": "m.py", "text": "def f():\n    return 1\
 PROJECT: Row = {"id": "p", "purl": "pkg:pypi/p@1", "outcome": ProjectOutcome.TRACED}
 FUNCTION: Row = BARE | {"project_id": "p", "path": "m.py", "signature_first_line": 1}
 QUALITY = _rules("quality", QualityRules)
+MUTATION = _rules("mutation", MutationRules)
 
 
 class Workshop:
@@ -73,15 +75,17 @@ class Workshop:
 
 WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
     "problems_gate": lambda: problems_gate_stage(
-        [BARE], [], [], [], [], [], [], QUALITY, _rules("problems", ProblemRules)
+        [BARE], [], [], [], [], [], [], QUALITY, _rules("problems", ProblemRules), MUTATION
     ),
     "functions_gate": lambda: functions_gate_stage(
-        [BARE], [], [], [], QUALITY, _rules("functions", FunctionRules), _rules("masking", MaskingRules)
+        [BARE], [], [], [], QUALITY, _rules("functions", FunctionRules), _rules("masking", MaskingRules), MUTATION
     ),
-    "repository_tasks": lambda: repository_tasks_stage([PROJECT], [FUNCTION], [], [FILE], Workshop()),  # type: ignore[arg-type]
-    "repository_gate": lambda: repository_gate_stage([BARE], [PROJECT], [], [], QUALITY),
-    "scenes": lambda: scenes_stage([PROJECT], [FILE], [FUNCTION], [], _rules("scenes", SceneRules), lambda *_: ()),
-    "scenes_gate": lambda: scenes_gate_stage([BARE], [PROJECT], [FILE], [], [], QUALITY),
+    "repository_tasks": lambda: repository_tasks_stage([PROJECT], [FUNCTION], [], [FILE], Workshop(), MUTATION),  # type: ignore[arg-type]
+    "repository_gate": lambda: repository_gate_stage([BARE], [PROJECT], [], [], QUALITY, MUTATION),
+    "scenes": lambda: scenes_stage(
+        [PROJECT], [FILE], [FUNCTION], [], _rules("scenes", SceneRules), MUTATION, lambda *_: ()
+    ),
+    "scenes_gate": lambda: scenes_gate_stage([BARE], [PROJECT], [FILE], [], [], QUALITY, MUTATION),
 }
 """Stages that have nothing to do in the demo library, over a row at which whatever works on it raises a KeyError."""
 

@@ -29,7 +29,7 @@ from tests.drafting.conftest import drafter, server  # noqa: F401 - fixtures
 from tests.drafting.kinds.test_description import data_of
 from tests.instances.rows import TAGGING, document, life, releases, symbol, verdict
 from tests.model_server import Fault, ModelServer
-from tests.problems.examples import RULES_OF_PROBLEMS, example
+from tests.problems.examples import MUTATION, RULES_OF_PROBLEMS, example
 from tests.problems.stores import Store, store_of
 
 pytestmark = pytest.mark.slow
@@ -101,7 +101,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
     output = functions_stage(
         **TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, tagging=TAGGING,
-        usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, writer=OfflineWriter(DRAFTING),
+        usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, mutation=MUTATION, writer=OfflineWriter(DRAFTING),
         runner=runner, writers=writers,
     )  # fmt: skip
     for name, rows in output.tables.items():
@@ -114,7 +114,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
 def published(output: Output) -> list[Row]:
     gated = functions_gate_stage(
         functions=output.tables["functions"], function_runs=output.tables["function_runs"],
-        snippets=TABLES["snippets"], published_changes=[], rules=QUALITY, least=FUNCTIONS, masking=MASKING,
+        snippets=TABLES["snippets"], published_changes=[], rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION,
     )  # fmt: skip
     for row in gated.tables["published_functions"]:
         table("published_functions").check(row)

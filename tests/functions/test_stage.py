@@ -17,7 +17,7 @@ from pipeline.terms import Drafter, Evidence, FunctionRun, Granularity, Outcome,
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner, ValidationRules
 from tests.instances.rows import TAGGING
-from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.problems.stores import store_of
 from tests.problems.test_stage import SOURCES
 from tests.problems.world import INTRODUCED, TABLES
@@ -36,6 +36,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
         of_problems=RULES_OF_PROBLEMS,
         tagging=TAGGING,
         usage=load(RULES / "usage.yaml", UsageRules),
+        mutation=MUTATION,
         min_name_length=2,
         writer=OfflineWriter(load(RULES / "drafting.yaml", DraftingRules)),
         runner=Runner(store, find_sandbox(), load(RULES / "validation.yaml", ValidationRules), workers=1),
@@ -55,6 +56,7 @@ def published(output: Output) -> dict[tuple[str, str], Row]:
         snippets=TABLES["snippets"],
         published_changes=TABLES["changes"],
         rules=load(RULES / "quality.yaml", QualityRules),
+        mutation=MUTATION,
         least=LIMITS,
         masking=load(RULES / "masking.yaml", MaskingRules),
     )

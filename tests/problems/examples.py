@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.lake import Row
+from pipeline.mutation import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.rules import RULES, load
 from pipeline.snippets import extract
 from tests.instances.rows import snippet
 
 RULES_OF_PROBLEMS = load(RULES / "problems.yaml", ProblemRules)
+MUTATION = load(RULES / "mutation.yaml", MutationRules)
 
 
 def example(docstring: str, path: str = "lib.take", first: str = "1.1", last: str | None = None, **columns: Any) -> Row:

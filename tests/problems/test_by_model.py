@@ -46,7 +46,7 @@ from tests.problems.changed_world import (
     TABLES,
     unwritten,
 )
-from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.problems.stores import Store, environment_row, store_of
 
 pytestmark = pytest.mark.slow
@@ -78,7 +78,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
     writer = writer_of(store, model) if model is not None else None
     output = problems_stage(
         **TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING,
-        usage=USAGE, runner=runner, writer=writer,
+        usage=USAGE, mutation=MUTATION, runner=runner, writer=writer,
     )  # fmt: skip
     for name, rows in output.tables.items():
         for row in rows:
@@ -90,7 +90,9 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
 def published(output: Output) -> Sequence[Row]:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     changes = TABLES["changes"]
-    gated = problems_gate_stage(problems, runs, [], TABLES["releases"], changes, [], [], QUALITY, RULES_OF_PROBLEMS)
+    gated = problems_gate_stage(
+        problems, runs, [], TABLES["releases"], changes, [], [], QUALITY, RULES_OF_PROBLEMS, MUTATION
+    )
     for row in gated.tables["published_problems"]:
         table("published_problems").check(row)
     return gated.tables["published_problems"]

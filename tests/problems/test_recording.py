@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.problems.inputs import changed_argument, other_inputs
+from pipeline.problems.inputs import changed_argument, further_inputs
 from pipeline.problems.program import write
 from pipeline.problems.recording import choose, read_recorded, read_told, recorder
 from pipeline.problems.stated import Outcome
@@ -59,13 +59,22 @@ def test_a_changed_argument(argument: str, change: InputChange) -> None:
     assert changed_argument(argument, change) == CHANGED[argument, change]
 
 
-@given(st.lists(st.sampled_from(["3", "'ab'", "[1, 2]", "range(3)", "None", "x", "0"]), min_size=1, max_size=4))
-def test_each_other_input_differs_from_the_stated_one_in_one_argument(arguments: list[str]) -> None:
-    made = list(other_inputs(arguments, list(InputChange)))
+ARGUMENTS = st.sampled_from(["3", "'ab'", "[1, 2]", "range(3)", "None", "x", "0"])
+
+
+@given(st.integers(1, 4).flatmap(lambda size: st.lists(st.tuples(*[ARGUMENTS] * size), min_size=1, max_size=3)))
+def test_each_further_input_differs_from_a_stated_one_in_one_argument(stated: list[tuple[str, ...]]) -> None:
+    made = further_inputs(stated, list(InputChange), 1000)
     assert len(set(made)) == len(made)
+    assert set(made).isdisjoint(stated)
     for each in made:
-        assert sum(one != other for one, other in zip(arguments, each, strict=True)) == 1
+        assert any(sum(a != b for a, b in zip(each, other, strict=True)) == 1 for other in stated)
         ast.parse(f"f({', '.join(each)})")
+
+
+def test_arguments_take_turns_and_values_of_other_inputs_are_exchanged() -> None:
+    stated = [("1", "len"), ("5", "sum")]
+    assert further_inputs(stated, [InputChange.NEGATED], 3) == [("-1", "len"), ("1", "sum"), ("-5", "sum")]
 
 
 def test_a_recorder_says_what_the_program_gives() -> None:

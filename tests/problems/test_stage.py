@@ -24,7 +24,7 @@ from pipeline.terms import (
 from pipeline.usage import UsageRules
 from pipeline.validation import Runner, ValidationRules
 from tests.instances.rows import TAGGING
-from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.problems.stores import Store, store_of
 from tests.problems.world import INTRODUCED, TABLES
 
@@ -60,7 +60,13 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def made_by(store: Store, **changed: Any) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
     output = problems_stage(
-        **TABLES | changed, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=USAGE, runner=runner
+        **TABLES | changed,
+        rules=RULES_OF_PROBLEMS,
+        drafting=DRAFTING,
+        tagging=TAGGING,
+        usage=USAGE,
+        mutation=MUTATION,
+        runner=runner,
     )
     for name, rows in output.tables.items():
         for row in rows:
@@ -82,6 +88,7 @@ def gated(output: Output) -> Output:
         [],
         QUALITY,
         RULES_OF_PROBLEMS,
+        MUTATION,
     )
 
 
@@ -106,8 +113,8 @@ def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solv
     assert row["problem"].startswith("Return the first items.\n\nWrite the body of `solve(items, number)` with lib.")
     assert row["test"] == "assert solve([1, 2, 3], 2) == [1, 2]\n"
     assert f"from {row['module']} import solve" in row["hidden_tests"]
-    # the third stated case is wrong, and no test
-    assert (row["stated_tests"], row["recorded_tests"]) == (2, RULES_OF_PROBLEMS.max_recorded)
+    # the first stated case is the visible test; the third is wrong, and no test
+    assert (row["stated_tests"], row["recorded_tests"]) == (1, RULES_OF_PROBLEMS.max_recorded)
     assert (row["category"], row["change_id"]) == (GitChameleonCategory.NEW_FEATURE, INTRODUCED["id"])
     assert (row["other_code"], row["other_outcome"]) == (ProblemRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
     assert (row["discriminating"], row["evidence"], row["coverage"]) == (False, Evidence.EXECUTED, 1.0)
@@ -138,7 +145,7 @@ def test_what_passes_in_both_versions_says_so(published: dict[str, Row]) -> None
 def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) -> None:
     """`steady(8)`, twice the stated input, gives an address."""
     (row,) = [row for row in output.tables["problems"] if row["path"] == "lib.steady"]
-    assert (row["stated_tests"], row["recorded_tests"]) == (2, 0)
+    assert (row["stated_tests"], row["recorded_tests"]) == (1, 3)
     runs = [run for run in output.tables["problem_runs"] if run["problem_id"] == row["id"]]
     assert {run["role"]: run["outcome"] for run in runs} == {
         ProblemRun.VISIBLE: Outcome.PASSED,

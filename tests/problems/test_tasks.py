@@ -6,6 +6,8 @@ lib where only the shape matters, and those of the standard library where they a
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pipeline.problems.program import hidden_tests, visible_test, write
@@ -116,10 +118,10 @@ def _run(task: Task) -> None:
     written = write(task, (), RULES_OF_PROBLEMS)
     namespace: dict[str, object] = {}
     exec(compile(written.program, "program", "exec"), namespace)
-    module = hidden_tests(task, written, task.cases, (), "sample")
+    module = hidden_tests(task, written, task.cases, (), "sample", ())
     lines = [line for line in module.splitlines() if not line.startswith("from sample import")]
     exec(compile("\n".join(lines), "tests", "exec"), namespace)
-    tests = [test for name, test in namespace.items() if name.startswith("test_")]
+    tests = [test for name, test in namespace.items() if re.match("test_(stated|recorded)_", name)]
     assert len(tests) == len(task.cases)
     for test in tests:
         assert callable(test)

@@ -17,7 +17,7 @@ from pipeline.terms import ChangeKind, RejectReason
 from pipeline.validation import Runner, ValidationRules
 from tests.instances.rows import TAGGING, change
 from tests.problems.changed_world import GOOD, KIND, TABLES, USAGE
-from tests.problems.examples import RULES_OF_PROBLEMS
+from tests.problems.examples import MUTATION, RULES_OF_PROBLEMS
 from tests.problems.stores import Store, environment_row
 
 TEXT = Text(*(str(GOOD["lib.narrow"][name]) for name in
@@ -52,7 +52,7 @@ def test_the_same_program_about_two_changes_is_one_problem_and_the_money_for_the
     )
     writer = Copyist(KIND.model_copy(update={"max_per_path": 2}))
     places = {version: place(version) for version in ("1.0", "1.1")}
-    made = write_problems(library, [], [], places, RULES_OF_PROBLEMS, writer, runner)
+    made = write_problems(library, [], [], places, RULES_OF_PROBLEMS, MUTATION, writer, runner)
     assert [row["nano_usd"] for row in made.problems] == [20]
     assert [reject.reason for reject in made.rejects] == [RejectReason.DUPLICATE]
     (refused,) = made.refused

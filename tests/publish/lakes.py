@@ -54,6 +54,7 @@ from pipeline.terms import (
 from tests.contexts.rows import CONTEXTS, WRITER
 from tests.functions import rows as functions
 from tests.instances.rows import LIBRARY, START, TAGGING, document, life, symbol, usages
+from tests.problems.examples import MUTATION
 from tests.problems.rows import problem, run
 from tests.repository.rows import task
 from tests.review.world import NEW, OLD, RUN_ALONE, World, world
@@ -130,7 +131,7 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
     least = load(RULES / "problems.yaml", ProblemRules)
-    gated = problems_gate_stage(rows, runs, snippets, releases, [], [], [], quality, least)
+    gated = problems_gate_stage(rows, runs, snippets, releases, [], [], [], quality, least, MUTATION)
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
 
 
@@ -142,7 +143,7 @@ def _functions(snippets: list[Row], quality: QualityRules) -> Tables:
         functions.run(FunctionRun.EMPTIED, Outcome.FAILED_ASSERTION),
     ]
     least, masking = load(RULES / "functions.yaml", FunctionRules), load(RULES / "masking.yaml", MaskingRules)
-    gated = functions_gate_stage(rows, runs, snippets, [], quality, least, masking)
+    gated = functions_gate_stage(rows, runs, snippets, [], quality, least, masking, MUTATION)
     return {**_rows(gated), "function_environments": [_environment("1.1")]}
 
 
@@ -154,8 +155,8 @@ def _projects(quality: QualityRules) -> Tables:
         "projects": [project],
         "traced_functions": shop.functions(),
         "reaches": shop.reaches(),
-        **_rows(repository_gate_stage([made], [project], [], [], quality)),
-        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), [], [], quality)),
+        **_rows(repository_gate_stage([made], [project], [], [], quality, MUTATION)),
+        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), [], [], quality, MUTATION)),
     }
     return {name: [row | {"library": LIBRARY} for row in rows] for name, rows in traced.items()}
 

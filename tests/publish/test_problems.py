@@ -20,6 +20,7 @@ from pipeline.terms import (
     ReviewStatus,
 )
 from tests.instances.rows import LIBRARY, releases
+from tests.problems.examples import MUTATION
 from tests.problems.rows import SNIPPET, problem, run
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
@@ -36,7 +37,7 @@ V, H, E, C, M, T, R = (
 def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
     rows = [run(role, outcome, executed) for role, outcome in runs.items()]
     snippets = [SNIPPET | {"licence": licence}]
-    output = problems_gate_stage([problem(**columns)], rows, snippets, RELEASES, [], [], [], QUALITY, LEAST)
+    output = problems_gate_stage([problem(**columns)], rows, snippets, RELEASES, [], [], [], QUALITY, LEAST, MUTATION)
     for row in output.tables["published_problems"]:
         table("published_problems").check(row)
     return output

@@ -9,13 +9,14 @@ from pipeline.publish import QualityRules
 from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.rules import RULES, load
 from pipeline.terms import BlockType, Evidence, RejectReason, Scene
+from tests.problems.examples import MUTATION
 from tests.scenes import rows as made
 
 QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
 def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
-    output = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY)
+    output = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY, MUTATION)
     rows = output.tables["published_scenes"]
     assert (len(rows), output.rejects) == (output.seen, [])
     assert rows
@@ -27,7 +28,9 @@ def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
 
 
 def test_evidence_says_whether_an_empty_block_was_run() -> None:
-    rows = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY).tables["published_scenes"]
+    rows = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY, MUTATION).tables[
+        "published_scenes"
+    ]
     for row in rows:
         left_alone = row["scene"] == Scene.COMPLETE_BLOCK or row["block_type"] == BlockType.COMMENT
         assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
@@ -40,7 +43,7 @@ def test_evidence_says_whether_an_empty_block_was_run() -> None:
 )
 def test_code_that_may_not_be_passed_on_is_refused(licence: str | None, said: str) -> None:
     made_scenes = made.scenes()
-    output = scenes_gate_stage(made_scenes, [made.project(licence=licence)], made.files(), [], [], QUALITY)
+    output = scenes_gate_stage(made_scenes, [made.project(licence=licence)], made.files(), [], [], QUALITY, MUTATION)
     assert output.tables["published_scenes"] == []
     assert {(reject.reason, reject.detail) for reject in output.rejects} == {(RejectReason.LICENCE, said)}
     assert len(output.rejects) == len(made_scenes)

@@ -19,6 +19,7 @@ from pipeline.repository import (
     required,
 )
 from pipeline.terms import RejectReason, RequirementBasis
+from tests.problems.examples import MUTATION
 from tests.repository.conftest import trace
 
 
@@ -29,7 +30,7 @@ def traced(workshop: Workshop) -> Output:
 
 def make(workshop: Workshop, traced: Output, writer: RequirementWriter | None = None) -> Output:
     tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
-    return repository_tasks_stage(**tables, workshop=workshop, writer=writer)
+    return repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION, writer=writer)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from pipeline.repository import (
 from pipeline.rules import RULES, load
 from pipeline.settings import index_url
 from pipeline.terms import ProjectOutcome, TestOutcome
+from tests.problems.examples import MUTATION
 
 RELEASE: Row = {
     "library": "humanize",
@@ -48,7 +49,7 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     used = {row["namespace"]: row for row in traced.tables["traced_functions"]}
     assert "humanize.number._format_not_finite" in used["humanize.number.intcomma"]["intra_file"]
     tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
-    made = repository_tasks_stage(**tables, workshop=workshop)
+    made = repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION)
     tasks = made.tables["repository_tasks"]
     assert len(tasks) == 3
     right = run_tests(open_project(project, workshop), tasks[0]["tests"])

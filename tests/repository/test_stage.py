@@ -21,6 +21,7 @@ from pipeline.terms import (
     RejectReason,
     TestOutcome,
 )
+from tests.problems.examples import MUTATION
 from tests.repository.conftest import (
     DEPENDENT,
     FILES,
@@ -43,7 +44,7 @@ def traced(workshop: Workshop) -> Output:
 
 def make(workshop: Workshop, traced: Output) -> Output:
     tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
-    return repository_tasks_stage(**tables, workshop=workshop)
+    return repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION)
 
 
 @pytest.fixture(scope="module")
@@ -294,13 +295,15 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
 
 def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, tasks: Output) -> None:
     projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
-    gated = repository_gate_stage(tasks.tables["repository_tasks"], projects, [], [], QUALITY)
+    gated = repository_gate_stage(tasks.tables["repository_tasks"], projects, [], [], QUALITY, MUTATION)
     assert gated.seen == len(gated.rejects) > 0
     assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
 
 
 def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
-    gated = repository_gate_stage(tasks.tables["repository_tasks"], traced.tables["projects"], [], [], QUALITY)
+    gated = repository_gate_stage(
+        tasks.tables["repository_tasks"], traced.tables["projects"], [], [], QUALITY, MUTATION
+    )
     for row in gated.tables["published_repository_tasks"]:
         table("published_repository_tasks").check(row)
         assert (row["purl"], row["licence"], row["origin"]) == ("pkg:pypi/shop@1.0", "MIT", "pypi:shop")

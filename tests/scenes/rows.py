@@ -18,12 +18,14 @@ from pipeline.rules import RULES, load
 from pipeline.scenes import SceneRules, scenes_stage
 from pipeline.scenes.source import SourceFile, last_line
 from pipeline.terms import FunctionType, Outcome, ProjectOutcome, Rung, TestOutcome
+from tests.problems.examples import MUTATION
 
 PROJECT = content_id("project")
 
 FILES = {
     "shop/prices.py": '''\
 """Prices."""
+from tests.problems.examples import MUTATION
 
 
 def with_tax(price, rate=0.2):
@@ -223,14 +225,21 @@ def ran(variant: Variant, outcomes: Mapping[str, TestOutcome], outcome: Outcome)
 
 
 def all_pass(project: Row, variants: Sequence[Variant]) -> list[TestRun]:
-    """A run in which every test passes, so that none notices anything."""
-    return [ran(variant, dict.fromkeys(variant.tests, TestOutcome.PASSED), Outcome.PASSED) for variant in variants]
+    """A run in which every test passes, but on mutants."""
+    return [
+        ran(
+            variant,
+            dict.fromkeys(variant.tests, TestOutcome.FAILED if " mutant " in variant.id else TestOutcome.PASSED),
+            Outcome.PASSED,
+        )
+        for variant in variants
+    ]
 
 
 def scenes() -> list[Row]:
     """Scenes of the project by the rules that ship, as if its tests noticed nothing."""
     rules = load(RULES / "scenes.yaml", SceneRules)
-    return list(scenes_stage([project()], files(), functions(), reaches(), rules, all_pass).tables["scenes"])
+    return list(scenes_stage([project()], files(), functions(), reaches(), rules, MUTATION, all_pass).tables["scenes"])
 
 
 class LocalRun:

@@ -13,6 +13,7 @@ from pipeline.rules import RULES, load
 from pipeline.scenes import SceneRules, scenes_stage
 from pipeline.scenes.proving import RunVariants
 from pipeline.terms import BlockType, Outcome, ProjectOutcome, RejectReason, Scene, TestOutcome
+from tests.problems.examples import MUTATION
 from tests.scenes import rows as made
 from tests.scenes.rows import FILES, LocalRun
 
@@ -44,7 +45,7 @@ def stage(run: RunVariants, rules: SceneRules = RULES_HERE, **changed: list[Row]
         "traced_functions": made.functions(),
         "reaches": made.reaches(),
     }
-    return scenes_stage(**(tables | changed), rules=rules, run=run)
+    return scenes_stage(**(tables | changed), rules=rules, mutation=MUTATION, run=run)
 
 
 def scenes(output: Output) -> list[Row]:

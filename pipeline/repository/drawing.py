@@ -1,0 +1,38 @@
+"""Which of the tests that reach a piece of code judge it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+
+
+def draw_tests(reached: Mapping[str, Collection[int]], lines: Collection[int], limit: int) -> list[str]:
+    """Return at most `limit` tests that reach some of the lines, the most telling first; `reached` has lines by test.
+
+    First come tests that reach further lines, or reach known ones in another combination, which is another branch. Of
+    these, and of the others, each test function has its turn before one has a second set of parameters.
+    """
+    within = frozenset(lines)
+    left = {test: within.intersection(own) for test, own in reached.items() if not within.isdisjoint(own)}
+    drawn: list[str] = []
+    seen: set[int] = set()
+    combinations: set[frozenset[int]] = set()
+    turns: Counter[str] = Counter()
+
+    def rank(test: str) -> tuple[bool, int, int, int, str]:
+        own = left[test]
+        is_known = own <= seen and own in combinations
+        return is_known, turns[_function(test)], -len(own - seen), -len(own), test
+
+    while left and len(drawn) < limit:
+        best = min(left, key=rank)
+        drawn.append(best)
+        turns[_function(best)] += 1
+        combinations.add(left[best])
+        seen.update(left.pop(best))
+    return drawn
+
+
+def _function(test: str) -> str:
+    """Return the test function of a pytest node id, which is what stands before the parameters."""
+    return test.partition("[")[0]
