@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.lake import Row, content_id
+from pipeline.mutation import MutationScore
 from pipeline.terms import Access, Drafter, FunctionRun, LibEvolutionEvalTag, Outcome
 from tests.instances.rows import LIBRARY, START, snippet
 
@@ -39,7 +40,7 @@ def function(**columns: Any) -> Row:
         "recorded_tests": 1, "other_version": "1.0", "code_drafter": Drafter.OFFLINE, "code_model": None,
         "code_prompt_sha256": None, "tests_drafter": Drafter.OFFLINE, "tests_model": None, "tests_prompt_sha256": None,
         "tokens": None, "nano_usd": None, "description": "Return the first items.", "drafter": Drafter.OFFLINE,
-        "model": None, "prompt_sha256": "0" * 64,
+        "model": None, "prompt_sha256": "0" * 64, **MutationScore(4, 4).columns,
     }  # fmt: skip
     return row | columns
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.lake import Row, content_id
+from pipeline.mutation import MutationScore
 from pipeline.terms import Drafter, GitChameleonCategory, LibEvolutionEvalTag, Outcome, ProblemRun
 from tests.instances.rows import LIBRARY, START, snippet
 
@@ -23,7 +24,7 @@ def problem(**columns: Any) -> Row:
         "solution_api_call": True, "additional_dependencies": [], "functional": True, "webdev": False,
         "documented_paths": [], "docs": [], "other_version": "1.0", "written_from": "0" * 64,
         "drafted_tests": 0, "drafter": Drafter.OFFLINE, "model": None, "prompt_sha256": "0" * 64, "tokens": None,
-        "nano_usd": None,
+        "nano_usd": None, **MutationScore(4, 4).columns,
     }  # fmt: skip
     return row | columns
 

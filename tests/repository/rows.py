@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pipeline.lake import Row, content_id
+from pipeline.mutation import MutationScore
 from pipeline.terms import RequirementBasis, TestOutcome
 
 _OF_FUNCTION = (
@@ -36,5 +37,6 @@ def task(project: Row, function: Row, text: str, tests: list[str], **columns: ob
         "emptied_outcome": TestOutcome.FAILED,
         "python": project["python"],
         "lock_id": project["lock_id"],
+        **MutationScore(4, 4).columns,
     }
     return row | columns
