@@ -31,7 +31,7 @@ from pipeline.environments import (
 from pipeline.functions import FunctionRules
 from pipeline.instances import CodemodRules, MaskingRules
 from pipeline.lifecycle import LifecycleRules
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.publish import QualityRules
 from pipeline.repository import RepositoryRules

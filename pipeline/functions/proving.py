@@ -14,7 +14,8 @@ from pipeline.functions.rules import FunctionRules
 from pipeline.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
 from pipeline.instances.history import Tagging
 from pipeline.lake import Reject, Row, content_id, guarded, parted
-from pipeline.mutation import MutationRules, MutationScore
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.mutating import Mutated, kills_of
 from pipeline.problems.recording import Tried, read_told, record
 from pipeline.problems.running import Place

@@ -13,7 +13,7 @@ from pipeline.functions.writing import Improved, Writers, improve
 from pipeline.instances.head import head
 from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.problems.candidates import Candidates, show
 from pipeline.problems.library import Library

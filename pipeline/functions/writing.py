@@ -19,7 +19,9 @@ from pipeline.functions.writers import (
     WrittenTests,
 )
 from pipeline.lake import Reject, Row, content_id
-from pipeline.mutation import MutationRules, MutationScore, score_by_tests
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.running import score_by_tests
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.library import Library
 from pipeline.problems.running import Place
 from pipeline.terms import Drafter, DraftKind, Family, FunctionRun, RejectReason, TestKind

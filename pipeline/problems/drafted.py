@@ -12,7 +12,7 @@ from pipeline.drafting.kinds.code import names_of_tests
 from pipeline.drafting.kinds.rules import ProblemDraftRules
 from pipeline.instances.head import head
 from pipeline.lake import Row, content_id
-from pipeline.mutation import MutationScore
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.changed import Changed
 from pipeline.problems.drafts import additional_dependencies
 from pipeline.problems.library import Library

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.mutation import MutationRules, hurried, mutants_of
+from pipeline.mutation.operators import mutants_of
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.running import hurried
 from pipeline.problems.program import Written
 from pipeline.problems.recording import Tried, gives, read_told, record
 from pipeline.problems.running import Place

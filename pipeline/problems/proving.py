@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.lake import Reject, Row, guarded, parted
-from pipeline.mutation import MutationRules, MutationScore
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.drafts import Draft
 from pipeline.problems.inputs import further_inputs
 from pipeline.problems.mutating import Mutated, kills_of

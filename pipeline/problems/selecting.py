@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
-from pipeline.mutation import MutationScore
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.tasks import CaseOf
 
 Arguments = tuple[str, ...]

@@ -10,7 +10,7 @@ from packaging.version import Version
 from pipeline.drafting import DraftingRules
 from pipeline.lake import Output, Reject, Row, guarded, parted
 from pipeline.lifecycle import LifecycleRules
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.problems.candidates import Candidate, Candidates, Shown, show
 from pipeline.problems.drafted import ProblemWriter
 from pipeline.problems.drafts import Draft, additional_dependencies, draft

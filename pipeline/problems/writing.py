@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.lake import Reject, Row, attempt, guarded, parted
-from pipeline.mutation import MutationRules, MutationScore, score_by_tests
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.running import score_by_tests
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.changed import Changed, changed_apis, undecided
 from pipeline.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
 from pipeline.problems.library import Library

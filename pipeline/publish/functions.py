@@ -10,7 +10,8 @@ from pipeline.crawl import is_allowed
 from pipeline.functions import FunctionRules, mask_function, read_tests
 from pipeline.instances import MaskingRules, parse_source
 from pipeline.lake import Output, Reject, Row, content_id, guarded, parted
-from pipeline.mutation import MutationRules, too_weak
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import too_weak
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.publish.sourced import source_columns

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row, guarded, parted
-from pipeline.mutation import MutationRules, too_weak
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import too_weak
 from pipeline.problems import ProblemRules
 from pipeline.problems.trivial import passed_by
 from pipeline.publish.quality import QualityRules

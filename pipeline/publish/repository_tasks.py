@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from pipeline.crawl import is_allowed
 from pipeline.lake import Output, Reject, Row, guarded, parted
-from pipeline.mutation import MutationRules, too_weak
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import too_weak
 from pipeline.publish.quality import QualityRules
 from pipeline.publish.reviewed import Desk
 from pipeline.review import Reviews, kinds_by_instance

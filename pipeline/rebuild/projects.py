@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pipeline.lake import Row, table
-from pipeline.mutation import SCORED
+from pipeline.mutation.score import SCORED
 from pipeline.publish.repository_tasks import repository_gate_stage
 from pipeline.publish.scenes import scenes_gate_stage
 from pipeline.rebuild.outcome import Made, NotMade, NotRebuilt, of_id

@@ -2,79 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 
-from pipeline.mutation import MutationRules, MutationScore, mutants_of
-from pipeline.repository.project import Project, Variant
+from pipeline.mutation.operators import Mutant, mutants_of
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import MutationScore
+from pipeline.repository.project import Variant
 from pipeline.repository.running import TestRun
 from pipeline.terms import Family, Outcome, TestOutcome
 
-FURTHER_TESTS = 20
-"""Tests at most that are run on mutants beside those of a row: where these notice too little, some are taken in."""
+FURTHER_TESTS = 10
+"""Tests at most that mutants are run with beside those of a row: one that notices a mutant is taken in."""
 
 
 @dataclass(frozen=True, slots=True)
 class MutatedCode:
-    """Code of a project that is changed in some of its lines, and the tests that may notice that."""
+    """Code of a project that is changed in some of its lines, the tests that judge it, and further ones that may."""
 
     id: str
     path: str
     text: str
     lines: Collection[int]
     tests: Sequence[str]
+    further: Sequence[str]
 
 
-def mutant_variants(code: MutatedCode, family: Family, rules: MutationRules) -> list[Variant]:
-    """Return the project with each mutant of the code; none where the file does not parse."""
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """What tests notice of the mutants of code; `tests` are those that judge it, with those that were taken in."""
+
+    tests: tuple[str, ...]
+    score: MutationScore
+
+
+def notice_mutants(
+    codes: Iterable[MutatedCode],
+    family: Family,
+    rules: MutationRules,
+    run: Callable[[Sequence[Variant]], Iterable[TestRun]],
+) -> dict[str, Noticed]:
+    """Run the mutants of code with its tests, and those that these do not notice with further ones; results by id.
+
+    Each run ends at the first test that fails. A mutant that all tests pass for is equivalent where there are as many
+    further ones as the rules say.
+    """
+    by_id = {code.id: code for code in codes}
+    mutants = {
+        (name, number): mutant
+        for name, code in by_id.items()
+        for number, mutant in enumerate(_mutants(code, rules.mutants[family]))
+    }
+    first = _run(mutants, {name: code.tests for name, code in by_id.items()}, by_id, run)
+    left = {key: mutants[key] for key, outcomes in first.items() if outcomes is not None and not outcomes}
+    second = _run(left, {name: code.further for name, code in by_id.items()}, by_id, run)
+    return {name: _noticed(code, first, second, rules) for name, code in by_id.items()}
+
+
+Key = tuple[str, int]
+"""The id of code, and the number of its mutant."""
+
+
+def _mutants(code: MutatedCode, limit: int) -> list[Mutant]:
     try:
-        mutants = mutants_of(code.text, code.lines, rules.mutants[family])
+        return mutants_of(code.text, code.lines, limit)
     except SyntaxError:
         return []
-    return [
-        Variant(f"{code.id} mutant {number}", code.tests, {code.path: mutant.text})
-        for number, mutant in enumerate(mutants)
-    ]
 
 
-def hurried(project: Project, rules: MutationRules) -> Project:
-    """Return a project whose tests have as much time as the rules allow a mutant."""
-    return replace(project, rules=project.rules.model_copy(update={"test_time_s": rules.time_s}))
+def _run(
+    mutants: dict[Key, Mutant],
+    tests: dict[str, Sequence[str]],
+    codes: dict[str, MutatedCode],
+    run: Callable[[Sequence[Variant]], Iterable[TestRun]],
+) -> dict[Key, list[str] | None]:
+    """Return which tests notice each mutant, the first one at least; None where the harness could not run it."""
+    variants = {
+        f"{name} mutant {number}": Variant(
+            f"{name} mutant {number}", tests[name], {codes[name].path: mutant.text}, first_failure=True
+        )
+        for (name, number), mutant in mutants.items()
+        if tests[name]
+    }
+    runs = {one.id: one for one in run([*variants.values()])} if variants else {}
+    return {
+        (name, number): _failing(runs[f"{name} mutant {number}"])
+        for name, number in mutants
+        if f"{name} mutant {number}" in runs
+    }
 
 
-def kills_of(runs: Sequence[TestRun]) -> list[frozenset[str]]:
-    """Return for each mutant the tests that notice it; one that the harness could not run is left out."""
-    able = [run for run in runs if run.outcome is not Outcome.HARNESS_ERROR]
-    return [frozenset(test for test, outcome in run.judged.items() if _is_noticed(run, outcome)) for run in able]
+def _failing(run: TestRun) -> list[str] | None:
+    """Return the tests that fail; all of them where the program under test broke the run."""
+    if run.outcome is Outcome.HARNESS_ERROR:
+        return None
+    whole = run.outcome is Outcome.PASSED
+    failing = [test for test, outcome in run.outcomes.items() if outcome is not TestOutcome.PASSED]
+    # After the first failure the others are not run.
+    return [test for test in failing if run.outcomes[test] is not TestOutcome.NOT_RUN or not whole] or failing
 
 
-def _is_noticed(run: TestRun, outcome: TestOutcome) -> bool:
-    # A program that ends the process of the tests has failed all of them.
-    return run.outcome is not Outcome.PASSED or outcome is not TestOutcome.PASSED
-
-
-def noticing(tests: Sequence[str], further: Sequence[str], killing: Sequence[Collection[str]]) -> list[str]:
-    """Return tests with those of the further ones, as few as it takes, that notice mutants which they do not."""
-    chosen = [*tests]
-    left = [kills for kills in killing if kills and not any(test in kills for test in chosen)]
-    while left:
-        able = [test for test in further if any(test in kills for kills in left)]
-        if not able:
-            break
-        best = max(able, key=lambda test: sum(test in kills for kills in left))
-        chosen.append(best)
-        left = [kills for kills in left if best not in kills]
-    return chosen
-
-
-def score_of(
-    tests: Collection[str], every: Collection[str], killing: Sequence[Collection[str]], rules: MutationRules
-) -> MutationScore:
-    """Return which mutants some tests notice; one that none of `every` test notices is equivalent.
-
-    That needs so many further tests as the rules say.
-    """
-    killed = sum(any(test in kills for test in tests) for kills in killing)
-    unnoticed = sum(not kills for kills in killing)
-    is_known = len(set(every) - set(tests)) >= rules.min_further_inputs
-    return MutationScore(len(killing), killed, unnoticed if is_known else 0)
+def _noticed(
+    code: MutatedCode,
+    first: dict[Key, list[str] | None],
+    second: dict[Key, list[str] | None],
+    rules: MutationRules,
+) -> Noticed:
+    ran = {key: failing for key, failing in first.items() if key[0] == code.id and failing is not None}
+    later = {key: second.get(key) or [] for key, failing in ran.items() if not failing}
+    taken = dict.fromkeys(failing[0] for failing in later.values() if failing)
+    unnoticed = sum(not failing for failing in later.values())
+    is_known = len(code.further) - len(taken) >= rules.min_further_inputs
+    score = MutationScore(len(ran), len(ran) - unnoticed, unnoticed if is_known else 0)
+    return Noticed((*code.tests, *taken), score)

@@ -40,13 +40,15 @@ class Project:
 class Variant:
     """A project with other texts in place of some of its files, and the tests (pytest node ids) to run on it.
 
-    Without tests, those of the project are run that the rules take. `trace` asks for what they execute.
+    Without tests, those of the project are run that the rules take. `trace` asks for what they execute; with
+    `first_failure` the run ends at the first test that fails.
     """
 
     id: str
     tests: Sequence[str] = ()
     replacements: Mapping[str, str] = field(default_factory=dict)
     trace: bool = False
+    first_failure: bool = False
 
 
 def _protected(project: Project, files: Sequence[str], replaced: Mapping[str, str]) -> list[str]:
@@ -83,7 +85,7 @@ def specification(project: Project, variant: Variant) -> dict[str, Any]:
         "quota": project.rules.tests,
         "test_time_s": project.rules.test_time_s,
         "test_calls": project.rules.test_calls,
-        "options": [],
+        "options": ["--maxfail=1"] if variant.first_failure else [],
         "trace": variant.trace,
         # What the harness looks for in every specification.
         "checks": [],

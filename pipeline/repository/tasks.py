@@ -10,18 +10,10 @@ from dataclasses import dataclass, field, replace
 import more_itertools
 
 from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.repository.drafted import RequirementWriter, Undocumented
 from pipeline.repository.drawing import draw_tests
-from pipeline.repository.mutating import (
-    FURTHER_TESTS,
-    MutatedCode,
-    hurried,
-    kills_of,
-    mutant_variants,
-    noticing,
-    score_of,
-)
+from pipeline.repository.mutating import FURTHER_TESTS, MutatedCode, Noticed, notice_mutants
 from pipeline.repository.project import Project, Variant
 from pipeline.repository.requirement import Requirement, input_code, parsed, requirement_of
 from pipeline.repository.rules import RepositoryRules
@@ -222,14 +214,12 @@ def prove(
     complete = [Variant(one.id, judging[one.id], {one.function["path"]: one.filled(one.reference)}) for one in able]
     filled = {run.id: run for run in run_variants(opened, complete, workshop.workers)} if complete else {}
     proven = [one for one in able if _passes(filled[one.id])]
-    killing = _mutate(opened, proven, judging, workshop, mutation)
+    noticed = _mutate(opened, proven, judging, workshop, mutation)
 
     def judged(one: Candidate) -> list[Row | Reject]:
         if refusal := _refusal(one, judging[one.id], emptied[one.id], filled.get(one.id)):
             return [refusal]
-        first, further = judging[one.id][: workshop.rules.max_tests], judging[one.id][workshop.rules.max_tests :]
-        tests = noticing(first, further, killing[one.id])
-        score = score_of(tests, judging[one.id], killing[one.id], mutation)
+        tests, score = noticed[one.id].tests, noticed[one.id].score
         ended = worst(emptied[one.id].judged[test] for test in tests)
         return [task_row(project, one, tuple(sorted(tests)), ended) | score.columns]
 
@@ -241,20 +231,28 @@ def _mutate(
     candidates: Sequence[Candidate],
     judging: Mapping[str, Sequence[str]],
     workshop: Workshop,
-    rules: MutationRules,
-) -> dict[str, list[frozenset[str]]]:
-    """Return for each candidate the tests that notice each mutant of its body."""
-    variants = {
-        one.id: mutant_variants(
-            MutatedCode(one.id, one.function["path"], "\n".join(one.lines), one.body, judging[one.id]),
-            Family.REPOSITORY_TASK,
-            rules,
+    mutation: MutationRules,
+) -> dict[str, Noticed]:
+    """Return for each candidate which mutants of its body are noticed, and by which tests."""
+    listed = workshop.rules.max_tests
+    codes = [
+        MutatedCode(
+            one.id,
+            one.function["path"],
+            "\n".join(one.lines),
+            one.body,
+            judging[one.id][:listed],
+            judging[one.id][listed:],
         )
         for one in candidates
-    }
-    every = [variant for of_one in variants.values() for variant in of_one]
-    runs = {run.id: run for run in run_variants(hurried(project, rules), every, workshop.workers)} if every else {}
-    return {name: kills_of([runs[variant.id] for variant in of_one]) for name, of_one in variants.items()}
+    ]
+    hurried = replace(project, rules=project.rules.model_copy(update={"test_time_s": mutation.time_s}))
+    return notice_mutants(
+        codes,
+        Family.REPOSITORY_TASK,
+        mutation,
+        lambda variants: run_variants(hurried, variants, workshop.workers),
+    )
 
 
 def _passes(run: TestRun) -> bool:

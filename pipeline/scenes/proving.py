@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from pipeline.lake import Reject, Row, guarded
-from pipeline.mutation import MutationRules, MutationScore
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import MutationScore
 from pipeline.repository import TestRun, Variant, Workshop, open_project, run_variants
-from pipeline.repository.mutating import FURTHER_TESTS, MutatedCode, kills_of, mutant_variants, noticing, score_of
+from pipeline.repository.mutating import FURTHER_TESTS, MutatedCode, Noticed, notice_mutants
 from pipeline.scenes.candidates import tests_of
 from pipeline.scenes.choosing import Planned
 from pipeline.scenes.rules import SceneRules
@@ -48,7 +49,11 @@ class _Subject:
     reaching: int
     emptied: str | None
     variant: Variant | None
-    mutants: Sequence[Variant] = ()
+
+    @property
+    def key(self) -> str:
+        """The place of what is left out, which other scenes may share."""
+        return _name(self.planned.candidate.file["path"], self.planned.view.middle)
 
 
 def prove(
@@ -64,15 +69,16 @@ def prove(
     A refused scene has the id of its function as its key: NO_BLOCK where the file does not parse without the block,
     NOT_PROVEN where no test passes that did when it was traced.
     """
-    prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules, mutation)]))
+    prepared = list(guarded(planned, _function, lambda each: [_prepare(each, reaches, rules)]))
     subjects = [each for each in prepared if isinstance(each, _Subject)]
     everything = sorted({test for subject in subjects for test in subject.tests})
     variants = {subject.variant.id: subject.variant for subject in subjects if subject.variant}
-    # Scenes of the same block share its mutants.
-    variants |= {mutant.id: mutant for subject in subjects for mutant in subject.mutants}
     runs = run(project, [Variant(_AS_IT_IS, everything), *variants.values()]) if everything else ()
-    by_id = {each.id: each for each in runs}
-    return [each if isinstance(each, Reject) else _judge(each, by_id, rules, mutation) for each in prepared]
+    outcomes = {each.id: each.judged for each in runs}
+    # Scenes of the same block share its mutants.
+    codes = {code.id: code for each in subjects if (code := _code(each, outcomes, rules))}
+    noticed = notice_mutants(codes.values(), Family.SCENE, mutation, lambda mutants: run(project, mutants))
+    return [each if isinstance(each, Reject) else _judge(each, outcomes, noticed, rules) for each in prepared]
 
 
 def _function(planned: Planned) -> str:
@@ -90,9 +96,7 @@ def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Se
     return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
 
 
-def _prepare(
-    planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules, mutation: MutationRules
-) -> _Subject | Reject:
+def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules) -> _Subject | Reject:
     candidate, middle = planned.candidate, planned.view.middle
     text = candidate.file["text"]
     every = tests_of(candidate, reaches[candidate.function["id"]])
@@ -100,33 +104,49 @@ def _prepare(
     empty = emptied(text, candidate.block, middle, candidate.extent)
     if empty is None:
         return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")
-    variant, mutants = None, []
+    variant = None
     if planned.scene != Scene.COMPLETE_BLOCK and candidate.block.type != BlockType.COMMENT:
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
         variant = Variant(_name(path, middle), tests, {path: replaced})
-        lines = range(text.count("\n", 0, middle[0]) + 1, text.count("\n", 0, middle[1]) + 2)
-        mutants = mutant_variants(MutatedCode(_name(path, middle), path, text, lines, tests), Family.SCENE, mutation)
     told = None if planned.scene == Scene.COMPLETE_BLOCK else empty
-    return _Subject(planned, tests, len(every), told, variant, mutants)
+    return _Subject(planned, tests, len(every), told, variant)
 
 
 def _name(path: str, middle: Span) -> str:
     return f"{path}:{middle[0]}-{middle[1]}"
 
 
+def _passing(subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]]) -> list[str]:
+    whole = outcomes.get(_AS_IT_IS, {})
+    return [test for test in subject.tests if whole.get(test) == TestOutcome.PASSED]
+
+
+def _code(
+    subject: _Subject, outcomes: Mapping[str, Mapping[str, TestOutcome]], rules: SceneRules
+) -> MutatedCode | None:
+    """Return what is to be changed in the block of a scene; None where the scene leaves nothing out that runs."""
+    if subject.variant is None:
+        return None
+    file, (start, end) = subject.planned.candidate.file, subject.planned.view.middle
+    text, tests = file["text"], _passing(subject, outcomes)
+    lines = range(text.count("\n", 0, start) + 1, text.count("\n", 0, end) + 2)
+    listed, further = tests[: rules.max_tests], tests[rules.max_tests :]
+    return MutatedCode(subject.key, file["path"], text, lines, listed, further)
+
+
 def _judge(
-    subject: _Subject, runs: Mapping[str, TestRun], rules: SceneRules, mutation: MutationRules
+    subject: _Subject,
+    outcomes: Mapping[str, Mapping[str, TestOutcome]],
+    noticed: Mapping[str, Noticed],
+    rules: SceneRules,
 ) -> Proven | Reject:
-    whole = runs[_AS_IT_IS].judged if _AS_IT_IS in runs else {}
-    passing = [test for test in subject.tests if whole.get(test) == TestOutcome.PASSED]
+    whole, passing = outcomes.get(_AS_IT_IS, {}), _passing(subject, outcomes)
     candidate = subject.planned.candidate
     if not passing:
         told = ", ".join(f"{test}: {whole.get(test, TestOutcome.NOT_RUN)}" for test in subject.tests)
         return Reject(candidate.function["id"], RejectReason.NOT_PROVEN, f"{candidate.key}: {told or 'no test'}")
-    killing = [kills & set(passing) for kills in kills_of([runs[mutant.id] for mutant in subject.mutants])]
-    tests = noticing(passing[: rules.max_tests], passing[rules.max_tests :], killing)
-    score = score_of(tests, passing, killing, mutation)
-    empty = runs[subject.variant.id].judged if subject.variant else {}
-    noticed = [test for test in tests if empty.get(test) in rules.noticed_as]
-    return Proven(subject.planned, tests, subject.reaching, subject.emptied, noticed, score)
+    found = noticed[subject.key] if subject.variant else Noticed(tuple(passing[: rules.max_tests]), MutationScore())
+    empty = outcomes.get(subject.variant.id, {}) if subject.variant else {}
+    by = [test for test in found.tests if empty.get(test) in rules.noticed_as]
+    return Proven(subject.planned, found.tests, subject.reaching, subject.emptied, by, found.score)

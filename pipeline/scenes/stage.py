@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pipeline.lake import Output, Reject, Row, attempt, content_id, guarded, parted
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.scenes.candidates import candidates_of, place
 from pipeline.scenes.choosing import choose
 from pipeline.scenes.proving import Proven, RunVariants, prove

@@ -13,7 +13,7 @@ from pipeline.failures import internal_errors
 from pipeline.functions import FunctionRules
 from pipeline.instances import MaskingRules
 from pipeline.lake import Output, Row, run_stage
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.publish import functions_gate_stage, problems_gate_stage, repository_gate_stage, scenes_gate_stage
 from pipeline.publish.quality import QualityRules

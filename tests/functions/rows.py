@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.lake import Row, content_id
-from pipeline.mutation import MutationScore
+from pipeline.mutation.score import MutationScore
 from pipeline.terms import Access, Drafter, FunctionRun, LibEvolutionEvalTag, Outcome
 from tests.instances.rows import LIBRARY, START, snippet
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.mutation import mutants_of
+from pipeline.mutation.operators import mutants_of
 
 MADE = {
     "a < b": {"a <= b"},

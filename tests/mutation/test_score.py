@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.mutation import MutationRules, MutationScore, too_weak
+from pipeline.mutation.rules import MutationRules
+from pipeline.mutation.score import MutationScore, too_weak
 from pipeline.rules import RULES, load
 from pipeline.terms import Family, RejectReason
 

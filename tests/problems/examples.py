@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pipeline.lake import Row
-from pipeline.mutation import MutationRules
+from pipeline.mutation.rules import MutationRules
 from pipeline.problems import ProblemRules
 from pipeline.rules import RULES, load
 from pipeline.snippets import extract

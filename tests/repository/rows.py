@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pipeline.lake import Row, content_id
-from pipeline.mutation import MutationScore
+from pipeline.mutation.score import MutationScore
 from pipeline.terms import RequirementBasis, TestOutcome
 
 _OF_FUNCTION = (

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.repository.drawing import draw_tests
-from pipeline.repository.mutating import noticing
 
 
 def test_a_parametrised_test_does_not_fill_the_quota() -> None:
@@ -39,9 +38,3 @@ def test_what_is_drawn_first_reaches_all_that_any_test_reaches(reached: dict[str
     kinds = {frozenset(lines & {1, 2, 3, 4}) for lines in reached.values()} - {frozenset()}
     first = draw_tests(reached, range(1, 5), len(kinds))
     assert set().union(*(reached[test] & {1, 2, 3, 4} for test in first)) == set().union(*kinds)
-
-
-def test_further_tests_are_taken_in_where_the_first_notice_too_little() -> None:
-    killing = [frozenset("a"), frozenset("cd"), frozenset("d"), frozenset[str]()]
-    assert noticing(["a", "b"], ["c", "d"], killing) == ["a", "b", "d"]
-    assert noticing(["d"], ["b"], killing) == ["d"]
