@@ -12,7 +12,7 @@ from pipeline.repository.project import Variant
 from pipeline.repository.running import TestRun
 from pipeline.terms import Family, Outcome, TestOutcome
 
-FURTHER_TESTS = 10
+FURTHER_TESTS = 6
 """Tests at most that mutants are run with beside those of a row: one that notices a mutant is taken in."""
 
 

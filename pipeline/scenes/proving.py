@@ -108,7 +108,7 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: Scen
     if planned.scene != Scene.COMPLETE_BLOCK and candidate.block.type != BlockType.COMMENT:
         path = candidate.file["path"]
         replaced = text[: middle[0]] + empty + text[middle[1] :]
-        variant = Variant(_name(path, middle), tests, {path: replaced})
+        variant = Variant(_name(path, middle), tests[: rules.max_tests], {path: replaced})
     told = None if planned.scene == Scene.COMPLETE_BLOCK else empty
     return _Subject(planned, tests, len(every), told, variant)
 

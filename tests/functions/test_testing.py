@@ -100,11 +100,11 @@ def test_what_does_not_hold_is_no_test_and_what_nothing_gives_is_told() -> None:
 
 
 def test_further_stated_values_go_before_recorded_ones_and_no_more_than_the_rules_take() -> None:
-    inputs = ["'c'", "'a'", "'b'", "'d'"]
+    inputs = ["'c'", "'a'", "'b'", "'d'", "'e'", "'f'"]
     stated = "".join(f">>> lib.loud({one})\n{one.upper()}\n" for one in inputs)
     recorded = [STATED, *(told(one, value(one.upper())) for one in inputs), told("'abab'", value("'ABAB'"))]
     tests = made(LOUD + stated, recorded)
-    assert tests.counts[TestKind.FUNCTIONALITY] == LIMITS.tests[TestKind.FUNCTIONALITY] == 3
+    assert tests.counts[TestKind.FUNCTIONALITY] == LIMITS.tests[TestKind.FUNCTIONALITY] == 5
     assert "'ABAB'" not in tests.text
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import pytest
+
 from pipeline.drafting.kinds.rules import ProblemDraftRules
 from pipeline.environments import Environment, EnvironmentStore, Sandbox
 from pipeline.lake import table
+from pipeline.mutation.score import MutationScore
 from pipeline.problems.drafted import Text, Unwritten, WrittenProblem
 from pipeline.problems.library import Library
 from pipeline.problems.running import Place
@@ -39,7 +42,10 @@ def place(version: str) -> Place:
     return Place(environment_row(version, environment), cast(Environment, environment))
 
 
-def test_the_same_program_about_two_changes_is_one_problem_and_the_money_for_the_other_is_told() -> None:
+def test_the_same_program_about_two_changes_is_one_problem_and_the_money_for_the_other_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("pipeline.problems.writing.score_by_tests", lambda *_: MutationScore(4, 4))
     changes = [
         change(ChangeKind.PARAMETER_REMOVED, "lib.narrow", "1.0", "1.1", parameter=name,
                gitchameleon_category="argument_or_attribute")
