@@ -25,7 +25,6 @@ PROJECT = content_id("project")
 FILES = {
     "shop/prices.py": '''\
 """Prices."""
-from tests.problems.examples import MUTATION
 
 
 def with_tax(price, rate=0.2):
@@ -243,13 +242,15 @@ def scenes() -> list[Row]:
 
 
 class LocalRun:
-    """Runs the tests in a folder with this interpreter's pytest, and notes what was run."""
+    """Runs the tests in a folder with this interpreter's pytest, and notes what was run; of mutants each test fails."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.variants: list[Variant] = []
 
     def __call__(self, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+        if any(" mutant " in variant.id for variant in variants):
+            return all_pass(project, variants)
         self.variants += variants
         return [ran(variant, self._run(variant), Outcome.PASSED) for variant in variants]
 

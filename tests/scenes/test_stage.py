@@ -38,9 +38,6 @@ def output(run: LocalRun) -> Output:
     return stage(run)
 
 
-ONE_MUTANT = MUTATION.model_copy(update={"mutants": dict.fromkeys(MUTATION.mutants, 1)})
-
-
 def stage(run: RunVariants, rules: SceneRules = RULES_HERE, **changed: list[Row]) -> Output:
     tables = {
         "projects": [made.project()],
@@ -48,7 +45,7 @@ def stage(run: RunVariants, rules: SceneRules = RULES_HERE, **changed: list[Row]
         "traced_functions": made.functions(),
         "reaches": made.reaches(),
     }
-    return scenes_stage(**(tables | changed), rules=rules, mutation=ONE_MUTANT, run=run)
+    return scenes_stage(**(tables | changed), rules=rules, mutation=MUTATION, run=run)
 
 
 def scenes(output: Output) -> list[Row]:
