@@ -7,6 +7,9 @@ lib where only the shape matters, and those of the standard library where they a
 from __future__ import annotations
 
 import re
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,3 +132,36 @@ def _run(task: Task) -> None:
     shown = next((case for case in task.cases if not case.outcome.raises), None)
     if shown is not None:
         exec(compile(visible_test(task, written, shown), "visible", "exec"), namespace)
+
+
+BODIES = {
+    "return fnmatch.filter(names, pattern)": True,
+    "return [name for name in names if name.startswith(pattern[0])]": False,
+    "return ['ab', 'ac']": False,
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("given", ["import fnmatch\n", ""])
+def test_a_body_without_the_library_fails(
+    body: str, given: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (task,) = tasks_of(
+        example(">>> import fnmatch\n>>> fnmatch.filter(['ab', 'b', 'ac'], 'a*')\n['ab', 'ac']\n"), {"fnmatch"}
+    ).tasks
+    tests = hidden_tests(task, write(task, (), RULES_OF_PROBLEMS), task.cases, (), "sample_plain", ["fnmatch"])
+    inner = "" if given else "    import fnmatch\n"
+    (tmp_path / "sample_plain.py").write_text(f"{given}def solve(names, pattern):\n{inner}    {body}\n")
+    if "fnmatch" not in body:
+        (tmp_path / "sample_plain.py").write_text(f"{given}def solve(names, pattern):\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "sample_plain", raising=False)
+    namespace: dict[str, Any] = {}
+    exec(compile(tests, "tests", "exec"), namespace)
+    namespace["test_stated_1"]()
+    if BODIES[body]:
+        namespace["test_needs_library"]()
+    else:
+        with pytest.raises(pytest.fail.Exception):
+            namespace["test_needs_library"]()
+    monkeypatch.delitem(sys.modules, "sample_plain")
