@@ -65,7 +65,7 @@ def _run_cases(
 ) -> list[Result]:
     many = max(1, min(workers, len(cases)))
     is_forked = rules.process == Process.FORK and sandbox.two_users and len(cases) >= rules.fork_from
-    imports = [imports_of(case, environment, rules) if is_forked else None for case in cases]
+    imports = imports_of(cases if is_forked else (), environment, rules) or [None] * len(cases)
     with contextlib.ExitStack() as stack:
         runners: queue.SimpleQueue[Attempts] = queue.SimpleQueue()
         for _ in range(many):

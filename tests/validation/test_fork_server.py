@@ -11,7 +11,7 @@ import pytest
 from pipeline.environments import Environment, NoSandbox, Sandbox
 from pipeline.lake import Row
 from pipeline.terms import Outcome, Process
-from pipeline.validation import Case, Result, ValidationRules, run_cases
+from pipeline.validation import Case, Result, ValidationRules, fork_server, run_cases
 from pipeline.validation.cases import Attempt
 from pipeline.validation.fork_server import ForkServer, imports_of
 from pipeline.validation.fresh import Fresh
@@ -99,7 +99,7 @@ def forked(installed: Environment, sandbox: Sandbox, limited: ValidationRules, m
         monkeypatch.setattr(
             Fresh, "attempt", lambda self, case, repeat: Attempt(Outcome.HARNESS_ERROR, case.code, 0, 0)
         )
-        with ForkServer(fresh, cases, [imports_of(case, installed, limited) for case in cases]) as server:
+        with ForkServer(fresh, cases, imports_of(cases, installed, limited)) as server:
             return [server.attempt(case, 0) for case in cases]
 
     return run
@@ -312,8 +312,13 @@ def test_what_fails_in_a_server_that_loaded_what_the_case_begins_with_is_not_con
 
 
 def test_what_the_server_cannot_load_unnoticed_is_confirmed(
-    installed: Environment, sandbox: Sandbox, limited: ValidationRules, ran_fresh: list[tuple[str, int]]
+    installed: Environment,
+    sandbox: Sandbox,
+    limited: ValidationRules,
+    ran_fresh: list[tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(fork_server, "_WORTH_A_SERVER", 1)
     (installed.site_packages / "lib" / "talks.py").write_text("print('hello')\n")
     rules = limited.model_copy(update={"process": Process.FORK})
     hello: list[Row] = [{"statement": "import lib.talks", "expected": "hello\n", "options": []}]
@@ -327,10 +332,12 @@ def test_what_the_server_cannot_load_unnoticed_is_confirmed(
     assert sorted(ran_fresh) == [("broken", 0), ("ends", 0), ("talks", 0)]
 
 
-def test_a_submodule_is_loaded_for_the_cases_that_begin_with_it_alone(forked: Any) -> None:
+def test_a_submodule_is_loaded_for_the_cases_that_begin_with_it_where_these_are_many(forked: Any) -> None:
     loaded = "print(sorted(name for name in __import__('sys').modules if name.startswith('lib.')))"
-    outputs = [attempt.output for attempt in forked(loaded, f"from lib import described\n{loaded}", loaded)]
-    assert outputs == ["['lib.shapes']\n", "['lib.described', 'lib.shapes']\n", "['lib.shapes']\n"]
+    many = [f"from lib import described\n{loaded}"] * 6
+    outputs = [attempt.output for attempt in forked(loaded, *many, loaded, f"import lib.described\n{loaded}")]
+    shapes, both = "['lib.shapes']\n", "['lib.described', 'lib.shapes']\n"
+    assert outputs == [shapes, *[both] * 6, shapes, both]
 
 
 def test_no_process_of_the_sandbox_is_within_reach(forked: Any) -> None:
