@@ -18,7 +18,7 @@ import msgspec
 
 from pipeline.environments import Environment, Sandbox
 from pipeline.lake import Row, sha256_json
-from pipeline.lake.damage import is_damage, remove_damaged
+from pipeline.lake.damage import heal_database
 from pipeline.rules import plain
 from pipeline.terms import Outcome
 from pipeline.validation.cases import Case
@@ -42,15 +42,7 @@ class Memory:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._path = path
-        try:
-            self._begin()
-        except sqlite3.DatabaseError as error:
-            if not is_damage(error):
-                raise
-            remove_damaged(path, error)
-            self._begin()
-
-    def _begin(self) -> None:
+        heal_database(path)
         with closing(self._open()) as database, database:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, result BLOB NOT NULL)")

@@ -123,6 +123,8 @@ class Seen:
 
     def classified(self, error: "Any") -> Failed:
         """Return what an exception means; pytest has two of its own."""
+        if isinstance(error, Failed):
+            return error
         found = failed(error, error.__traceback__, self.import_names)
         name, (outcome, message) = type(error).__name__, found.args
         if self.code and self.went_through_code(error):
@@ -266,23 +268,75 @@ def run_pytest(places: "list[str]", seen: Seen) -> int:
     return int(pytest.main([*places, *_ARGUMENTS], plugins=[seen]))
 
 
+class LeftOut:
+    """Whether runners were left out that the module calls as it is imported: its tests are run by us, and count."""
+
+    def __init__(self) -> None:
+        self.process = self.any = False
+
+    def here(self, process: bool = False) -> bool:
+        """Say whether a runner that is called now is to be left out: a module of the case is being imported."""
+        frame = sys._getframe(2)  # type: Any
+        while frame is not None and not (is_own(frame.f_code.co_filename) and frame.f_code.co_name == "<module>"):
+            frame = frame.f_back
+        self.any = self.any or frame is not None
+        self.process = self.process or (process and frame is not None)
+        return frame is not None
+
+    def execute(self, run: "Any", loader: "Any", module: "Any") -> None:
+        """Import a module of tests: one that ends itself with the status of its runner has only come to its end."""
+        try:
+            run(loader, module)
+        except SystemExit:
+            if not self.any:
+                raise
+        except Exception:
+            if self.process:
+                wrong = (
+                    "it runs pytest in a process of its own as it is imported: leave that out, its tests are run anyway"
+                )
+                raise Failed("bad_sample", wrong) from None
+            raise
+
+
 def leave_out_runners(source: str) -> None:
-    """Let `unittest.main()` and `pytest.main()` do nothing where a module calls them as pytest imports it."""
+    """Let runners of tests do nothing where a module calls them as pytest imports it, nor its exit by their status."""
+    try:
+        import pytest
+        from _pytest.assertion.rewrite import AssertionRewritingHook as Loader
+    except ImportError:
+        return  # whoever runs it says so
+    left_out, execute = LeftOut(), Loader.exec_module
+    Loader.exec_module = lambda self, module: left_out.execute(execute, self, module)  # type: ignore
     if "unittest" in source:
         import unittest
 
-        run_tests = unittest.TestProgram.runTests
-        unittest.TestProgram.runTests = lambda self: None if is_import() else run_tests(self)  # type: ignore
-    if "pytest.main" in source:
-        import pytest
+        def run_program(self: "Any", run: "Any" = unittest.TestProgram.runTests) -> None:
+            self.result = unittest.TestResult()
+            if not left_out.here():
+                run(self)
 
-        main = pytest.main
-        pytest.main = lambda *args, **named: 0 if is_import() else main(*args, **named)
+        def run_suite(self: "Any", test: "Any", run: "Any" = unittest.TextTestRunner.run) -> "Any":
+            return unittest.TestResult() if left_out.here() else run(self, test)
+
+        unittest.TestProgram.runTests = run_program  # type: ignore
+        unittest.TextTestRunner.run = run_suite  # type: ignore
+    if "pytest" in source:
+        import subprocess
+
+        main, start, system = pytest.main, subprocess.Popen.__init__, os.system
+
+        def start_process(self: "Any", args: "Any", *more: "Any", **named: "Any") -> None:
+            if names_pytest(args) and left_out.here(process=True):
+                args, named["shell"] = [sys.executable, "-c", ""], False
+            start(self, args, *more, **named)
+
+        pytest.main = lambda *args, **named: 0 if left_out.here() else main(*args, **named)
+        os.system = lambda command: 0 if names_pytest(command) and left_out.here(process=True) else system(command)
+        subprocess.Popen.__init__ = start_process  # type: ignore
 
 
-def is_import() -> bool:
-    """Say whether the nearest frame of the case's own is that of a module being imported."""
-    frame = sys._getframe(2)  # type: Any
-    while frame is not None and not is_own(frame.f_code.co_filename):
-        frame = frame.f_back
-    return frame is not None and frame.f_code.co_name == "<module>"
+def names_pytest(command: "Any") -> bool:
+    """Say whether a command, as text or in words, runs pytest."""
+    words = command.split() if isinstance(command, str) else command if isinstance(command, (list, tuple)) else ()
+    return any(os.path.basename(str(word)) in ("pytest", "py.test") for word in words)
