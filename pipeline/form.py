@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
+from pipeline.spelling import did_you_mean
 from pipeline.terms import ExternalSource, RowFamily
 
 _NAME = r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])"
@@ -132,7 +133,8 @@ def check_form(filled: Mapping[str, Any], profiles: Sequence[str], offered: Sequ
 
 def _wrong_profile(profile: str, profiles: Sequence[str]) -> Iterable[str]:
     if profile not in profiles:
-        yield f"profile: no profile {profile!r} in curation_rules/profiles/; there are {', '.join(profiles)}"
+        near = did_you_mean(profile, profiles)
+        yield f"profile: no profile {profile!r} in curation_rules/profiles/{near}; there are {', '.join(profiles)}"
 
 
 def _wrong_names(libraries: Iterable[str]) -> Iterable[str]:

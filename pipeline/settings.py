@@ -14,7 +14,14 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipeline import credentials
 from pipeline.errors import FatalError
+from pipeline.spelling import did_you_mean
 
+_PREFIX = "DRIFTLINE_"
+_OTHERS = {
+    f"{_PREFIX}{name}"
+    for name in ("AIRFLOW_DATABASE", "AIRFLOW_HOME", "AIRFLOW_PORT", "PROFILE", "SCHEDULE", "SECRETS")
+}
+"""Variables that are read elsewhere: by the Makefile, the DAGs and the local Airflow."""
 PROJECT = Path(__file__).resolve().parent.parent
 
 
@@ -29,7 +36,7 @@ class SettingsError(FatalError):
 class Settings(BaseSettings):
     """The settings of this process; every field is an environment variable with the prefix DRIFTLINE_."""
 
-    model_config = SettingsConfigDict(env_prefix="DRIFTLINE_", frozen=True, extra="forbid", env_ignore_empty=True)
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, frozen=True, extra="forbid", env_ignore_empty=True)
 
     data: Path = Field(PROJECT / "data", description="folder of the lake, the caches and the snapshots")
     rules: Path = Field(PROJECT / "curation_rules", description="folder of the rule files")
@@ -119,13 +126,23 @@ def settings() -> Settings:
 
     What is secret may stand in files instead: DRIFTLINE_SECRETS names a folder with `driftline_reviews` and the like.
 
-    Errors: SettingsError naming each variable that cannot be used.
+    Errors: SettingsError naming each variable that cannot be used, or is spelled almost like one.
     """
+    if misspelt := [problem for name in os.environ if name.startswith(_PREFIX) and (problem := _misspelt(name))]:
+        raise SettingsError("\n".join(misspelt))
     try:
         return Settings(_secrets_dir=os.environ.get("DRIFTLINE_SECRETS") or None)
     except ValidationError as error:
         lines = [f"DRIFTLINE_{'.'.join(map(str, e['loc'])).upper()}: {e['msg']}" for e in error.errors()]
         raise SettingsError("\n".join(lines)) from None
+
+
+@functools.cache
+def _misspelt(variable: str) -> str | None:
+    """Say which setting a variable is almost spelled like; others belong to whoever set them."""
+    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | _OTHERS
+    near = did_you_mean(variable, known)
+    return f"{variable}: no such setting{near}: correct it, or unset it" if variable not in known and near else None
 
 
 @functools.cache

@@ -53,6 +53,7 @@ def test_every_field_says_what_it_is_for_and_what_can_be_picked() -> None:
 @pytest.mark.parametrize(
     ("filled", "told"),
     [
+        ({"profile": "startr"}, "curation_rules/profiles/ (did you mean starter?); there are starter"),
         ({"profile": "nonesuch"}, "no profile 'nonesuch' in curation_rules/profiles/; there are starter"),
         ({"libraries": ["flask", "a b"]}, "libraries: 'a b' is not a name that a package index can have"),
         ({"since": "soon"}, "since: 'soon' is not a day; write it as 2026-11-16"),

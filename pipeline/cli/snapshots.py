@@ -10,6 +10,7 @@ import typer
 from pipeline.cli.output import BAD_USAGE, fail
 from pipeline.publish import latest
 from pipeline.settings import settings
+from pipeline.spelling import did_you_mean
 
 SnapshotName = Annotated[
     str, typer.Argument(help="Folder of a snapshot, or the name of a profile for its latest.", show_default=False)
@@ -25,8 +26,9 @@ def find_snapshot(name: str) -> Path:
     folder = Path(name)
     found = folder if folder.is_dir() else latest(settings().snapshots, name)
     if found is None:
+        near = did_you_mean(name, (path.parent.name for path in settings().snapshots.glob("*/latest")))
         fail(
-            f"{name}: no such folder, and no profile of that name has a snapshot in {settings().snapshots}. Name"
+            f"{name}: no such folder, and no profile of that name has a snapshot in {settings().snapshots}{near}. Name"
             " another one, or run `driftline refresh` first",
             BAD_USAGE,
         )

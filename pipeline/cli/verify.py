@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress
-from pipeline.publish import TABLES, Manifest, latest
+from pipeline.cli.snapshots import SnapshotName, find_snapshot
+from pipeline.publish import TABLES, Manifest
 from pipeline.publish import verify as verify_snapshot
 from pipeline.publish.reader import Snapshot
 from pipeline.rebuild import Draw, Sample, reasons, rebuild_sample, tally
-from pipeline.settings import settings
 from pipeline.terms import Rebuilding
 
 _ROWS = 2
@@ -27,7 +26,7 @@ Seed = Annotated[str, typer.Option(help="Draw other rows; by default the manifes
 
 
 def verify(
-    snapshot: Annotated[str, typer.Argument(help="Folder of a snapshot, or the name of a profile for its latest.")],
+    snapshot: SnapshotName,
     sample: Rows = _ROWS,
     artifacts: Artifacts = True,
     seed: Seed = "",
@@ -41,7 +40,7 @@ def verify(
 
     Example: driftline verify starter --sample 20
     """
-    folder = _folder(snapshot)
+    folder = find_snapshot(snapshot)
     try:
         with progress(f"checking {folder.name}"):
             problems = verify_snapshot(folder)
@@ -64,16 +63,6 @@ def verify(
         verdict = f"{len(problems)} problems" if problems else "every check held"
         out.print(f"{folder}: {len(manifest.files)} files, {rows} rows: {verdict}", markup=False)
     raise typer.Exit(PROBLEM if problems else 0)
-
-
-def _folder(snapshot: str) -> Path:
-    folder = Path(snapshot)
-    if folder.is_dir():
-        return folder
-    found = latest(settings().snapshots, snapshot)
-    if found is None:
-        fail(f"{snapshot}: no such folder, and no profile of that name has a snapshot", BAD_USAGE)
-    return found
 
 
 def _as_json(made: Sample) -> dict[str, object]:

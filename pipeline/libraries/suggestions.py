@@ -10,6 +10,7 @@ from difflib import get_close_matches
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from pipeline import spelling
 from pipeline.libraries.facts import KEPT, read_ranking
 
 NEIGHBOURS = 2
@@ -21,9 +22,7 @@ def did_you_mean(library: str) -> str:
 
     The index gives no list of its names that could be asked for in passing; those of the ranking are looked through.
     """
-    name = canonicalize_name(library)
-    near = [close for close in get_close_matches(name, _ranked(), n=3, cutoff=0.8) if close != name]
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
+    return spelling.did_you_mean(canonicalize_name(library), _ranked())
 
 
 def nearest_versions(version: str, versions: Iterable[str]) -> list[str]:

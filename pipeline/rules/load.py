@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -13,6 +13,7 @@ from pydantic_core import ErrorDetails
 
 from pipeline.errors import FatalError
 from pipeline.settings import PROJECT
+from pipeline.spelling import did_you_mean
 
 RULES = PROJECT / "curation_rules"
 
@@ -49,7 +50,7 @@ def load(path: Path, model: type[Model]) -> Model:
         return model.model_validate(data if data is not None else {})
     except ValidationError as error:
         lines = [
-            f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e)}"
+            f"{path.name}:{_line(node, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'file'}: {_explain(e, model)}"
             for e in error.errors()
         ]
         raise RuleError("\n".join(lines)) from None
@@ -94,8 +95,27 @@ def _not_yaml(error: yaml.YAMLError) -> str:
     return f":{mark.line + 1}:{mark.column + 1}: not YAML: {getattr(error, 'problem', None) or 'unreadable'}{where}"
 
 
-def _explain(error: ErrorDetails) -> str:
-    return "unknown key: correct its spelling, or remove it" if error["type"] == "extra_forbidden" else error["msg"]
+def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
+    if error["type"] != "extra_forbidden":
+        return error["msg"]
+    *way, key = error["loc"]
+    return f"unknown key{did_you_mean(str(key), _keys(model, way))}: correct its spelling, or remove it"
+
+
+def _keys(model: type[BaseModel], way: Sequence[str | int]) -> list[str]:
+    """Return the keys of the models that a location leads to; an index or the key of a mapping leads no deeper."""
+    here = [model]
+    for step in way:
+        fields = [one.model_fields[str(step)] for one in here if step in one.model_fields]
+        here = [inner for field in fields for inner in _models_in(field.annotation)] or here
+    return [name for one in here for name in one.model_fields]
+
+
+def _models_in(annotation: object) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and not get_args(annotation) and issubclass(annotation, BaseModel):
+        yield annotation
+    for inner in get_args(annotation):
+        yield from _models_in(inner)
 
 
 def _line(node: yaml.Node | None, location: Location) -> int:

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from pipeline.rules.load import Rule, RuleError, load
 from pipeline.settings import settings
+from pipeline.spelling import did_you_mean
 from pipeline.terms import ExternalSource
 
 
@@ -79,7 +80,9 @@ def load_profile(name: str) -> Profile:
     """
     if name not in profile_names():
         folder = settings().rules / "profiles"
-        raise RuleError(f"no profile {name!r} in {folder}; there are: {', '.join(profile_names()) or 'none'}")
+        known = profile_names()
+        near = did_you_mean(name, known)
+        raise RuleError(f"no profile {name!r} in {folder}{near}; there are: {', '.join(known) or 'none'}")
     profile = load(settings().rules / "profiles" / f"{name}.yaml", Profile)
     if profile.name != name:
         raise RuleError(f"{name}.yaml: its name says {profile.name!r}; name file and profile alike")

@@ -75,6 +75,7 @@ def test_a_library_that_does_not_exist(driftline: Driftline, at_demo: Index, dat
         (["--since", "2026-02-01", "--until", "2026-02-01"], "--since 2026-02-01 is not before --until 2026-02-01"),
         (["--since", "2026-02-02", "--until", "2026-02-01"], "is not before"),
         (["--profile", "nonesuch"], "no profile 'nonesuch'"),
+        (["--profile", "startr"], "(did you mean starter?)"),
         (["--profile", "../profiles/starter"], "no profile '../profiles/starter'"),
         (["--libraries", "a/../../b"], "'a/../../b' is not a name that a package index can have"),
         (["--libraries", "flask, [/bold]"], "'[/bold]' is not a name"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pydantic import Field
 
 from pipeline.curation import CurationRules
 from pipeline.rules import Profile, Rule, RuleError, load, load_profile, plain, profile_names
@@ -16,13 +17,19 @@ class Part(Rule):
 class Whole(Rule):
     parts: tuple[Part, ...]
     share: float
+    by_name: dict[str, Part | None] = Field({})
 
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("share: 1\nparts: []\nshar: 2\n", "rules.yaml:3: shar: unknown key"),
-        ("share: 1\nparts:\n  - limit: 1\n  - limt: 2\n", "rules.yaml:4: parts.1.limt: unknown key"),
+        ("share: 1\nparts: []\nshar: 2\n", "rules.yaml:3: shar: unknown key (did you mean share?): correct"),
+        ("share: 1\nparts: []\nlimt: 2\n", "rules.yaml:3: limt: unknown key: correct"),
+        (
+            "share: 1\nparts:\n  - limit: 1\n  - limt: 2\n",
+            "rules.yaml:4: parts.1.limt: unknown key (did you mean limit?): correct",
+        ),
+        ("share: 1\nby_name: {a: {name: [x]}}\n", "by_name.a.name: unknown key (did you mean names?): correct"),
         ("share: 1\nparts:\n  - limit: 1\n  - limt: 2\n", "rules.yaml:4: parts.1.limit: Field required"),
         ("parts: []\nshare: often\n", "rules.yaml:2: share: Input should be a valid number"),
         ("parts: []\nshare: 1\nshare: 2\n", "key 'share' twice"),
