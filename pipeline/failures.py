@@ -48,6 +48,7 @@ def _by_type() -> tuple[tuple[tuple[type[BaseException], ...], str], ...]:
     from pipeline.annotation.store import StoreError
     from pipeline.crawl import BadAnswer, Unreachable
     from pipeline.environments import IndexUnreachable, SandboxUnavailable
+    from pipeline.lake.damage import Damaged
 
     return (
         (
@@ -70,6 +71,7 @@ def _by_type() -> tuple[tuple[tuple[type[BaseException], ...], str], ...]:
             (pa.ArrowInvalid, NotADirectoryError, IsADirectoryError, FileExistsError),
             "something else wrote to the lake: move the file that is named away and refresh again; it is made anew",
         ),
+        ((Damaged,), "do what it says; whatever else is damaged heals by itself"),
         ((SchemaError,), "rows do not fit schemas/: a mistake in this stage; report it with the log"),
     )
 

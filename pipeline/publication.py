@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.lake import write_json
+from pipeline.lake.damage import read_state
 from pipeline.publish import Draft
 from pipeline.publish.gates import Gate
 from pipeline.terms import GateKind, GateStanding, PublicationState
@@ -74,17 +74,18 @@ class Publication:
         return self.draft is not None and self.draft.manifest_sha256 == draft
 
 
+_NEEDED = frozenset({"run", "profile", "state", "draft", "gates", "signature"})
+
+
 def keep_publication(folder: Path, publication: Publication) -> None:
     """Leave in the folder of a run how its publishing stands."""
     write_json(folder / _RECORD, publication.as_json())
 
 
 def read_publication(folder: Path, drafts: Path) -> Publication | None:
-    """Return how the publishing of a run stands, None where it was never begun."""
-    path = folder / _RECORD
-    if not path.is_file():
+    """Return how the publishing of a run stands, None where it was never begun, or its record is damaged."""
+    if (kept := read_state(folder / _RECORD, _NEEDED)) is None:
         return None
-    kept = json.loads(path.read_text())
     draft, signature = kept["draft"], kept["signature"]
     return Publication(
         **kept

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from pipeline.finishing import NotWhole, covered_libraries, finish, keep
 from pipeline.freezing import frozen_lake, is_frozen, thaw
 from pipeline.house import House
 from pipeline.lake import Lake, last_counts, sha256_json, write_json
+from pipeline.lake.damage import read_state
 from pipeline.publication import Publication, Signature, keep_publication, read_publication
 from pipeline.publish import Draft, NothingToPublish, NotPlaced, OutdatedTables, Published, make_draft, place
 from pipeline.publish.comparison import Comparison, compare_snapshots
@@ -156,11 +156,10 @@ def publication_of(refresh: Refresh) -> Publication | None:
 
 
 def published_of(refresh: Refresh) -> Published | None:
-    """Return what a refresh published, None if it did not come to that."""
-    path = refresh.folder / _PUBLISHED
-    if not path.is_file():
+    """Return what a refresh published, None if it did not come to that, or its record is damaged."""
+    kept = read_state(refresh.folder / _PUBLISHED, frozenset(field.name for field in fields(Published)))
+    if kept is None:
         return None
-    kept = json.loads(path.read_text())
     # Where the snapshots are may differ from worker to worker; an older driftline kept a whole path.
     return Published(**kept | {"path": settings().snapshots / refresh.profile / Path(kept["path"]).name})
 

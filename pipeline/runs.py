@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pipeline.lake import write_json
+from pipeline.lake.damage import read_state
 
 RECORD = "run.json"
 """Name of the record in the folder of its run."""
+_NEEDED = frozenset({"run", "profile", "libraries", "stages", "since", "until", "began"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ def record_end(folder: Path) -> None:
 def read_record(folder: Path) -> RunRecord | None:
     """Return the record of a run, None where the folder has none that can be read."""
     try:
-        kept = json.loads((folder / RECORD).read_text())
+        if (kept := read_state(folder / RECORD, _NEEDED)) is None:
+            return None
         lists = {key: tuple(kept.get(key, ())) for key in ("families", "sources")}
         return RunRecord(**kept | lists | {key: tuple(kept[key]) for key in ("libraries", "stages")})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

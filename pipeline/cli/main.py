@@ -72,7 +72,7 @@ def _status(error: Exception) -> int | None:
     """Return the status for an error that is about the input or the world, None for a mistake of ours."""
     # Only here: whatever raised one of these has imported it.
     from pipeline.crawl import BadAnswer, NotFound, Unreachable
-    from pipeline.environments import SandboxUnavailable
+    from pipeline.errors import FatalError
     from pipeline.lake.leases import LeaseLost
     from pipeline.lake.objects import StoreError
     from pipeline.publish.manifest import SnapshotError
@@ -81,5 +81,5 @@ def _status(error: Exception) -> int | None:
 
     if isinstance(error, RuleError | SettingsError | SnapshotError):
         return BAD_USAGE
-    world = (Unreachable, NotFound, BadAnswer, SandboxUnavailable, StoreError, LeaseLost, OSError)
+    world = (Unreachable, NotFound, BadAnswer, StoreError, LeaseLost, FatalError, SnapshotError, OSError)
     return PROBLEM if isinstance(error, world) else None

@@ -16,7 +16,7 @@ from pydantic import Field
 from pyrate_limiter import AbstractBucket, Duration, Rate, RateItem, RedisBucket, SQLiteBucket
 
 from pipeline.lake import sha256_text
-from pipeline.lake.damage import is_damage, remove_damaged
+from pipeline.lake.damage import heal_database
 from pipeline.rules import Rule, load
 from pipeline.settings import SettingsError, settings
 
@@ -90,6 +90,8 @@ class Rates:
         self._buckets: dict[str, AbstractBucket] = {}
         self._turns = 0
         self._lock = threading.Lock()
+        if isinstance(place, Path):
+            heal_database(place)
 
     def wait(self, url: str) -> None:
         """Wait until the host of an address may be asked once more, and count that it is.
@@ -100,27 +102,12 @@ class Rates:
         if not host or host in self._rules.unlimited:
             return
         try:
-            try:
-                self._turn(*self._rules.of(host))
-            except sqlite3.DatabaseError as error:
-                self._begin_anew(error)
-                self._turn(*self._rules.of(host))
+            self._turn(*self._rules.of(host))
         except self._troubles as error:
             raise ConnectionError(
                 f"requests cannot be counted in {_shown(self._place)} ({error}): see that it answers and has space;"
                 " DRIFTLINE_RATES names it, and without it a file in the cache is taken"
             ) from error
-
-    def _begin_anew(self, error: sqlite3.DatabaseError) -> None:
-        """Remove a file that is no database: what it counted is old in a moment.
-
-        Errors: the one that is given, where the file itself is in order.
-        """
-        if not is_damage(error) or not isinstance(self._place, Path):
-            raise error
-        with self._lock:
-            self._buckets.clear()
-            remove_damaged(self._place, error)
 
     def _turn(self, name: str, frequencies: Sequence[Frequency]) -> None:
         # Not the library's own waiting: it adds up what it meant to sleep, and falls behind on a busy machine.

@@ -19,6 +19,7 @@ import pyarrow as pa
 from filelock import FileLock
 
 from pipeline.crawl.manifest import Manifest, sha256_of
+from pipeline.lake.damage import heal_database
 
 WAIT_S = 120
 """How long a writer waits for others; each holds the database for the milliseconds of one artifact."""
@@ -43,6 +44,7 @@ class SourceStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        heal_database(path)
 
     def add(self, manifest: Manifest, contents: Mapping[str, bytes]) -> None:
         """Keep what an artifact holds, and bytes by their sha256, all or nothing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -13,6 +12,7 @@ from pipeline.drafting.model.rules import NANO, ModelRules
 from pipeline.drafting.model.store import Store
 from pipeline.drafting.model.tally import Tally
 from pipeline.lake import write_json
+from pipeline.lake.damage import read_state
 from pipeline.terms import DraftKind
 
 _FOLDER = "drafted"
@@ -35,7 +35,7 @@ def keep_tallies(folder: Path, library: str, stage: str, tallies: Mapping[DraftK
     the first try what was sent still counts.
     """
     path = folder / _FOLDER / f"{library}.{stage}.json"
-    before = _read(path) if path.is_file() else {}
+    before = _read(path)
     asked = {kind: tally for kind, tally in tallies.items() if tally != Tally()}
     sent = {kind: Tally(tally.requests, tally.retries) for kind, tally in before.items() if asked}
     kept = {kind: sent.get(kind, Tally()) + asked.get(kind, Tally()) for kind in DraftKind if kind in {*sent, *asked}}
@@ -44,7 +44,7 @@ def keep_tallies(folder: Path, library: str, stage: str, tallies: Mapping[DraftK
 
 
 def _read(path: Path) -> dict[DraftKind, Tally]:
-    kept = json.loads(path.read_text())
+    kept = read_state(path) or {}
     return {kind: Tally(**kept[kind]) for kind in DraftKind if kind in kept}
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.environments.holding import BEING_MADE, IN_USE, alone_now, last_held
+from pipeline.lake.damage import read_state
 
 _LINKED_FROM = ("uv/archive-v0/*", "bytecode/*/*")
 """Where the files lie that environments are links to: unpacked wheels, and bytecode."""
@@ -119,10 +120,7 @@ class Collection:
     def _known_sizes(self) -> dict[str, int]:
         """Return the sizes of folders that never change, as this process or an earlier one measured them."""
         if self._sizes is None:
-            try:
-                self._sizes = dict(json.loads(self._kept_sizes.read_text()))
-            except (FileNotFoundError, ValueError):
-                self._sizes = {}
+            self._sizes = read_state(self._kept_sizes) or {}
         return self._sizes
 
     def _keep_sizes(self) -> None:

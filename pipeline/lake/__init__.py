@@ -9,7 +9,7 @@ from pipeline.lake.place import at, at_release, release_of
 from pipeline.lake.runner import TRANSIENT, Count, Stage, is_done, last_counts, read_counts, run_stage, write_json
 from pipeline.lake.schema import Row, SchemaError, Table, table, table_names
 from pipeline.lake.stage import Output, Reject, Update
-from pipeline.lake.tables import Lake, encodable, read_parquet, replacing, write_parquet, write_parts
+from pipeline.lake.tables import Lake, encodable, read_parquet, replacing, rows_in, write_parquet, write_parts
 
 __all__ = [
     "TRANSIENT",
@@ -43,6 +43,7 @@ __all__ = [
     "read_parquet",
     "release_of",
     "replacing",
+    "rows_in",
     "run_stage",
     "sha256_file",
     "sha256_json",

@@ -1,12 +1,16 @@
-"""Damaged files of ours: what can be made again is removed, and a line says so."""
+"""Damaged files of ours: what can be made again is removed, and a line says so; what cannot is named and left."""
 
 from __future__ import annotations
 
 import json
 import logging
 import sqlite3
+import time
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+
+from pipeline.errors import FatalError
 
 log = logging.getLogger(__name__)
 
@@ -20,11 +24,40 @@ def is_damage(error: sqlite3.Error) -> bool:
     return isinstance(error, sqlite3.DatabaseError) and not isinstance(error, passing)
 
 
-def remove_damaged(path: Path, error: Exception) -> None:
-    """Remove a database that is a cache and cannot be read, so that it is made anew."""
+class Damaged(FatalError):
+    """A file of ours cannot be read: the message names it, says why, and what to do."""
+
+
+def remove_damaged(path: Path, error: Exception | str) -> None:
+    """Remove a file that is a cache and cannot be read, so that it is made anew; a folder in its place is set aside."""
+    if path.is_dir():
+        set_folder_aside(path)
+        return
     log.warning("%s is damaged (%s): it held nothing that cannot be made again, and begins anew", path, error)
     for end in _COMPANIONS:
         Path(f"{path}{end}").unlink(missing_ok=True)
+
+
+def set_folder_aside(path: Path) -> None:
+    """Rename a folder that stands where a file of ours belongs: nobody knows what is in it."""
+    aside = path.with_name(f"{path.name}.aside-{time.time_ns()}")
+    path.rename(aside)
+    log.warning("%s is a folder where a file belongs: it is now %s", path, aside.name)
+
+
+def heal_database(path: Path) -> None:
+    """Remove a database that is a cache, and of which not even the list of tables can be read, before it is opened."""
+    if path.is_dir():
+        set_folder_aside(path)
+    if not path.exists():
+        return
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.Error as error:
+        if not is_damage(error):
+            raise
+        remove_damaged(path, error)
 
 
 def read_state(path: Path, needed: frozenset[str] = frozenset()) -> dict[str, Any] | None:
@@ -35,6 +68,9 @@ def read_state(path: Path, needed: frozenset[str] = frozenset()) -> dict[str, An
             return found
         problem = f"it lacks {', '.join(sorted(needed - set(found)))}" if isinstance(found, dict) else "no JSON object"
     except FileNotFoundError:
+        return None
+    except IsADirectoryError:
+        set_folder_aside(path)
         return None
     except ValueError as error:
         problem = str(error)

@@ -36,9 +36,9 @@ def sha256_text(text: str) -> str:
 
 
 def sha256_file(path: Path) -> str | None:
-    """Return the SHA-256 hex digest of a file, None where there is none."""
+    """Return the SHA-256 hex digest of a file, None where there is none, or a folder in its place."""
     try:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
+    except (FileNotFoundError, IsADirectoryError):
         return None

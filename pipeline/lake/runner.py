@@ -20,11 +20,11 @@ from typing import Any
 from filelock import FileLock
 
 from pipeline.credentials import cut
-from pipeline.lake.damage import read_state
+from pipeline.lake.damage import Damaged, read_state, remove_damaged
 from pipeline.lake.ids import sha256_file, sha256_json
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
-from pipeline.lake.tables import Lake, replacing
+from pipeline.lake.tables import Lake, read_parquet, replacing
 from pipeline.terms import RejectReason
 
 TRANSIENT = frozenset(
@@ -105,6 +105,7 @@ def _run_locked(stage: Stage, library: str, lake: Lake) -> Count:
     state = read_state(state_path, _STATE)
     if stage.reads and state and _is_as_left(stage, library, lake, state, fingerprint):
         return _unchanged(stage.name, library, state)
+    _drop_damaged(stage, library, lake, state)
     basis = sha256_json([stage.name, stage.version, stage.depends(), _layouts(stage)])
     resumes = state and state.get("basis") == basis and _outputs(stage, library, lake) == state["outputs"]
     output = stage.run(lake, library, state.get("progress") if state and resumes else None)
@@ -146,6 +147,20 @@ def is_done(stage: Stage, library: str, lake: Lake) -> bool:
 def _is_as_left(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any], fingerprint: str) -> bool:
     same: bool = state["fingerprint"] == fingerprint and _outputs(stage, library, lake) == state["outputs"]
     return same
+
+
+def _drop_damaged(stage: Stage, library: str, lake: Lake, state: Mapping[str, Any] | None) -> None:
+    """Remove what a stage left and cannot be read any more: the stage may read it to go on, and makes it again."""
+    kept = state["outputs"] if state else {}
+    parts = [
+        (part, (kept.get(name) or {}).get(part.name)) for name in stage.writes for part in lake.parts(name, library)
+    ]
+    for part, sha256 in (*parts, (lake.path("rejects", library, stage.name), kept.get("rejects"))):
+        try:
+            if part.exists() and (sha256 is None or sha256 != sha256_file(part)):
+                read_parquet(part)
+        except Damaged as error:
+            remove_damaged(part, error)
 
 
 def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:

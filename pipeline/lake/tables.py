@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from packaging.version import Version
 
 from pipeline.credentials import cut_table
 from pipeline.lake.collector import without_collector
+from pipeline.lake.damage import Damaged, set_folder_aside
 from pipeline.lake.names import plain_name
 from pipeline.lake.schema import Row, Table, table, values_of
 from pipeline.lake.stage import Update
@@ -140,20 +142,54 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
+        if path.is_dir():
+            set_folder_aside(path)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def naming_damage(path: Path) -> Iterator[None]:
+    """Name a Parquet file that is read and cannot be, with what to do.
+
+    Errors: Damaged.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except (pa.ArrowInvalid, OSError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EISDIR):
+            raise
+        library = path.parent.name.removeprefix("library=")
+        made_again = f"run `driftline refresh --libraries {library}`, which makes it again"
+        advice = made_again if path.parent.name.startswith("library=") else "put a whole copy in its place"
+        raise Damaged(f"{path} is damaged ({str(error).strip('. ')}): {advice}") from None
+
+
+def rows_in(path: Path) -> int:
+    """Return the number of rows of a Parquet file, from its footer.
+
+    Errors: Damaged.
+    """
+    with naming_damage(path):
+        return int(pq.read_metadata(path).num_rows)
+
+
 def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Row]:
-    """Read the rows of a Parquet file, all of them or those that a filter takes, whole or some columns of them."""
+    """Read the rows of a Parquet file, all of them or those that a filter takes, whole or some columns of them.
+
+    Errors: Damaged for a file that is no Parquet, or a folder in its place.
+    """
     wanted = list(columns) if columns else None
-    if where is None:
-        # a data set of one file takes twice as long to read as the file
-        with pq.ParquetFile(path) as file:
-            data = file.read(wanted)
-    else:
-        data = pq.read_table(path, columns=wanted, filters=where, partitioning=None)
+    with naming_damage(path):
+        if where is None:
+            # a data set of one file takes twice as long to read as the file
+            with pq.ParquetFile(path) as file:
+                data = file.read(wanted)
+        else:
+            data = pq.read_table(path, columns=wanted, filters=where, partitioning=None)
     with without_collector():
         rows: list[Row] = data.to_pylist()
     return rows

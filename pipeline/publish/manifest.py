@@ -101,7 +101,7 @@ def read_manifest(snapshot: Path) -> Manifest:
     try:
         raw = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise SnapshotError(f"{path}: not JSON: {error}") from None
+        raise SnapshotError(f"{path}: not JSON: {error}; put a whole copy of the snapshot in its place") from None
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
         raise SnapshotError(

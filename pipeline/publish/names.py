@@ -17,12 +17,16 @@ def latest(snapshots: Path, profile: str) -> Path | None:
     Errors: SnapshotError where the file `latest` names no folder beside it.
     """
     pointer = snapshots / profile / "latest"
-    if not pointer.is_file():
-        return None
     try:
-        return pointer.parent / plain_name(pointer.read_text(encoding="utf-8").strip(), "a snapshot")
-    except ValueError as error:
+        name = plain_name(pointer.read_text(encoding="utf-8").strip(), "a snapshot")
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, IsADirectoryError) as error:
         raise SnapshotError(f"{pointer}: {error}. Write the name of a snapshot beside it into this file") from None
+    if not _NAME.fullmatch(name):
+        advice = "Write the name of a snapshot beside it into this file"
+        raise SnapshotError(f"{pointer}: {name!r} is not the name of a snapshot. {advice}")
+    return pointer.parent / name
 
 
 def order(name: str) -> tuple[str, int]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline.lake import Lake, Row, read_parquet, table
+from pipeline.lake import Lake, Row, read_parquet, rows_in, table
 
 TABLES: dict[str, str] = {
     "completions": "published_completions",
@@ -90,7 +90,7 @@ class Rows(Mapping[str, Sequence[Row]]):
         return {
             library
             for library in self._libraries
-            if any(pq.read_metadata(part).num_rows for name in names for part in self._lake.parts(name, library))
+            if any(rows_in(part) for name in names for part in self._lake.parts(name, library))
         }
 
     def only(self, columns: Iterable[str]) -> Rows:
@@ -111,7 +111,7 @@ class Rows(Mapping[str, Sequence[Row]]):
         return other
 
     def _read(self, name: str, config: str, library: str) -> list[Row]:
-        if not any(pq.read_metadata(part).num_rows for part in self._lake.parts(name, library)):
+        if not any(rows_in(part) for part in self._lake.parts(name, library)):
             return []  # a file of another time, whose columns are others, may stay as long as it has no rows
         declared = [column.name for column in table(TABLES[config]).columns]
         wanted = [column for column in declared if self._columns is None or column in self._columns]

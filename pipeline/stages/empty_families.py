@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from pipeline.lake import Lake, Stage
+from pipeline.lake import Lake, Stage, rows_in
 from pipeline.terms import RowFamily
 
 NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -114,7 +113,7 @@ def empty_families(
 
 def _causes(lake: Lake, library: str, table: str) -> Iterator[str]:
     """Yield the empty tables before a table, each of which has all that it needs; the table itself where that is so."""
-    if any(pq.read_metadata(path).num_rows for path in lake.parts(table, library)):
+    if any(rows_in(path) for path in lake.parts(table, library)):
         return
     before = list(dict.fromkeys(cause for needed in NEEDS[table] for cause in _causes(lake, library, needed)))
     yield from before or [table]

@@ -19,6 +19,7 @@ from typing import TypeVar
 import msgspec
 
 from pipeline.lake import Reject, attempt, encodable, without_collector
+from pipeline.lake.damage import heal_database
 from pipeline.surface.deep import TOO_DEEP
 from pipeline.surface.directive_rules import DirectiveRules
 from pipeline.surface.helpers import HelperRules
@@ -81,6 +82,8 @@ class Records:
 
     def __init__(self, path: Path | None, rules: ReadingRules, contents: Contents, workers: int = 1) -> None:
         self.path = path
+        if path is not None:
+            heal_database(path)
         self.rules = rules
         self.contents = contents
         self.workers = workers

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from pipeline.crawl.stack_overflow.posts import Post
 from pipeline.lake import Reject
+from pipeline.lake.damage import heal_database
 from pipeline.terms import RejectReason
 
 WAIT_S = 120
@@ -152,6 +153,7 @@ def open_store(path: Path) -> Iterator[PostStore]:
     Errors, here and of every call: StoreError where the database is damaged, OSError where the disk is full.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    heal_database(path)
     try:
         with closing(sqlite3.connect(path, timeout=WAIT_S, isolation_level=None)) as database:
             database.executescript("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;" + _SCHEMA)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.crawl.stack_overflow.posts import Post
-from pipeline.crawl.stack_overflow.store import Place, StoreError, open_store
+from pipeline.crawl.stack_overflow.store import Place, open_store
 from pipeline.lake import Reject
 from pipeline.terms import RejectReason
 from tests.crawl.stack_overflow.made import day
@@ -69,8 +69,10 @@ def test_rejects_and_places_are_kept(tmp_path: Path) -> None:
         assert (store.listing("q"), store.listing("r")) == (Place(6, 1, ended=True), None)
 
 
-def test_a_damaged_store_says_that_it_may_be_removed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", [b"no database" * 1000, bytes(9000)])
+def test_a_damaged_store_begins_anew(tmp_path: Path, damage: bytes, caplog: pytest.LogCaptureFixture) -> None:
     path = tmp_path / "store.sqlite"
-    path.write_bytes(b"no database" * 1000)
-    with pytest.raises(StoreError, match=r"store\.sqlite.*remove it"), open_store(path) as store:
-        store.post(1)
+    path.write_bytes(damage)
+    with open_store(path) as store:
+        assert store.listing("q") is None
+    assert f"{path} is damaged" in caplog.text
