@@ -6,7 +6,7 @@ import os
 import sys
 import traceback
 
-from .deciding import deciding
+from .deciding import code_of, deciding
 from .execute import written
 from .outcomes import Failed, failed, failure, is_own
 from .vacuous import generator, is_empty, is_generator, nothing_tested, refuse_lost, watch_coroutines
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Exceptions by which a test is skipped, or expected to fail, or all of them end.
 _SKIPS = {"Skipped", "SkipTest", "XFailed", "Exit"}
+_HOOKS = ("pytest_pyfunc_call", "pytest_runtest_call", "pytest_runtest_makereport", "pytest_runtest_protocol")
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ARGUMENTS = ["-q", "--tb=short", "--color=no", "-p", "no:cacheprovider", "-p", "no:randomly"]
 
@@ -34,6 +35,7 @@ class Seen:
         self.honest = True
         self.brings_plugins = "pytest_plugins" in source
         self.plugins: Any = None
+        self.called: list[tuple[int, int]] = []
         self.known: set[Any] = set()
         self.collected: list[str] = []
         self.ended: set[str] = set()
@@ -52,11 +54,20 @@ class Seen:
         """Note the plugins that are there before any code is."""
         self.plugins = session.config.pluginmanager
         self.known = {id(each) for each in self.plugins.get_plugins()}
+        self.called = self.hooks()
+
+    def hooks(self) -> "list[tuple[int, int]]":
+        """Return the implementations of the hooks that run and report a test, with the functions that they call."""
+        callers = [vars(self.plugins.hook).get(name) for name in _HOOKS]
+        found = [each for caller in callers for each in (caller.get_hookimpls() if caller else ())]
+        return [(id(each), id(each.function)) for each in found]
 
     def look(self) -> None:
         """Note whether something stands now where pytest or this harness decide that was not there before."""
-        others = {id(each) for each in self.plugins.get_plugins()} - self.known if self.plugins else set()
-        self.honest = self.honest and deciding() == self.before and (self.brings_plugins or not others)
+        if self.plugins and not self.brings_plugins:
+            others = {id(each) for each in self.plugins.get_plugins()} - self.known
+            self.honest = self.honest and not others and self.hooks() == self.called
+        self.honest = self.honest and deciding() == self.before
 
     def pytest_collection_finish(self) -> None:
         """Look when the code has been imported."""
@@ -243,14 +254,23 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
     watch_coroutines(tests)
     if traced:
         traced.start(path)
+    own, plugin = own_functions(), Seen
     try:
         status = run_pytest([tests], seen)
     except Failed:
         raise
     except BaseException:  # noqa: BLE001 - SystemExit of the module, for example
         raise failure(spec["import_names"]) from None
+    if own_functions() != own or type(seen) is not plugin or "judge" in vars(seen):
+        # No Failed: that may be among what was changed. The process ends as one that did not come to its end.
+        raise RuntimeError("the code changed this harness")
     seen.judge(status)
     refuse_lost()
+
+
+def own_functions() -> "list[Any]":
+    """Return what stands now in the classes that say how tests came out."""
+    return [(name, code_of(value)) for kind in (Seen, Failed) for name, value in list(vars(kind).items())]
 
 
 def run_pytest(places: "list[str]", seen: Seen) -> int:
