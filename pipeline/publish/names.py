@@ -23,9 +23,6 @@ def latest(snapshots: Path, profile: str) -> Path | None:
         return None
     except (ValueError, IsADirectoryError) as error:
         raise SnapshotError(f"{pointer}: {error}. Write the name of a snapshot beside it into this file") from None
-    if not _NAME.fullmatch(name):
-        advice = "Write the name of a snapshot beside it into this file"
-        raise SnapshotError(f"{pointer}: {name!r} is not the name of a snapshot. {advice}")
     return pointer.parent / name
 
 

@@ -39,7 +39,7 @@ NAMED = {
     r"snapshots/starter/[^/]+/manifest\.json": (VERIFY, 2, "manifest.json"),
     r"snapshots/starter/[^/]+/.+\.parquet": (VERIFY, 1, ".parquet"),
     r"snapshots/starter/[^/]+/(?!manifest)[\w-]+\.(md|json)": (VERIFY, 1, "README.md"),
-    r"snapshots/starter/latest": (VERIFY, 1, "latest"),
+    r"snapshots/starter/latest": (VERIFY, 2, "snapshots/starter/"),
 }
 """What cannot be made again: the command that says so, its status, and what it names."""
 NOT_STATE = (
