@@ -212,7 +212,8 @@ class Seen:
 def tests_named(source: str) -> "set[str]":
     """Return the names of functions and methods of a test module that pytest is sure to collect."""
     try:
-        body = ast.parse(source.lstrip("\ufeff")).body if "__test__" not in source else []
+        unsure = "__test__" in source or "exit" in source
+        body = [] if unsure else ast.parse(source.lstrip("\ufeff")).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     functions = [node for node in body if isinstance(node, _FUNCTIONS) and node.name.startswith("test")]
