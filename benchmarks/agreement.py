@@ -20,17 +20,20 @@ from packaging.version import Version
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl import Period, finals_of, project
-from pipeline.house import House
-from pipeline.lake import Row, run_stage
-from pipeline.lifecycle.documented import directives_stage
-from pipeline.lifecycle.occurrences import Timeline
-from pipeline.rules import LibraryRule, Profile, load
-from pipeline.settings import index_url, settings
-from pipeline.stages.all_stages import stages_of
-from pipeline.surface.directive_rules import DirectiveRules
-from pipeline.surface.directives import read_version
-from pipeline.terms import Agreement, DirectiveKind, DirectiveOwner
+from pipeline.api.history.documented import directives_stage
+from pipeline.api.history.occurrences import Timeline
+from pipeline.api.surface.extract.directives import read_version
+from pipeline.api.surface.parse.directive_rules import DirectiveRules
+from pipeline.core.rules.load import load
+from pipeline.core.rules.profiles import LibraryRule, Profile
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.changes import Agreement, DirectiveKind, DirectiveOwner
+from pipeline.index.index import project
+from pipeline.index.release_selection import Period, finals_of
+from pipeline.lake.runner import run_stage
+from pipeline.lake.schema import Row
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.all_stages import stages_of
 
 LIBRARIES = ("scikit-learn", "pandas", "scipy", "matplotlib")
 SERIES = 12

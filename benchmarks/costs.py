@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipeline.cli.output import say
-from pipeline.lake import Count, run_stage
-from pipeline.refresh import Refresh, begin
-from pipeline.settings import settings
-from pipeline.stages.all_stages import GROUPS, stages_of
+from pipeline.core.settings import settings
+from pipeline.lake.runner import Count, run_stage
+from pipeline.orchestration.refresh import Refresh, begin
+from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
 
 PART_BEGINS = ("surface", "environments", "problems", "functions", "projects", "review")
 

@@ -30,11 +30,11 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl.stack_overflow import StackOverflowRules, stack_overflow_rules
-from pipeline.crawl.stack_overflow.dump import read_dump
-from pipeline.crawl.stack_overflow.mentions import MentionReader
-from pipeline.crawl.stack_overflow.store import open_store
-from pipeline.rules import RULES
+from pipeline.core.rules.load import RULES
+from pipeline.corpus.stack_overflow.dump import read_dump
+from pipeline.corpus.stack_overflow.mentions import MentionReader, stack_overflow_rules
+from pipeline.corpus.stack_overflow.rules import StackOverflowRules
+from pipeline.corpus.stack_overflow.store import open_store
 
 LIBRARIES = (
     "attrs", "click", "django", "flask", "jinja2", "matplotlib", "networkx", "numpy", "pandas", "pillow", "pydantic",

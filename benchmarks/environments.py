@@ -22,9 +22,11 @@ from packaging.requirements import Requirement
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.environments import EnvironmentStore, Wanted, environment_rules
-from pipeline.lake import Row
-from pipeline.settings import index_url
+from pipeline.core.settings import index_url
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.lake.schema import Row
 
 WANTED = (
     Wanted("numpy", "1.21.6", python="3.10", pins=("scipy==1.7.3", "pandas==1.3.5"), tools=("pytest",)),

@@ -3,10 +3,11 @@
     python -m benchmarks.held pandas:1.5.3:2.0.0 flask:2.2.5:2.3.0 --refuted --json held.json
 
 Each pair of releases is compared, the pinned environment of each is built, and every path of a change is asked for in
-both (`pipeline/validation/probes.py`), in the sandbox and without side effects. A change is judged as before it is
-published (`pipeline/publish/changes.py`): it holds, running refutes it, or running does not tell (an attribute of
-instances, a module that needs what is not installed, a change of what no probe sees). Without arguments the pairs are
-those of which `curation_rules/tags.yaml` says how many held. Pairs that cannot be run are named, and left out.
+both (`pipeline/execution/validation/probes.py`), in the sandbox and without side effects. A change is judged as before
+it is published (`pipeline/quality/acceptance/changes.py`): it holds, running refutes it, or running does not tell (an
+attribute of instances, a module that needs what is not installed, a change of what no probe sees). Without arguments
+the pairs are those of which `curation_rules/tags.yaml` says how many held. Pairs that cannot be run are named, and left
+out.
 
 Environments and sources stay in the cache under DRIFTLINE_DATA.
 """
@@ -23,18 +24,22 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl import Period
-from pipeline.environments import EnvironmentStore, Wanted, find_sandbox
-from pipeline.house import House
-from pipeline.lake import Reject, Row
-from pipeline.ondemand import NoAnswerError, diff_releases
-from pipeline.publish.changes import prove_changes
-from pipeline.review import Runs
-from pipeline.rules import LibraryRule, Profile
-from pipeline.settings import settings
-from pipeline.terms import EnvironmentOutcome, Evidence
-from pipeline.validation.probes import probe
-from pipeline.validation.rules import ValidationRules
+from pipeline.core.rules.profiles import LibraryRule, Profile
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.probes import probe
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.families.proof import Runs
+from pipeline.index.release_selection import Period
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
+from pipeline.orchestration.resources.resources import House
+from pipeline.quality.acceptance.changes import prove_changes
 
 PAIRS = (
     *(f"django:{pair}" for pair in ("5.0.14:5.1", "5.2.19:6.0", "6.0.10:6.1")),

@@ -50,12 +50,12 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.unpacked import fetch, search_path, unpack
-from pipeline.crawl import Period
-from pipeline.house import House
-from pipeline.lake import run_stage
-from pipeline.rules import LibraryRule, Profile
-from pipeline.settings import settings
-from pipeline.stages.all_stages import stages_of
+from pipeline.core.rules.profiles import LibraryRule, Profile
+from pipeline.core.settings import settings
+from pipeline.index.release_selection import Period
+from pipeline.lake.runner import run_stage
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.all_stages import stages_of
 
 LIBRARIES = ("flask", "networkx", "pandas")
 """A small, a middle and a large one."""

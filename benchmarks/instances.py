@@ -22,22 +22,25 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.crawl import Period
-from pipeline.curation import CurationRules
-from pipeline.house import House
-from pipeline.instances import parse_source
-from pipeline.instances.codemods.candidates import rewritten_examples
-from pipeline.instances.completions import make_completions
-from pipeline.instances.head import Made
-from pipeline.instances.history import History
-from pipeline.instances.migrations import make_migrations
-from pipeline.lake import Lake, Row, run_stage, without_collector
-from pipeline.lifecycle import Tags
-from pipeline.rules import CodeRule, LibraryRule, Profile
-from pipeline.settings import settings
-from pipeline.snippets import source_of
-from pipeline.stages.all_stages import stages_of
-from pipeline.terms import Language, SnippetSource
+from pipeline.api.history.tags import Tags
+from pipeline.core.rules.profiles import CodeRule, LibraryRule, Profile
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.samples import Language, SnippetSource
+from pipeline.corpus.usages.text import source_of
+from pipeline.families.completions_and_migrations.completions import make_completions
+from pipeline.families.completions_and_migrations.head import Made
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.migrations import make_migrations
+from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
+from pipeline.families.completions_and_migrations.source import parse_source
+from pipeline.index.release_selection import Period
+from pipeline.lake.collector import without_collector
+from pipeline.lake.runner import run_stage
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.quality.all_rules import CurationRules
 
 LIBRARIES = ("networkx", "pandas", "sympy")
 TABLES = ("releases", "snippets", "usages", "symbols", "changes", "lifecycles")

@@ -21,8 +21,9 @@ from typing import Any
 from benchmarks.costs import disk_of
 from benchmarks.plan_held import refresh_of
 from benchmarks.plan_page import page
-from pipeline.lake import Lake, read_counts
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
+from pipeline.lake.runner import read_counts
+from pipeline.lake.tables import Lake
 
 MEASURED = PROJECT / "benchmarks" / "plan.json"
 PAGE = PROJECT / "docs" / "operations" / "plan.md"

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.costs import disk_of
 from benchmarks.tables import markdown_table
-from pipeline.failures import failures_of
-from pipeline.lake import read_counts
+from pipeline.lake.runner import read_counts
+from pipeline.orchestration.failures import failures_of
 
 _MIB = 1 << 20
 

@@ -8,12 +8,14 @@ from typing import Any
 
 from benchmarks.plan_held import section
 from benchmarks.tables import markdown_table
-from pipeline.caches import CacheRules
-from pipeline.libraries import KEPT, ChoosingRules, Fact, choose, read_facts, read_ranking
-from pipeline.publish import QualityRules
-from pipeline.retention import retention_rules
-from pipeline.rules import RULES, load
-from pipeline.settings import Settings
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.settings import Settings
+from pipeline.execution.caches.rules import CacheRules
+from pipeline.index.library_facts import KEPT, Fact, read_facts, read_ranking
+from pipeline.orchestration.library_choice.choose import choose
+from pipeline.orchestration.library_choice.rules import ChoosingRules
+from pipeline.orchestration.retention.rules import retention_rules
+from pipeline.quality.acceptance.quality import QualityRules
 
 WORKERS = 10
 ENVIRONMENTS_GIB: float = Settings.model_fields["environments_gib"].default

@@ -11,13 +11,16 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
-from pipeline.crawl import Fetcher, IndexFile, Period, Wanted, project, releases_stage
-from pipeline.crawl.archives import ArchiveLimits, read_members
-from pipeline.house import House
-from pipeline.lake import Row
-from pipeline.rules import LibraryRule, Profile
-from pipeline.settings import index_url, settings
-from pipeline.terms import ArtifactKind
+from pipeline.core.rules.profiles import LibraryRule, Profile
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.surface import ArtifactKind
+from pipeline.index.archives import ArchiveLimits, read_members
+from pipeline.index.http import Fetcher
+from pipeline.index.index import IndexFile, project
+from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.releases import releases_stage
+from pipeline.lake.schema import Row
+from pipeline.orchestration.resources.resources import House
 
 MAX_BYTES = 64 << 20
 
@@ -41,7 +44,7 @@ def fetcher() -> Fetcher:
 def sdist(name: str, version: str | None = None, *, everything: bool = False) -> Sdist | None:
     """Return a source distribution, by default of the newest final release; None where there is none of this size.
 
-    Errors: those of `pipeline.crawl.project` and of the archive.
+    Errors: those of `pipeline.index.index.project` and of the archive.
     """
     releases = project(fetcher(), index_url(), name).releases
     ordered = sorted((Version(v), v) for v in releases if _is_final(v))

@@ -21,12 +21,17 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.contexts import ContextRules, Documentation, Retriever, retrievers, searched_text
-from pipeline.drafting import DraftingRules, sentences
-from pipeline.lake import Lake, Row
-from pipeline.rules import RULES, load
-from pipeline.scores import estimate, recall, reciprocal_rank
-from pipeline.settings import settings
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.settings import settings
+from pipeline.corpus.prose import sentences
+from pipeline.evaluation.scores.estimate import estimate
+from pipeline.evaluation.scores.retrieval import recall, reciprocal_rank
+from pipeline.families.contexts.documents import Documentation, searched_text
+from pipeline.families.contexts.retrieval import Retriever, retrievers
+from pipeline.families.contexts.rules import ContextRules
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.llm.rules import DraftingRules
 
 DEPTH = 10
 RECALL_AT = (1, 3, DEPTH)

@@ -34,16 +34,20 @@ import psutil
 from fastapi import HTTPException, Request
 from rich.console import Console
 
-from pipeline.annotation.entries import Flag, Validation
-from pipeline.annotation.filling import Flagged, fill
-from pipeline.annotation.queue import choices
-from pipeline.annotation.rules import AnnotationRules
-from pipeline.annotation.store import open_store
-from pipeline.annotation.view import Change, Choice, Document, Pane, RunLog, View
-from pipeline.annotation.web import Annotator, PageKeys, create_app, listen, serve
-from pipeline.lake import content_id
-from pipeline.rules import RULES, load
-from pipeline.terms import Family, FlagKind, SnippetSource
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.samples import SnippetSource
+from pipeline.core.vocabularies.scores import Family
+from pipeline.lake.ids import content_id
+from pipeline.quality.annotation.entries import Flag, Validation
+from pipeline.quality.annotation.filling import Flagged, fill
+from pipeline.quality.annotation.queue import choices
+from pipeline.quality.annotation.store import open_store
+from pipeline.quality.annotation.view import Change, Choice, Document, Pane, RunLog, View
+from pipeline.quality.annotation.web.access import Annotator, PageKeys
+from pipeline.quality.annotation.web.app import create_app
+from pipeline.quality.annotation.web.single_user import listen, serve
+from pipeline.quality.annotation_rules import AnnotationRules
 
 LIBRARIES = 50
 LINES = 40

@@ -25,10 +25,14 @@ from tempfile import TemporaryDirectory
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.environments import Environment, Sandbox, bare_environment, find_sandbox
-from pipeline.rules import RULES, load
-from pipeline.terms import Outcome, Process
-from pipeline.validation import Case, ValidationRules, run_cases
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.running import Outcome, Process
+from pipeline.execution.sandbox.environment import Environment, bare_environment
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.sandbox.sandbox import Sandbox
+from pipeline.execution.validation.cases import Case
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.running import run_cases
 
 CODES = {
     "numpy": "import numpy as np\n\ndef used(n):\n    return np.arange(n).sum()\n",

@@ -15,10 +15,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from pipeline.environments import Environment, Limits, Sandbox
-from pipeline.environments.container import EngineFailed
-from tests.environments.escapes import ESCAPES, attempt
-from tests.environments.kinds import KINDS, NotHere, open_kind
+from pipeline.execution.sandbox.container import EngineFailed
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.execution.sandbox.sandbox import Sandbox
+from pipeline.execution.sandbox.supervise import Limits
+from tests.execution.sandbox.escapes import ESCAPES, attempt
+from tests.execution.sandbox.kinds import KINDS, NotHere, open_kind
 
 _MS = 1000.0
 

@@ -30,10 +30,14 @@ from rich.console import Console
 from rich.table import Table
 
 from pipeline.cli.snapshots import find_snapshot
-from pipeline.publish.reader import Snapshot
-from pipeline.rules import RULES, load
-from pipeline.scores import ScoreRules, Task, read_predictions, read_tasks, tally
-from pipeline.terms import Family, Granularity
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scores import Family
+from pipeline.evaluation.scores.predictions import read_predictions
+from pipeline.evaluation.scores.rules import ScoreRules
+from pipeline.evaluation.scores.tally import tally
+from pipeline.evaluation.scores.tasks import Task, read_tasks
+from pipeline.snapshots.format.reader import Snapshot
 
 ROUNDS = 5
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from packaging.specifiers import SpecifierSet
 
 from benchmarks.published import fetcher, kept
-from pipeline.crawl import Candidate, finals_of, project
-from pipeline.settings import index_url
+from pipeline.core.settings import index_url
+from pipeline.index.index import project
+from pipeline.index.release_selection import Candidate, finals_of
 
 MOST_BYTES = 1 << 30
 

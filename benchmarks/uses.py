@@ -3,12 +3,11 @@
     python -m benchmarks.uses --json uses.json
 
 The corpus are the Python files of the newest source distributions that uses.toml names; in each file the uses of every
-library there are looked for. A snippet is what `pipeline.snippets` would cut out of a file, with what it needs; of
-every fifth file the uses in them are looked for, and cutting itself is not counted. jedi is asked about all names that
-were run (`Script.goto` through imports, then `infer` where that gives nothing) in files drawn from tests/usage/truth:
-first about the uses, which nobody would know, then about the others. It gets the library's files, of which we have the
-surface. Seconds are those of this process alone.
-"""
+library there are looked for. A snippet is what `pipeline.corpus.snippets` would cut out of a file, with what it needs;
+of every fifth file the uses in them are looked for, and cutting itself is not counted. jedi is asked about all names
+that were run (`Script.goto` through imports, then `infer` where that gives nothing) in files drawn from
+tests/corpus/usages/truth: first about the uses, which nobody would know, then about the others. It gets the library's
+files, of which we have the surface. Seconds are those of this process alone."""
 
 from __future__ import annotations
 
@@ -35,13 +34,15 @@ from rich.table import Table
 
 from benchmarks.published import fetcher, sdist
 from benchmarks.uses_facts import Claim, Facts, all_facts, api_of, claims_of, held_out, judge, share
-from pipeline.crawl import project
-from pipeline.lake import without_collector
-from pipeline.rules import RULES, load
-from pipeline.settings import index_url
-from pipeline.snippets import SnippetRules
-from pipeline.snippets.pieces import parse_file, pieces_of_file
-from pipeline.usage import Api, UsageRules, scan
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.settings import index_url
+from pipeline.corpus.snippets.pieces import parse_file, pieces_of_file
+from pipeline.corpus.snippets.rules import SnippetRules
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.find import scan
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.index.index import project
+from pipeline.lake.collector import without_collector
 
 FILES_ASKED = 40
 MOST_NAMES = 600

@@ -1,4 +1,4 @@
-"""The facts of tests/usage/truth, and how answers are held against them: ours, and those of others."""
+"""The facts of tests/corpus/usages/truth, and how answers are held against them: ours, and those of others."""
 
 from __future__ import annotations
 
@@ -11,10 +11,13 @@ from itertools import accumulate
 from pathlib import Path
 
 from benchmarks.published import sdist, symbols_of
-from pipeline.lake import Row
-from pipeline.usage import Api, UsageRules, Use, scan
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.find import scan
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.corpus.usages.uses import Use
+from pipeline.lake.schema import Row
 
-TRUTH = Path(__file__).parent.parent / "tests" / "usage" / "truth"
+TRUTH = Path(__file__).parent.parent / "tests" / "corpus" / "usages" / "truth"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What uses of libraries there are in real code, told by running it: the facts of tests/usage/truth.
+"""What uses of libraries there are in real code, told by running it: the facts of tests/corpus/usages/truth.
 
     python -m benchmarks.uses_truth flask-login …        (all projects, if none is named)
 
@@ -28,8 +28,10 @@ from rich.console import Console
 from benchmarks.published import Sdist, sdist, symbols_of
 from benchmarks.use_sites import Site, rewritten
 from benchmarks.uses_facts import TRUTH
-from pipeline.environments import Environment, Limits, bare_environment, find_sandbox
-from pipeline.lake import Row
+from pipeline.execution.sandbox.environment import Environment, bare_environment
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.sandbox.supervise import Limits
+from pipeline.lake.schema import Row
 
 FILES = 8
 ENOUGH = 60

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pipeline.refresh import Refresh, counts_of, run_group
-from pipeline.stages.all_stages import GROUPS
+from pipeline.orchestration.refresh import Refresh, counts_of, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
 from tests.index_server import Index, serve
 
 START = datetime(2021, 1, 4, 3, tzinfo=UTC)

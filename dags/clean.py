@@ -12,7 +12,7 @@ from datetime import timedelta
 import pendulum
 from airflow.sdk import dag, task
 
-from pipeline.alerts import alerts, deadline
+from pipeline.orchestration.alerts.notifier import alerts, deadline
 
 SCHEDULE = None if os.environ.get("DRIFTLINE_SCHEDULE") == "off" else "0 1 * * *"
 
@@ -34,7 +34,7 @@ def clean() -> None:
     @task
     def leftovers() -> dict[str, int]:
         """Remove what is too old, and say how many bytes of what went."""
-        from pipeline.retention import bytes_by_kind, clean_here
+        from pipeline.orchestration.retention.clean import bytes_by_kind, clean_here
 
         return bytes_by_kind(clean_here())
 

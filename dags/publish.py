@@ -12,8 +12,9 @@ from typing import Any
 from airflow.sdk import Asset, Param, PartitionedAssetTimetable, dag, get_current_context, task
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
 
-from pipeline.alerts import AlreadyReported, alerts, deadline, failed_tasks
-from pipeline.asking import SignOff, answer, asked_about, newer
+from pipeline.orchestration.alerts.notifier import alerts, deadline
+from pipeline.orchestration.alerts.outcome import AlreadyReported, failed_tasks
+from pipeline.orchestration.publishing.approval import SignOff, answer, asked_about, newer
 
 FORM = {
     "profile": Param("starter", type="string", title="Profile", description="A file in curation_rules/profiles/."),
@@ -28,8 +29,8 @@ FORM = {
 
 def current_refresh() -> Any:
     """Return the refresh whose end started this run, or the one that the form names."""
-    from pipeline.publishing import NoRefresh, last_refresh
-    from pipeline.refresh import refresh_of
+    from pipeline.orchestration.publishing.publish_snapshot import NoRefresh, last_refresh
+    from pipeline.orchestration.refresh import refresh_of
 
     context = get_current_context()
     events = [event for of_asset in context["triggering_asset_events"].values() for event in of_asset]
@@ -45,11 +46,11 @@ def make_draft() -> dict[str, Any]:
     """Draft and weigh, and return what a person has to see, if one has to."""
     from airflow.configuration import conf
 
-    from pipeline.finishing import IndexAway, NotWhole
-    from pipeline.publish import NothingToPublish, OutdatedTables
-    from pipeline.publishing import draft_refresh, request_of
-    from pipeline.rejudging import NotJudged
-    from pipeline.terms import PublicationState
+    from pipeline.core.vocabularies.gates import PublicationState
+    from pipeline.orchestration.publishing.apply_decisions import NotJudged
+    from pipeline.orchestration.publishing.finish_refresh import IndexAway, NotWhole
+    from pipeline.orchestration.publishing.publish_snapshot import draft_refresh, request_of
+    from pipeline.snapshots.format.tables import NothingToPublish, OutdatedTables
 
     try:
         found = draft_refresh(current_refresh())
@@ -66,8 +67,8 @@ def make_draft() -> dict[str, Any]:
 
 def place_draft() -> str:
     """Place the draft, with the answer of the person who was asked."""
-    from pipeline.publication import signature_of
-    from pipeline.publishing import NO_SNAPSHOT, place_refresh
+    from pipeline.orchestration.publishing.publish_snapshot import NO_SNAPSHOT, place_refresh
+    from pipeline.snapshots.publication import signature_of
 
     try:
         return str(place_refresh(current_refresh(), signature_of(answer())).path)
@@ -77,11 +78,11 @@ def place_draft() -> str:
 
 def end_publication() -> None:
     """Write the report, and end as the run did: failed where a task failed, skipped where nothing was to be placed."""
-    from pipeline.publication import signature_of
-    from pipeline.publishing import end_unsigned
-    from pipeline.report.source import write_report
-    from pipeline.sharing import working_on_run
-    from pipeline.terms import PublicationState
+    from pipeline.core.vocabularies.gates import PublicationState
+    from pipeline.lake.sync import working_on_run
+    from pipeline.orchestration.publishing.publish_snapshot import end_unsigned
+    from pipeline.orchestration.report.source import write_report
+    from pipeline.snapshots.publication import signature_of
 
     refresh = current_refresh()
     ended = end_unsigned(refresh, asked_about(), signature_of(answer()), newer())

@@ -26,8 +26,9 @@ from airflow.sdk import Asset, Param, dag, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
-from pipeline.alerts import ONCE_IF_TOO_LONG, AlreadyReported, alerts, deadline, longest, task_states
-from pipeline.form import fields
+from pipeline.orchestration.alerts.notifier import ONCE_IF_TOO_LONG, alerts, deadline, longest
+from pipeline.orchestration.alerts.outcome import AlreadyReported, task_states
+from pipeline.orchestration.run_parameters import fields
 
 INDEX_POOL = "index"
 POKE_S, LONGEST_S = 30, timedelta(days=30).total_seconds()
@@ -49,9 +50,9 @@ def current_refresh(*, new: bool = False) -> Any:
 
     The names in the form of a `new` run are held against the index.
     """
-    from pipeline.form import BadForm, filled_in, own_period
-    from pipeline.names import check_names
-    from pipeline.refresh import checked
+    from pipeline.orchestration.check_libraries import check_names
+    from pipeline.orchestration.refresh import checked
+    from pipeline.orchestration.run_parameters import BadForm, filled_in, own_period
 
     context = get_current_context()
     start, end = context.get("data_interval_start"), context.get("data_interval_end")
@@ -70,8 +71,8 @@ def current_refresh(*, new: bool = False) -> Any:
 
 def end_refresh() -> None:
     """Keep what this run made, write its report, and tell whoever waits for it."""
-    from pipeline.finishing import IndexAway, NotWhole, finish
-    from pipeline.report.source import write_report
+    from pipeline.orchestration.publishing.finish_refresh import IndexAway, NotWhole, finish
+    from pipeline.orchestration.report.source import write_report
 
     if task_states("plan").get("plan") != "success":
         raise AirflowSkipException(UNPLANNED)
@@ -91,7 +92,7 @@ def end_refresh() -> None:
 
 def fail_with_libraries() -> None:
     """Fail with a line for each library that failed; a run that did not get as far as its libraries fails too."""
-    from pipeline.failures import tell_failures
+    from pipeline.orchestration.failures import tell_failures
 
     begun = task_states("plan", "turn")
     if begun.get("plan") != "success":
@@ -125,13 +126,13 @@ def refresh() -> None:
 
     @task
     def plan() -> list[str]:
-        from pipeline.refresh import begin
+        from pipeline.orchestration.refresh import begin
 
         return begin(current_refresh(new=True))
 
     @task.sensor(mode="reschedule", poke_interval=POKE_S, timeout=LONGEST_S, max_active_tis_per_dag=1)
     def turn() -> bool:
-        from pipeline.turn import TASKS, waits_for
+        from pipeline.orchestration.wait_for_turn import TASKS, waits_for
 
         ti = get_current_context()["ti"]
         states = ti.get_task_states(dag_id="refresh", task_ids=list(TASKS))
@@ -140,7 +141,7 @@ def refresh() -> None:
         return other is None
 
     def run(group: str, library: str) -> None:
-        from pipeline.refresh import run_group
+        from pipeline.orchestration.refresh import run_group
 
         get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
         run_group(current_refresh(), group, library)

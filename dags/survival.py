@@ -16,7 +16,8 @@ import pendulum
 from airflow.sdk import Param, dag, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from pipeline.alerts import ONCE_IF_TOO_LONG, AlreadyReported, alerts, deadline, longest
+from pipeline.orchestration.alerts.notifier import ONCE_IF_TOO_LONG, alerts, deadline, longest
+from pipeline.orchestration.alerts.outcome import AlreadyReported
 
 PROFILE = os.environ.get("DRIFTLINE_PROFILE") or "starter"
 SCHEDULE = None if os.environ.get("DRIFTLINE_SCHEDULE") == "off" else "0 5 2 * *"
@@ -48,8 +49,8 @@ def survival() -> None:
 
     @task
     def plan() -> list[dict[str, str]]:
-        from pipeline.form import BadForm, filled_in
-        from pipeline.survival import monthly
+        from pipeline.audit.survival import monthly
+        from pipeline.orchestration.run_parameters import BadForm, filled_in
 
         filled = filled_in(get_current_context()["params"])
         try:
@@ -64,7 +65,7 @@ def survival() -> None:
         retry_policy=ONCE_IF_TOO_LONG,
     )
     def look(period: str, library: str) -> dict[str, Any]:
-        from pipeline.survival import monthly
+        from pipeline.audit.survival import monthly
 
         context = get_current_context()
         context["library"] = library  # type: ignore[typeddict-unknown-key]
@@ -72,13 +73,13 @@ def survival() -> None:
 
     @task(trigger_rule="all_done")
     def report_outcome(planned: Any, looked: Any) -> list[str]:
-        from pipeline.survival import monthly
+        from pipeline.audit.survival import monthly
 
         return monthly.tell(get_current_context()["params"]["profile"], planned or (), looked or ())
 
     @task(trigger_rule="all_done", retries=0)
     def report_failures(planned: Any, looked: Any) -> None:
-        from pipeline.survival import monthly
+        from pipeline.audit.survival import monthly
 
         if planned is None:
             raise AlreadyReported("nothing was looked at: the log of the task `plan` says why, and what to do")

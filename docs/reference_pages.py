@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.cli.commands import NAME, PANELS, load
+from pipeline.core.settings import Settings
+from pipeline.core.vocabularies.term import vocabularies as all_vocabularies
 from pipeline.lake.schema import enum_of, table, table_names
-from pipeline.settings import Settings
-from pipeline.terms.term import vocabularies as all_vocabularies
 
 RULES = Path(__file__).resolve().parent.parent / "curation_rules"
 MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)

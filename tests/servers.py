@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.local_airflow.server import free_port
+from pipeline.orchestration.local_airflow.server import free_port
 
 
 def as_server(*command: object) -> None:

@@ -6,17 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.annotation.store import StoreError
-from pipeline.crawl import Period
-from pipeline.house import House
-from pipeline.house.reading import follow_lives, read_reviews
-from pipeline.lake import Lake, Row
-from pipeline.lifecycle import lifecycle_stage
-from pipeline.rules import load_profile
-from pipeline.settings import settings
-from pipeline.terms import DecisionKind, Family
-from tests.instances.rows import LIBRARY
-from tests.publish.lakes import fill, tables
+from pipeline.api.history.stage import lifecycle_stage
+from pipeline.core.rules.profiles import load_profile
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.annotation import DecisionKind
+from pipeline.core.vocabularies.scores import Family
+from pipeline.index.release_selection import Period
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.resources.reading import follow_lives, read_reviews
+from pipeline.orchestration.resources.resources import House
+from pipeline.quality.annotation.store import StoreError
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import fill, tables
 
 
 def test_lives_go_on_where_no_release_is_new(data: Path) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
 
 WITHOUT_IMPORT = {
     "editables": "builds the editable install",

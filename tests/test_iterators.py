@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
 
 
 def bare_nexts(text: str) -> Iterator[str]:

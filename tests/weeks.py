@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from pipeline.publish import Published
-from pipeline.publishing import publish_refresh
-from pipeline.refresh import Refresh, plan, run_group
-from pipeline.rules import RULES
-from pipeline.stages.all_stages import GROUPS
+from pipeline.core.rules.load import RULES
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, plan, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.snapshot import Published
 from tests.demo_library import RELEASES
 from tests.index_server import Index
 

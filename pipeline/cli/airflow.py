@@ -14,13 +14,13 @@ from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, 
 from pipeline.cli.output import PROBLEM, fail, out, print_json, progress, say
 from pipeline.cli.refresh import read_refresh
 from pipeline.cli.summary import as_json, print_summary
-from pipeline.local_airflow.client import AirflowError, Client
-from pipeline.local_airflow.home import Server, home
-from pipeline.local_airflow.server import down, free_port, running, serving, up
-from pipeline.publishing import publication_of, published_of
-from pipeline.refresh import Refresh, plan
-from pipeline.settings import PROJECT, settings
-from pipeline.stages.all_stages import GROUPS
+from pipeline.core.settings import PROJECT, settings
+from pipeline.orchestration.local_airflow.client import AirflowError, Client
+from pipeline.orchestration.local_airflow.home import Server, home
+from pipeline.orchestration.local_airflow.server import down, free_port, running, serving, up
+from pipeline.orchestration.publishing.publish_snapshot import publication_of, published_of
+from pipeline.orchestration.refresh import Refresh, plan
+from pipeline.orchestration.stages.all_stages import GROUPS
 
 DAG, PUBLISH = "refresh", "publish"
 TELLS = "refreshed"
@@ -109,7 +109,7 @@ def alert() -> None:
 
     Example: driftline airflow alert
     """
-    command = [sys.executable, "-m", "pipeline.alerts.trial"]
+    command = [sys.executable, "-m", "pipeline.orchestration.alerts.trial"]
     with progress("telling the receivers"):
         done = subprocess.run(
             command, env=Server(home(), 0).environment(), cwd=PROJECT, capture_output=True, text=True, check=False

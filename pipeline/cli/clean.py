@@ -10,8 +10,9 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
-from pipeline.local_airflow.home import Server, home
-from pipeline.retention import NotCleaned, bytes_by_kind, clean
+from pipeline.orchestration.local_airflow.home import Server, home
+from pipeline.orchestration.retention.clean import bytes_by_kind, clean
+from pipeline.orchestration.retention.metadata import NotCleaned
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")]
 

@@ -13,9 +13,9 @@ import typer
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
-from pipeline.publish.column_comparison import ColumnDiff, Summary
-from pipeline.publish.comparison import Comparison, compare_snapshots
-from pipeline.publish.table_comparison import Moved, RowDiff
+from pipeline.snapshots.comparison.column_comparison import ColumnDiff, Summary
+from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
+from pipeline.snapshots.comparison.table_comparison import Moved, RowDiff
 
 _SHOWN = 8
 """How many names or values a line of the text shows; JSON has all."""

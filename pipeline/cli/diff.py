@@ -10,12 +10,12 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from pipeline.api.history.change_text import signature
+from pipeline.api.history.upgrade_guide import Block, grouped, only_breaking
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say_left_out
-from pipeline.lake import Row
-from pipeline.lifecycle.todo import Block, grouped, only_breaking
-from pipeline.lifecycle.words import signature
-from pipeline.ondemand import NoAnswerError, diff_releases
+from pipeline.lake.schema import Row
+from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
 
 PIPED = 120
 """Columns of a line that no terminal limits."""

@@ -8,12 +8,14 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import PROBLEM, print_json, print_table, progress
-from pipeline.crawl import BadAnswer, Fetcher, NotFound, Unreachable, project
-from pipeline.credentials import cut_message
-from pipeline.curation import CurationRules
-from pipeline.environments import Finding, diagnose
-from pipeline.rules import RuleError, load_profile, profile_names
-from pipeline.settings import index_url, settings
+from pipeline.core.credentials import cut_message
+from pipeline.core.rules.load import RuleError
+from pipeline.core.rules.profiles import load_profile, profile_names
+from pipeline.core.settings import index_url, settings
+from pipeline.execution.environments.diagnosis import Finding, diagnose
+from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
+from pipeline.index.index import project
+from pipeline.quality.all_rules import CurationRules
 
 
 def doctor(json: Json = False) -> None:

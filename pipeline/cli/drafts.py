@@ -8,12 +8,12 @@ from dataclasses import asdict
 from pipeline.cli.options import Json, Libraries, ProfileName
 from pipeline.cli.output import err, out, print_table, progress
 from pipeline.cli.refresh import read_refresh
-from pipeline.curation import CurationRules
-from pipeline.drafting.draftable import OF_KIND, Draftable, counted, draftable
-from pipeline.lake import Lake
-from pipeline.refresh import plan
-from pipeline.settings import settings
-from pipeline.terms import DraftStanding
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.drafts import DraftStanding
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.draftable import OF_KIND, Draftable, counted, draftable
+from pipeline.orchestration.refresh import plan
+from pipeline.quality.all_rules import CurationRules
 
 
 def drafts(libraries: Libraries = "", profile: ProfileName = "starter", json: Json = False) -> None:

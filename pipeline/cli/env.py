@@ -17,18 +17,16 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
-from pipeline.environments import (
-    Collection,
-    EnvironmentStore,
-    IndexUnreachable,
-    Records,
-    Wanted,
-    environment_rules,
-    lock_to_publish,
-)
-from pipeline.lake import Row
-from pipeline.settings import index_url, settings
-from pipeline.terms import EnvironmentOutcome
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.execution.environments.garbage_collection import Collection
+from pipeline.execution.environments.publishing import lock_to_publish
+from pipeline.execution.environments.records import Records
+from pipeline.execution.environments.resolution.failures import IndexUnreachable
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.lake.schema import Row
 
 SHOWN = 12
 """Digits of an id that a table shows; that many always suffice to name it."""

@@ -11,11 +11,11 @@ import typer
 from packaging.version import InvalidVersion, Version
 from rich.text import Text
 
+from pipeline.api.history.change_text import counted_releases
+from pipeline.api.history.evolution import Step, as_rows, evolution_of, since
 from pipeline.cli.options import Json, Named
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say, say_left_out
-from pipeline.lifecycle.evolution import Step, as_rows, evolution_of, since
-from pipeline.lifecycle.words import counted_releases
-from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
+from pipeline.orchestration.adhoc import NoAnswerError, Tables, tables_from_index
 
 BAR = 24
 """Cells of the longest bar."""
@@ -49,7 +49,7 @@ def evolution(
     steps = _steps(library, since, tables)
     if svg is not None:
         # slow to import, and needed for the picture alone
-        from pipeline.lifecycle.picture import evolution_svg
+        from pipeline.api.history.timeline_svg import evolution_svg
 
         svg.write_text(evolution_svg(library, steps), encoding="utf-8")
         say(f"wrote {svg}")

@@ -12,14 +12,18 @@ import typer
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
-from pipeline.crawl import Fetcher
-from pipeline.export import IN_PROJECTS, ExportError, NothingHeld, Unpack, Written, from_index
-from pipeline.export import export as export_snapshot
-from pipeline.publish.manifest import SnapshotError
-from pipeline.repository import ProjectSources, RepositoryRules
-from pipeline.rules import load
-from pipeline.settings import index_url, settings
-from pipeline.terms import ExportFormat, NotHeld
+from pipeline.core.rules.load import load
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.exports import ExportFormat, NotHeld
+from pipeline.evaluation.export.errors import ExportError, NothingHeld
+from pipeline.evaluation.export.export import export as export_snapshot
+from pipeline.evaluation.export.folder import Written
+from pipeline.evaluation.export.projects import Unpack, from_index
+from pipeline.evaluation.export.samples import IN_PROJECTS
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.index.http import Fetcher
+from pipeline.snapshots.format.manifest import SnapshotError
 
 SHOWN = 20
 """Files of which the command tells one by one; of more it tells by folder."""

@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from pipeline.api.history.change_text import counted_releases
+from pipeline.api.history.history import History, history_of
 from pipeline.cli.life import Page, life_lines
 from pipeline.cli.options import Json, Named
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress, say_left_out
-from pipeline.lifecycle import History, history_of
-from pipeline.lifecycle.words import counted_releases
-from pipeline.ondemand import NoAnswerError, Tables, tables_from_index
+from pipeline.orchestration.adhoc import NoAnswerError, Tables, tables_from_index
 
 PIPED = 100
 """Columns of a signature that no terminal limits."""

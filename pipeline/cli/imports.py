@@ -12,10 +12,13 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
-from pipeline.export import BadRecord, ExportError, detect, import_file, write_samples
-from pipeline.lake import Lake
-from pipeline.settings import settings
-from pipeline.terms import ExportFormat
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.importing import import_file
+from pipeline.evaluation.export.records import BadRecord, detect
+from pipeline.evaluation.export.samples import write_samples
+from pipeline.lake.tables import Lake
 
 SHOWN = 10
 """Records that could not be read of which it tells; the others are counted."""

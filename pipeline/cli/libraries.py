@@ -13,23 +13,17 @@ from packaging.utils import canonicalize_name
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, say
-from pipeline.crawl import Fetcher, LicenceRules, NotFound
-from pipeline.libraries import (
-    KEPT,
-    ChoosingRules,
-    Considered,
-    ask,
-    choose,
-    considered_text,
-    profile_text,
-    read_facts,
-    read_ranking,
-    write_facts,
-)
-from pipeline.publish import QualityRules
-from pipeline.rules import load
-from pipeline.settings import index_url, settings
-from pipeline.terms import Unsuited
+from pipeline.core.rules.load import load
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.libraries import Unsuited
+from pipeline.index.http import Fetcher, NotFound
+from pipeline.index.library_facts import KEPT, read_facts, read_ranking, write_facts
+from pipeline.index.licences import LicenceRules
+from pipeline.orchestration.library_choice.choose import Considered, choose
+from pipeline.orchestration.library_choice.index_queries import ask
+from pipeline.orchestration.library_choice.rules import ChoosingRules
+from pipeline.orchestration.library_choice.writing import considered_text, profile_text
+from pipeline.quality.acceptance.quality import QualityRules
 
 app = typer.Typer(no_args_is_help=True)
 

@@ -11,8 +11,8 @@ import more_itertools
 from packaging.version import Version
 from rich.text import Text
 
-from pipeline.lake import Row
-from pipeline.lifecycle.history import (
+from pipeline.api.history.change_text import one_line, signature
+from pipeline.api.history.history import (
     ABSENT,
     DEPRECATED,
     PRESENT,
@@ -23,8 +23,8 @@ from pipeline.lifecycle.history import (
     moved_from,
     timeline,
 )
-from pipeline.lifecycle.words import one_line, signature
-from pipeline.terms import SymbolKind
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.lake.schema import Row
 
 _LABEL = 14
 _NARROWEST = 30

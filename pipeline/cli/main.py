@@ -40,8 +40,8 @@ def _start(
     ] = False,
 ) -> None:
     # Only here: neither help nor version need them.
-    from pipeline.logs import log_to
-    from pipeline.settings import settings
+    from pipeline.core.logs import log_to
+    from pipeline.core.settings import settings
 
     log_to(sys.stderr, settings().log)
 
@@ -71,13 +71,13 @@ def main() -> None:
 def _status(error: Exception) -> int | None:
     """Return the status for an error that is about the input or the world, None for a mistake of ours."""
     # Only here: whatever raised one of these has imported it.
-    from pipeline.crawl import BadAnswer, NotFound, Unreachable
-    from pipeline.errors import FatalError
+    from pipeline.core.errors import FatalError
+    from pipeline.core.rules.load import RuleError
+    from pipeline.core.settings import SettingsError
+    from pipeline.index.http import BadAnswer, NotFound, Unreachable
     from pipeline.lake.leases import LeaseLost
     from pipeline.lake.objects import StoreError
-    from pipeline.publish.manifest import SnapshotError
-    from pipeline.rules import RuleError
-    from pipeline.settings import SettingsError
+    from pipeline.snapshots.format.manifest import SnapshotError
 
     if isinstance(error, RuleError | SettingsError | SnapshotError):
         return BAD_USAGE

@@ -7,8 +7,9 @@ from itertools import groupby
 
 from rich.text import Text
 
-from pipeline.terms import Outcome
-from pipeline.validation import Bisection, Verdict, spans
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.execution.validation.samples.verdict_file import Verdict
+from pipeline.execution.validation.samples.versions import Bisection, spans
 
 _STYLES = {Outcome.PASSED: "green", Outcome.NO_ENVIRONMENT: "dim", Outcome.BAD_SAMPLE: "dim"}
 

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from pipeline.terms import ExternalSource, RowFamily
+from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.samples import ExternalSource
 
 Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
 Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]

@@ -19,11 +19,11 @@ from rich.segment import Segment
 from rich.table import Table
 
 from pipeline.cli.commands import as_typed
-from pipeline.credentials import cut_message
-from pipeline.printable import printable, printable_json
+from pipeline.core.credentials import cut_message
+from pipeline.core.printable import printable, printable_json
 
 if TYPE_CHECKING:
-    from pipeline.lake import Reject
+    from pipeline.lake.stage import Reject
 
 
 class _Visible(RenderHook):

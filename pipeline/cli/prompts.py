@@ -13,13 +13,16 @@ import typer
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
-from pipeline.instances import MaskingRules
-from pipeline.lake import replacing
-from pipeline.prompts import Attempts, Prompt, PromptRules, Without, prompt_rules, prompts, read_attempts
-from pipeline.publish.reader import Snapshot
-from pipeline.rules import load
-from pipeline.settings import settings
-from pipeline.terms import Given, NoPrompt
+from pipeline.core.rules.load import load
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.prompts import Given, NoPrompt
+from pipeline.evaluation.prompts.attempts import read_attempts
+from pipeline.evaluation.prompts.make import Prompt, Without, prompts
+from pipeline.evaluation.prompts.rows import Attempts
+from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.lake.tables import replacing
+from pipeline.snapshots.format.reader import Snapshot
 
 
 def _list(wanted: bool) -> None:

@@ -9,12 +9,18 @@ import typer
 from pipeline.cli.options import Json, ProfileName
 from pipeline.cli.output import PROBLEM, fail, out, print_json, print_table, progress
 from pipeline.cli.summary import print_published
-from pipeline.publication import Publication
-from pipeline.publish import Published
-from pipeline.publishing import NO_SNAPSHOT, NoRefresh, last_refresh, publication_of, publish_last
-from pipeline.report.source import write_report
-from pipeline.rules import load_profile
-from pipeline.terms import GateStanding, PublicationState
+from pipeline.core.rules.profiles import load_profile
+from pipeline.core.vocabularies.gates import GateStanding, PublicationState
+from pipeline.orchestration.publishing.publish_snapshot import (
+    NO_SNAPSHOT,
+    NoRefresh,
+    last_refresh,
+    publication_of,
+    publish_last,
+)
+from pipeline.orchestration.report.source import write_report
+from pipeline.snapshots.publication import Publication
+from pipeline.snapshots.snapshot import Published
 
 Run = Annotated[str | None, typer.Option(help="A refresh's run; default: the newest of the profile.", metavar="RUN")]
 SignedBy = Annotated[str | None, typer.Option(help="Who signs off what the gates ask a person for.", metavar="NAME")]

@@ -10,17 +10,17 @@ from packaging.utils import InvalidName, canonicalize_name
 from pipeline.cli.options import Families, Json, Libraries, ProfileName, Since, Sources, Until
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.cli.summary import as_json, print_summary
-from pipeline.failures import StageFailed
-from pipeline.finishing import NoQueue
-from pipeline.form import BadForm
-from pipeline.lake import TRANSIENT, Count
-from pipeline.names import check_names
-from pipeline.publish import Published
-from pipeline.publishing import NO_SNAPSHOT, publish_refresh
-from pipeline.refresh import Refresh, begin, checked, counts_of, run_group
-from pipeline.report.source import write_report
-from pipeline.stages.all_stages import GROUPS
-from pipeline.terms import RejectReason
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake.runner import TRANSIENT, Count
+from pipeline.orchestration.check_libraries import check_names
+from pipeline.orchestration.failures import StageFailed
+from pipeline.orchestration.publishing.finish_refresh import NoQueue
+from pipeline.orchestration.publishing.publish_snapshot import NO_SNAPSHOT, publish_refresh
+from pipeline.orchestration.refresh import Refresh, begin, checked, counts_of, run_group
+from pipeline.orchestration.report.source import write_report
+from pipeline.orchestration.run_parameters import BadForm
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.snapshot import Published
 
 
 def refresh(

@@ -9,7 +9,7 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress
-from pipeline.report.source import PAGE, NoReportError, find, report, write_page
+from pipeline.orchestration.report.source import PAGE, NoReportError, find, report, write_page
 
 What = Annotated[
     str | None,

@@ -9,7 +9,7 @@ import typer
 
 from pipeline.cli.output import BAD_USAGE, fail, out, progress, say
 from pipeline.cli.review_files import export_reviews, import_reviews
-from pipeline.terms import QueueStatus
+from pipeline.core.vocabularies.annotation import QueueStatus
 
 PORT = 8300
 
@@ -34,10 +34,10 @@ def review(
     if context.invoked_subcommand is not None:
         return
     # Only here: SQLAlchemy and FastAPI take half a second, which every other command would wait for.
-    from pipeline.annotation.opening import open_reviews, take_from_lake
-    from pipeline.annotation.queue import progress as progress_of
-    from pipeline.annotation.store import StoreError
-    from pipeline.annotation.web import TokenInAddress, alone, listen, serve
+    from pipeline.quality.annotation.opening import open_reviews, take_from_lake
+    from pipeline.quality.annotation.queue import progress as progress_of
+    from pipeline.quality.annotation.store import StoreError
+    from pipeline.quality.annotation.web.single_user import TokenInAddress, alone, listen, serve
 
     door = TokenInAddress(_annotator(name))
     try:

@@ -9,10 +9,12 @@ import typer
 
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
-from pipeline.terms import Family, FlagKind, QueueStatus, ReviewFormat
+from pipeline.core.vocabularies.annotation import QueueStatus, ReviewFormat
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.scores import Family
 
 if TYPE_CHECKING:
-    from pipeline.annotation.exchange import Imported
+    from pipeline.quality.annotation.exchange import Imported
 
 SHOWN = 10
 """Decisions that could not be taken of which it tells; the others are counted."""
@@ -35,11 +37,11 @@ def export_reviews(
     Example: driftline review export pending.jsonl --status pending
     """
     # Only here: other commands need not wait for the review database.
-    from pipeline.annotation.exchange import export_lines
-    from pipeline.annotation.files import write_file
-    from pipeline.annotation.opening import open_reviews
-    from pipeline.annotation.queue import Filter
-    from pipeline.annotation.store import StoreError
+    from pipeline.quality.annotation.exchange import export_lines
+    from pipeline.quality.annotation.files import write_file
+    from pipeline.quality.annotation.opening import open_reviews
+    from pipeline.quality.annotation.queue import Filter
+    from pipeline.quality.annotation.store import StoreError
 
     if file.exists():
         fail(f"{file}: there already; name another file, or move it away", BAD_USAGE)
@@ -65,11 +67,11 @@ def import_reviews(
 
     Example: driftline review import decided.jsonl
     """
-    from pipeline.annotation.exchange import import_lines
-    from pipeline.annotation.files import BadFile, read_file
-    from pipeline.annotation.opening import open_reviews
-    from pipeline.annotation.revalidation import revalidate
-    from pipeline.annotation.store import StoreError
+    from pipeline.quality.annotation.exchange import import_lines
+    from pipeline.quality.annotation.files import BadFile, read_file
+    from pipeline.quality.annotation.opening import open_reviews
+    from pipeline.quality.annotation.revalidation import revalidate
+    from pipeline.quality.annotation.store import StoreError
 
     if not file.is_file():
         fail(f"{file}: {'a folder; name a file' if file.is_dir() else 'no such file'}", BAD_USAGE)

@@ -11,17 +11,19 @@ from typing import IO, Annotated, Any
 import typer
 from rich.table import Table
 
-from pipeline.caches import use_caches
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
-from pipeline.lake import Row
-from pipeline.publish.manifest import SnapshotError
-from pipeline.rules import load
-from pipeline.scores import Scored, ScoreRules, score_predictions, write
-from pipeline.scores.machine import runners_at
-from pipeline.settings import settings
-from pipeline.terms import Facet, Family, Granularity, Metric
+from pipeline.core.rules.load import load
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scores import Facet, Family, Metric
+from pipeline.evaluation.scores.machine import runners_at
+from pipeline.evaluation.scores.rules import ScoreRules
+from pipeline.evaluation.scores.score import Scored, score_predictions, write
+from pipeline.execution.caches.using import use_caches
+from pipeline.lake.schema import Row
+from pipeline.snapshots.format.manifest import SnapshotError
 
 SHOWN = 10
 """Exclusions of which the command tells itself; the file tells of all."""

@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from pipeline.cli.output import BAD_USAGE, fail
-from pipeline.publish import latest
-from pipeline.settings import settings
-from pipeline.spelling import did_you_mean
+from pipeline.core.settings import settings
+from pipeline.core.spelling import did_you_mean
+from pipeline.snapshots.format.names import latest
 
 SnapshotName = Annotated[
     str, typer.Argument(help="Folder of a snapshot, or the name of a profile for its latest.", show_default=False)

@@ -11,15 +11,17 @@ from typing import Any
 from rich.markup import escape
 
 from pipeline.cli.output import out, print_table
-from pipeline.drafting.model.tally import added, usd
-from pipeline.failures import REPORT_IT, InternalError, internal_errors
-from pipeline.lake import Count, Lake, Row
-from pipeline.publish import Published
-from pipeline.publish.reader import Snapshot
-from pipeline.refresh import Drafts, Refresh, counts_of, drafts_of, empty_of, left_out, plan, totals
-from pipeline.report.source import PAGE
-from pipeline.settings import settings
-from pipeline.terms import ChangeKind
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.lake.runner import Count
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.llm.client.tally import added, usd
+from pipeline.orchestration.failures import REPORT_IT, InternalError, internal_errors
+from pipeline.orchestration.refresh import Drafts, Refresh, counts_of, drafts_of, empty_of, left_out, plan, totals
+from pipeline.orchestration.report.source import PAGE
+from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.snapshot import Published
 
 _SHOWN = 5
 """Internal errors that the summary names; all of them are in its JSON and in the report."""

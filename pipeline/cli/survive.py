@@ -7,14 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
-from pipeline.cli.snapshots import find_snapshot
-from pipeline.lake import Row
-from pipeline.publish.manifest import SnapshotError
-from pipeline.settings import settings
-from pipeline.survival import Standing, standing_of, survival_rules
-from pipeline.survival.survive import (
+from pipeline.audit.survival.rules import survival_rules
+from pipeline.audit.survival.survive import (
     Looked,
     Survey,
     libraries_of,
@@ -23,6 +17,13 @@ from pipeline.survival.survive import (
     survive,
     this_period,
 )
+from pipeline.cli.options import Json
+from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
+from pipeline.cli.snapshots import find_snapshot
+from pipeline.core.settings import settings
+from pipeline.lake.schema import Row
+from pipeline.snapshots.format.manifest import SnapshotError
+from pipeline.snapshots.format.survival_figures import Standing, standing_of
 
 What = Annotated[
     str,

@@ -33,7 +33,9 @@ def upload(
 
     Example: driftline upload starter s3://bucket/driftline
     """
-    from pipeline.upload import NotUploaded, outgoing, upload_to_hub, upload_to_store
+    from pipeline.snapshots.upload.hub import upload_to_hub
+    from pipeline.snapshots.upload.outgoing import NotUploaded, outgoing
+    from pipeline.snapshots.upload.store import upload_to_store
 
     if "://" not in to:
         fail(f"{to}: no address. Name one such as hf://datasets/OWNER/NAME or s3://bucket/prefix", BAD_USAGE)

@@ -19,26 +19,25 @@ from pipeline.cli.imports import Format, as_samples
 from pipeline.cli.matrix import matrix_lines
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
-from pipeline.crawl import Fetcher
-from pipeline.environments import EnvironmentStore, environment_rules, find_sandbox
-from pipeline.export import IN_PROJECTS, ExportError, detect, validate_in_projects
-from pipeline.repository import ProjectSources, RepositoryRules, Workshop
-from pipeline.rules import load
-from pipeline.settings import index_url, settings
-from pipeline.terms import Outcome, Process
-from pipeline.validation import (
-    Asked,
-    Catalogue,
-    Engine,
-    NothingToValidate,
-    NoVerdicts,
-    Range,
-    Summary,
-    ValidationRules,
-    Verdict,
-    read_verdicts,
-    validate_file,
-)
+from pipeline.core.rules.load import load
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.running import Outcome, Process
+from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.in_projects import validate_in_projects
+from pipeline.evaluation.export.records import detect
+from pipeline.evaluation.export.samples import IN_PROJECTS
+from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.samples.engine import Engine
+from pipeline.execution.validation.samples.planning import Catalogue
+from pipeline.execution.validation.samples.validate import Asked, NothingToValidate, Range, Summary, validate_file
+from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
+from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.index.http import Fetcher
 
 TOLD = 240
 """Characters of a detail that it tells."""

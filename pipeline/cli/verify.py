@@ -7,14 +7,16 @@ from typing import Annotated
 
 import typer
 
+from pipeline.audit.rebuild.outcome import reasons, tally
+from pipeline.audit.rebuild.sample import Draw, Sample, rebuild_sample
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, progress
 from pipeline.cli.snapshots import SnapshotName, find_snapshot
-from pipeline.publish import TABLES, Manifest
-from pipeline.publish import verify as verify_snapshot
-from pipeline.publish.reader import Snapshot
-from pipeline.rebuild import Draw, Sample, reasons, rebuild_sample, tally
-from pipeline.terms import Rebuilding
+from pipeline.core.vocabularies.snapshots import Rebuilding
+from pipeline.snapshots.format.manifest import Manifest
+from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.verify import verify as verify_snapshot
 
 _ROWS = 2
 

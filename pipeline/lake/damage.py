@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import FatalError
+from pipeline.core.errors import FatalError
 
 log = logging.getLogger(__name__)
 

@@ -11,9 +11,9 @@ from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from pipeline.errors import FatalError
+from pipeline.core.errors import FatalError
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.stage import Reject
-from pipeline.terms import RejectReason
 
 log = logging.getLogger(__name__)
 # The reject says it too: without logs it is not to be printed.

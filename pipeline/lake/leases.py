@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.errors import FatalError
+from pipeline.core.errors import FatalError
 from pipeline.lake.objects import ObjectStore
 
 log = logging.getLogger(__name__)

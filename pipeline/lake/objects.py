@@ -15,7 +15,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import fsspec
 
-from pipeline.errors import FatalError
+from pipeline.core.errors import FatalError
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.tables import replacing
 

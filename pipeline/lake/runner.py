@@ -19,13 +19,13 @@ from typing import Any
 
 from filelock import FileLock
 
-from pipeline.credentials import cut
+from pipeline.core.credentials import cut
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.damage import Damaged, read_state, remove_damaged
 from pipeline.lake.ids import sha256_file, sha256_json
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, read_parquet, replacing
-from pipeline.terms import RejectReason
 
 TRANSIENT = frozenset(
     {

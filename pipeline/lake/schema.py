@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from pipeline.errors import FatalError
-from pipeline.settings import PROJECT
-from pipeline.terms.term import Term, vocabularies
+from pipeline.core.errors import FatalError
+from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.term import Term, vocabularies
 
 SCHEMAS = PROJECT / "schemas"
 
@@ -84,7 +84,9 @@ class Table:
         if enum_of(name):
             return pa.string()
         if name not in _SCALARS:
-            raise SchemaError(f"table {self.name}: {name!r} is no type, struct or vocabulary of pipeline.terms")
+            raise SchemaError(
+                f"table {self.name}: {name!r} is no type, struct or vocabulary of pipeline.core.vocabularies"
+            )
         return _SCALARS[name]
 
     @functools.cached_property

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.schema import Row
-from pipeline.terms import RejectReason
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from more_itertools import first
 from packaging.version import Version
 
-from pipeline.credentials import cut_table
+from pipeline.core.credentials import cut_table
 from pipeline.lake.collector import without_collector
 from pipeline.lake.damage import Damaged, set_folder_aside
 from pipeline.lake.names import plain_name

@@ -17,9 +17,11 @@ import pytest
 
 from pipeline import __version__
 from pipeline.cli.commands import PANELS, Commands, as_typed, load
-from pipeline.rules import RULES
-from pipeline.settings import PROJECT
-from pipeline.terms import Family, FlagKind, QueueStatus
+from pipeline.core.rules.load import RULES
+from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.annotation import QueueStatus
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.scores import Family
 from tests.cli.command import Driftline
 from tests.index_server import Index
 
@@ -218,7 +220,7 @@ EVERY_COMMAND = (
 )
 
 
-@pytest.mark.parametrize("start", [EVERY_COMMAND, "import pipeline.house"])
+@pytest.mark.parametrize("start", [EVERY_COMMAND, "import pipeline.orchestration.resources"])
 def test_the_start_imports_nothing_that_only_some_work_needs(start: str) -> None:
     """Every command and every task of Airflow starts: what is slow to import must not cost each of them its time."""
     slow = {"py7zr", "libcst", "pyarrow.dataset", "pandas", "anthropic", "fastapi", "matplotlib"}
@@ -230,7 +232,7 @@ def test_help_and_version_import_no_command(option: str) -> None:
     """Who asks what there is must not wait for what a command needs: Typer and a page of text, nothing else."""
     ended = f"import sys; sys.argv[1:] = ['{option}']\nfrom pipeline.cli.main import main\ntry: main()\nexcept SystemExit: pass"
     commands = {f"pipeline.cli.{place.partition(':')[0]}" for names in PANELS.values() for place in names.values()}
-    assert not {"pipeline.settings", "pipeline.lake", *commands} & imported_by(ended)
+    assert not {"pipeline.core.settings", "pipeline.lake", *commands} & imported_by(ended)
     assert not {"pydantic", "requests", "duckdb", "pyarrow", "griffe"} & imported_by(ended)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Driftline
-from tests.instances.rows import LIBRARY
-from tests.publish.lakes import fill, publish_lake, tables
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import fill, publish_lake, tables
 
 
 @pytest.fixture

@@ -7,10 +7,11 @@ import re
 import pytest
 
 from pipeline.cli.diff import as_json
-from pipeline.terms import ChangeKind, RejectReason
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
 from tests.cli.command import Driftline
+from tests.families.completions_and_migrations.rows import change
 from tests.index_server import Index
-from tests.instances.rows import change
 
 DIFF = """\
 demo 1.0 → 2.0: 4 changes of 4 APIs

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.environments import diagnosis
-from pipeline.environments.probe import ADVICE, Trial
-from pipeline.rules import RULES
+from pipeline.core.rules.load import RULES
+from pipeline.execution.environments import diagnosis
+from pipeline.execution.sandbox.probe import ADVICE, Trial
 from tests.cli.command import Driftline, Result
 from tests.index_server import Index
 

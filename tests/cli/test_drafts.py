@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from pipeline.lake import Lake
+from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline
 
 

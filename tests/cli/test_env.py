@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.rules import RULES
+from pipeline.core.rules.load import RULES
 from tests.cli.command import Driftline
 from tests.index_server import Index, wheel
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.lake import Lake
+from pipeline.lake.tables import Lake
 from tests.cli.command import Driftline
-from tests.export.rows import lake_tables, snapshot_of
-from tests.export.test_records import PROBLEM, TOKEN, write
-from tests.publish.lakes import edit_manifest
+from tests.evaluation.export.rows import lake_tables, snapshot_of
+from tests.evaluation.export.test_records import PROBLEM, TOKEN, write
+from tests.snapshots.lakes import edit_manifest
 
 
 @pytest.fixture

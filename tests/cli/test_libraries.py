@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.libraries import KEPT, read_facts
-from pipeline.rules import RULES
+from pipeline.core.rules.load import RULES
+from pipeline.index.library_facts import KEPT, read_facts
 from tests.cli.command import Driftline
 from tests.index_server import Index
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Driftline
-from tests.export.rows import lake_tables, problem, snapshot_of
+from tests.evaluation.export.rows import lake_tables, problem, snapshot_of
 
 
 @pytest.fixture

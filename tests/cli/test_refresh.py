@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.publish import latest, verify
-from pipeline.stages.all_stages import GROUPS
-from pipeline.terms import DraftKind
+from pipeline.core.vocabularies.drafts import DraftKind
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.verify import verify
 from tests.cli.command import Driftline
 from tests.index_server import Index
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
 from tests.cli.command import Driftline
 
 

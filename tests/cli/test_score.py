@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.scores.score import FILES
+from pipeline.evaluation.scores.score import FILES
 from tests.cli.command import Driftline
-from tests.scores.snapshots import REFERENCES, answers, lines
-from tests.scores.snapshots import snapshot as small
+from tests.evaluation.scores.snapshots import REFERENCES, answers, lines
+from tests.evaluation.scores.snapshots import snapshot as small
 
 
 @pytest.fixture

@@ -17,13 +17,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.cli.commands import PANELS, load
-from pipeline.lake import table
-from pipeline.lake.schema import Column
-from pipeline.publish import TABLES
-from pipeline.publish.forms import holds_names
-from pipeline.terms import ExportFormat
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.lake.schema import Column, table
+from pipeline.snapshots.format.forms import holds_names
+from pipeline.snapshots.format.tables import TABLES
 from tests.cli.command import Driftline
-from tests.publish.lakes import contents, edit_manifest, fill, publish_lake, seal, tables
+from tests.snapshots.lakes import contents, edit_manifest, fill, publish_lake, seal, tables
 
 NAME = "mine-2021-11-22"
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.audit.survival.published import completion, environment, example, released
+from tests.audit.survival.published import snapshot as written
 from tests.cli.command import Driftline
 from tests.index_server import File, Index
-from tests.survival.published import completion, environment, example, released
-from tests.survival.published import snapshot as written
 
 USE = example("one", "from lib import double\n", ("from lib import double\n", None))
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.settings import settings
+from pipeline.core.settings import settings
 from tests.cli.command import Driftline
-from tests.publish.lakes import fill, publish_lake, tables
+from tests.snapshots.lakes import fill, publish_lake, tables
 
 
 @pytest.mark.parametrize(

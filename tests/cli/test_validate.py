@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Driftline
+from tests.execution.validation.demo import publish, sample, write
 from tests.index_server import Index
-from tests.validation.demo import publish, sample, write
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import Driftline
-from tests.export.test_records import PROBLEM, TOKEN, write
+from tests.evaluation.export.test_records import PROBLEM, TOKEN, write
+from tests.execution.validation.demo import publish
 from tests.index_server import Index
-from tests.validation.demo import publish
 
 
 @pytest.fixture(autouse=True)

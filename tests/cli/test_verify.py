@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.publish import FAMILIES, TABLES
-from pipeline.publish.manifest import read_manifest
+from pipeline.snapshots.description.card import FAMILIES
+from pipeline.snapshots.format.manifest import read_manifest
+from pipeline.snapshots.format.tables import TABLES
 from tests.cli.command import Driftline
-from tests.publish.lakes import edit_manifest, fill, publish_lake, tables
+from tests.snapshots.lakes import edit_manifest, fill, publish_lake, tables
 
 
 @pytest.fixture

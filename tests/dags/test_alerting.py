@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
 
 LOADED = """
 import json

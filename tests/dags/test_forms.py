@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from pipeline.form import filled_in
-from pipeline.local_airflow.client import Client
-from pipeline.local_airflow.home import Server
-from pipeline.local_airflow.server import down, free_port, up
-from pipeline.refresh import checked
-from tests.annotation.web.browser import chromium, picture
+from pipeline.orchestration.local_airflow.client import Client
+from pipeline.orchestration.local_airflow.home import Server
+from pipeline.orchestration.local_airflow.server import down, free_port, up
+from pipeline.orchestration.refresh import checked
+from pipeline.orchestration.run_parameters import filled_in
+from tests.quality.annotation.web.browser import chromium, picture
 
 pytestmark = pytest.mark.slow(minutes=1)
 

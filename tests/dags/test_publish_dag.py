@@ -18,21 +18,22 @@ import pytest
 import requests
 
 from pipeline.cli.airflow import waits_for_person
-from pipeline.finishing import FINISHED
-from pipeline.lake import Lake, write_json
-from pipeline.local_airflow.client import Client
-from pipeline.local_airflow.server import running
-from pipeline.publication import Publication
-from pipeline.publish import latest
-from pipeline.publishing import publication_of
-from pipeline.refresh import Refresh, begin
-from pipeline.report.source import PAGE
-from pipeline.rules import RULES
-from pipeline.settings import PROJECT
-from pipeline.terms import PublicationState
-from tests.instances.rows import LIBRARY
-from tests.publish.lakes import fill, tables
-from tests.publish.test_publishing import limits, open_gates
+from pipeline.core.rules.load import RULES
+from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.gates import PublicationState
+from pipeline.lake.runner import write_json
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.local_airflow.client import Client
+from pipeline.orchestration.local_airflow.server import running
+from pipeline.orchestration.publishing.finish_refresh import FINISHED
+from pipeline.orchestration.publishing.publish_snapshot import publication_of
+from pipeline.orchestration.refresh import Refresh, begin
+from pipeline.orchestration.report.source import PAGE
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.publication import Publication
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import fill, tables
+from tests.snapshots.test_publishing import limits, open_gates
 
 DRIFTLINE = str(Path(sys.executable).parent / "driftline")
 LAKE = "driftline_lake"
@@ -240,4 +241,7 @@ def test_the_dag_file_stays_wiring() -> None:
     text = (PROJECT / "dags" / "publish.py").read_text()
     assert len(text.splitlines()) < 160
     top = [line for line in text.splitlines() if line.startswith(("import ", "from ")) and "pipeline" in line]
-    assert {line.split()[1] for line in top} == {"pipeline.alerts", "pipeline.asking"}
+    assert {line.split()[1] for line in top} == {
+        "pipeline.orchestration.alerts",
+        "pipeline.orchestration.publishing.approval",
+    }

@@ -14,9 +14,9 @@ import psutil
 import pytest
 import requests
 
-from pipeline.local_airflow.client import Client
-from pipeline.local_airflow.server import running
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
+from pipeline.orchestration.local_airflow.client import Client
+from pipeline.orchestration.local_airflow.server import running
 from tests.demo_library import publish_demo
 from tests.index_server import Index
 
@@ -90,7 +90,7 @@ def test_the_dag_file_stays_wiring() -> None:
     lines = (PROJECT / "dags" / "refresh.py").read_text().splitlines()
     assert len(lines) < 180
     top_level = [line for line in lines if line.startswith(("import ", "from "))]
-    light = ("from pipeline.alerts import ", "from pipeline.form import ")
+    light = ("from pipeline.orchestration.alerts import ", "from pipeline.orchestration.run_parameters import ")
     assert not any("pipeline" in line for line in top_level if not line.startswith(light))
 
 

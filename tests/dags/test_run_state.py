@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.refresh import Refresh, begin
-from pipeline.rules import RULES
-from pipeline.settings import PROJECT
-from tests.instances.rows import LIBRARY
-from tests.publish.lakes import fill, tables
-from tests.publish.test_publishing import open_gates
+from pipeline.core.rules.load import RULES
+from pipeline.core.settings import PROJECT
+from pipeline.orchestration.refresh import Refresh, begin
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import fill, tables
+from tests.snapshots.test_publishing import open_gates
 
 RUNS = """
 import json, os

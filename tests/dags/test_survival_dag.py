@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.lake import Lake
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
+from pipeline.lake.tables import Lake
+from tests.audit.survival.published import completion, environment, example, released, snapshot
 from tests.index_server import Index
-from tests.survival.published import completion, environment, example, released, snapshot
 
 RUN = """
 import json

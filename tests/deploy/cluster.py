@@ -21,8 +21,8 @@ import pytest
 import requests
 import yaml
 
-from pipeline.local_airflow.server import free_port
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
+from pipeline.orchestration.local_airflow.server import free_port
 from tests import servers
 from tests.object_store import s3_server
 

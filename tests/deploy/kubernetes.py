@@ -22,7 +22,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import yaml
 
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
 
 Pod = dict[str, Any]
 

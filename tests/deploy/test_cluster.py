@@ -15,12 +15,14 @@ from typing import Any
 import pytest
 import requests
 
-from pipeline.lake import Lake, table, table_names
+from pipeline.core.settings import PROJECT
 from pipeline.lake.objects import ObjectStore
 from pipeline.lake.remote import pull_folder
-from pipeline.publish import latest, verify
-from pipeline.refresh import Refresh
-from pipeline.settings import PROJECT
+from pipeline.lake.schema import table, table_names
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.refresh import Refresh
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.deploy.cluster import Cluster, Worker, running, tasks_of
 from tests.deploy.runs import PATIENCE_S, ended, fetch, known, start_refresh, state_of, until

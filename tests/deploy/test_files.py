@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.environments import missing_rules
-from pipeline.settings import PROJECT, Settings
+from pipeline.core.settings import PROJECT, Settings
+from pipeline.execution.environments.missing import missing_rules
 from tests.deploy.cluster import variables
 
 DEPLOY = PROJECT / "deploy"
@@ -97,7 +97,7 @@ def test_the_image_has_what_doctor_looks_for() -> None:
 
 
 def test_secret_settings_come_from_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from pipeline.settings import settings
+    from pipeline.core.settings import settings
 
     (tmp_path / "driftline_reviews").write_text("postgresql+psycopg://annotators:secret@db/reviews\n")
     monkeypatch.setenv("DRIFTLINE_SECRETS", str(tmp_path))

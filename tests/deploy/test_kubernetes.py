@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.lake import Lake
-from pipeline.publish import latest, verify
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
+from pipeline.lake.tables import Lake
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.deploy.cluster import Cluster, running, tasks_of
 from tests.deploy.kubernetes import Kubernetes, serving

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.settings import PROJECT
+from pipeline.core.settings import PROJECT
 
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 

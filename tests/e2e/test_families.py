@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.crawl import Period
-from pipeline.finishing import NotWhole
-from pipeline.house import House
-from pipeline.publishing import publish_refresh
-from pipeline.refresh import Refresh, begin, counts_of, run_group
-from pipeline.rules import load_profile
-from pipeline.settings import settings
-from pipeline.stages.all_stages import GROUPS, stages_of
-from pipeline.stages.selecting import stages_for
-from pipeline.terms import RowFamily
+from pipeline.core.rules.profiles import load_profile
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.families import RowFamily
+from pipeline.index.release_selection import Period
+from pipeline.orchestration.publishing.finish_refresh import NotWhole
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, begin, counts_of, run_group
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.selecting import stages_for
 from tests.demo_library import RELEASES
 from tests.index_server import Index
 

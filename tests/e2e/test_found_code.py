@@ -6,18 +6,22 @@ from collections import Counter
 
 import pytest
 
-from pipeline.curation import CurationRules
-from pipeline.drafting import drafting_stage
-from pipeline.instances import instances_stage
-from pipeline.lake import Output, Row, table
-from pipeline.lifecycle import lifecycle_stage
-from pipeline.review import READS, flags_stage
-from pipeline.snippets import snippets_stage, source_of
-from pipeline.terms import Language, RejectReason, SnippetSource
-from pipeline.usage import usage_stage
-from pipeline.validation import plan_runs
-from tests.snippets.rows import found
-from tests.usage.rows import LIB, surfaces
+from pipeline.api.history.stage import lifecycle_stage
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Language, SnippetSource
+from pipeline.corpus.snippets.stage import snippets_stage
+from pipeline.corpus.usages.stage import usage_stage
+from pipeline.corpus.usages.text import source_of
+from pipeline.execution.validation.runs import plan_runs
+from pipeline.families.completions_and_migrations.stage import instances_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.llm.stage import drafting_stage
+from pipeline.quality.all_rules import CurationRules
+from pipeline.quality.flags.flags import flags_stage
+from pipeline.quality.flags.subjects import READS
+from tests.corpus.snippets.rows import found
+from tests.corpus.usages.rows import LIB, surfaces
 
 RULES = CurationRules.read()
 RELEASES, SURFACE = surfaces(

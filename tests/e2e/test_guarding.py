@@ -9,44 +9,51 @@ from typing import Any
 
 import pytest
 
-from pipeline.failures import internal_errors
-from pipeline.functions import FunctionRules
-from pipeline.instances import MaskingRules
-from pipeline.lake import Output, Row, run_stage
-from pipeline.mutation.rules import MutationRules
-from pipeline.problems import ProblemRules
-from pipeline.publish import functions_gate_stage, problems_gate_stage, repository_gate_stage, scenes_gate_stage
-from pipeline.publish.quality import QualityRules
-from pipeline.refresh import Refresh, run_group
-from pipeline.repository import repository_tasks_stage
-from pipeline.rules import RULES, load
-from pipeline.scenes import SceneRules, scenes_stage
-from pipeline.stages.all_stages import GROUPS, stages_of
-from pipeline.terms import ProjectOutcome, RejectReason
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.projects import ProjectOutcome
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.repository_tasks.tasks import repository_tasks_stage
+from pipeline.families.scenes.rules import SceneRules
+from pipeline.families.scenes.stage import scenes_stage
+from pipeline.lake.runner import run_stage
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output
+from pipeline.orchestration.failures import internal_errors
+from pipeline.orchestration.refresh import Refresh, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
+from pipeline.quality.acceptance.scenes import scenes_gate_stage
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 
 IN_DEMO = {
-    "crawl": "pipeline.crawl.releases._release",
-    "gather": "pipeline.crawl.downstream.source.published_of",
-    "surface": "pipeline.surface.reading._read_file",
-    "lifecycle": "pipeline.lifecycle.stage.changes_of",
-    "directives": "pipeline.lifecycle.documented.read_directives",
-    "api_documents": "pipeline.crawl.documentation.stage.read_docstring",
-    "snippets": "pipeline.snippets.stage.paths_shown",
-    "usage": "pipeline.usage.stage.scan",
-    "instances": "pipeline.instances.completions.mask",
-    "drafting": "pipeline.drafting.writers.sentences",
-    "controlled": "pipeline.contexts.controlled.tags_of",
-    "environments": "pipeline.environments.stage._build",
-    "validation": "pipeline.validation.stage.verdict_row",
-    "problems": "pipeline.problems.candidates.tasks_of",
-    "functions": "pipeline.functions.choosing._core",
-    "projects": "pipeline.repository.stage.trace_project",
-    "review": "pipeline.review.flags._findings",
-    "gate": "pipeline.publish.gate._completion",
-    "controlled_gate": "pipeline.publish.controlled._published",
-    "contexts": "pipeline.contexts.stage.expression_at",
+    "crawl": "pipeline.index.releases._release",
+    "gather": "pipeline.corpus.dependents.source.published_of",
+    "surface": "pipeline.api.surface.parse_cache._read_file",
+    "lifecycle": "pipeline.api.history.stage.changes_of",
+    "directives": "pipeline.api.history.documented.read_directives",
+    "api_documents": "pipeline.corpus.documentation.stage.read_docstring",
+    "snippets": "pipeline.corpus.snippets.stage.paths_shown",
+    "usage": "pipeline.corpus.usages.stage.scan",
+    "instances": "pipeline.families.completions_and_migrations.completions.mask",
+    "drafting": "pipeline.llm.writers.sentences",
+    "controlled": "pipeline.families.contexts.controlled.tags_of",
+    "environments": "pipeline.execution.environments.stage._build",
+    "validation": "pipeline.execution.validation.stage.verdict_row",
+    "problems": "pipeline.families.problems.candidates.tasks_of",
+    "functions": "pipeline.families.functions.choosing._core",
+    "projects": "pipeline.families.repository_tasks.stage.trace_project",
+    "review": "pipeline.quality.flags.flags._findings",
+    "gate": "pipeline.quality.acceptance.gate._completion",
+    "controlled_gate": "pipeline.quality.acceptance.controlled._published",
+    "contexts": "pipeline.families.contexts.stage.expression_at",
 }
 """What works on a unit in each stage that has units in the demo library: it raises at the first."""
 
@@ -68,7 +75,7 @@ MUTATION = _rules("mutation", MutationRules)
 class Workshop:
     """What the stage asks a workshop for before it runs anything."""
 
-    from pipeline.repository import RepositoryRules
+    from pipeline.families.repository_tasks.rules import RepositoryRules
 
     rules = _rules("repository", RepositoryRules)
 
@@ -90,10 +97,10 @@ WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
 """Stages that have nothing to do in the demo library, over a row at which whatever works on it raises a KeyError."""
 
 ELSEWHERE = {
-    "sites": ("tests.crawl.documentation.test_faults", "test_sites_that_raise_are_a_note"),
-    "migrated_code": ("tests.drafted_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
-    "judgements": ("tests.judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
-    "reviews": ("tests.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
+    "sites": ("tests.corpus.documentation.test_faults", "test_sites_that_raise_are_a_note"),
+    "migrated_code": ("tests.families.model_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
+    "judgements": ("tests.families.rename_judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
+    "reviews": ("tests.quality.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
 }
 """Stages that need a site, a model or people: the tests that hold it of them."""
 
@@ -173,4 +180,4 @@ def test_the_run_ends_well_and_tells_it(demo: Refresh, monkeypatch: pytest.Monke
     assert count.rejected["internal_error"] == 1
     (error,) = internal_errors(house.lake, ["demo"])
     assert (error.library, error.stage, error.number) == ("demo", "usage", 1)
-    assert "pipeline/usage/stage.py:" in error.trace
+    assert "pipeline/corpus/usages/stage.py:" in error.trace

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.publish import Published, verify
-from pipeline.refresh import left_out
-from tests.crawl.documentation.site_server import Pages, inventory
-from tests.crawl.documentation.site_server import served as serve_pages
-from tests.crawl.github.hub import TOKEN, Hub
-from tests.crawl.github.hub import serve as serve_hub
-from tests.crawl.stack_overflow.site import Site, Written
-from tests.crawl.stack_overflow.site import serve as serve_posts
+from pipeline.orchestration.refresh import left_out
+from pipeline.snapshots.snapshot import Published
+from pipeline.snapshots.verify import verify
+from tests.corpus.documentation.site_server import Pages, inventory
+from tests.corpus.documentation.site_server import served as serve_pages
+from tests.corpus.github.hub import TOKEN, Hub
+from tests.corpus.github.hub import serve as serve_hub
+from tests.corpus.stack_overflow.site import Site, Written
+from tests.corpus.stack_overflow.site import serve as serve_posts
 from tests.demo_library import RELEASES
 from tests.e2e import test_sources as sources
 from tests.index_server import Index, sdist, serve

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.curation import CurationRules
-from pipeline.drafting import find_names
-from pipeline.drafting.model.tally import added
-from pipeline.publish import verify
-from pipeline.refresh import Refresh, drafts_of
+from pipeline.llm.client.tally import added
+from pipeline.llm.names import find_names
+from pipeline.orchestration.refresh import Refresh, drafts_of
+from pipeline.quality.all_rules import CurationRules
+from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.e2e.test_model_drafts import change, environment, refresh, rows, rules, set_up
 from tests.index_server import Index, serve

@@ -18,15 +18,17 @@ from typing import Any
 import pytest
 import yaml
 
-from pipeline.drafting.model.tally import added
-from pipeline.lake import Row, read_parquet
-from pipeline.publish import Published, verify
-from pipeline.publishing import publish_refresh
-from pipeline.refresh import Refresh, counts_of, drafts_of, plan, run_group
-from pipeline.rules import RULES
-from pipeline.settings import PROJECT
-from pipeline.stages.all_stages import GROUPS
-from pipeline.terms import DraftKind
+from pipeline.core.rules.load import RULES
+from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.drafts import DraftKind
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import read_parquet
+from pipeline.llm.client.tally import added
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, counts_of, drafts_of, plan, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.snapshot import Published
+from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 from tests.model_server import KEY, ModelServer, serving

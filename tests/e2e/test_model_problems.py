@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-from pipeline.publish import Published, verify
-from pipeline.rules import RULES
-from tests.drafting.kinds.test_description import data_of
+from pipeline.core.rules.load import RULES
+from pipeline.snapshots.snapshot import Published
+from pipeline.snapshots.verify import verify
 from tests.e2e.test_model_drafts import change, environment, refresh, rows, set_up
+from tests.families.problems.changed_world import GOOD
+from tests.families.problems.stores import TOOLS
 from tests.index_server import Index, serve
+from tests.llm.tasks.test_description import data_of
 from tests.model_server import ModelServer, serving
-from tests.problems.changed_world import GOOD
-from tests.problems.stores import TOOLS
 
 pytestmark = pytest.mark.slow
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.failures import internal_errors
-from pipeline.lake import Lake
-from pipeline.publishing import publish_refresh
-from pipeline.refresh import Refresh, begin, counts_of, run_group
-from pipeline.rules import RULES
-from pipeline.settings import settings
-from pipeline.stages.all_stages import GROUPS
-from pipeline.terms import Family
+from pipeline.core.rules.load import RULES
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.scores import Family
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.failures import internal_errors
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, begin, counts_of, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
 from tests.cli.command import driftline
-from tests.scores.references import write_predictions
+from tests.evaluation.scores.references import write_predictions
 
 LIBRARIES = {
     "numpy": ("2023-02-01", "2023-02-10"),

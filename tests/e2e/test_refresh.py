@@ -14,17 +14,22 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.instances import unmask
-from pipeline.lake import Lake, Row, read_parquet, write_parquet
-from pipeline.publish import TABLES, Published, latest, verify
-from pipeline.publishing import publish_refresh
-from pipeline.rebuild import Draw, rebuild_sample, tally
-from pipeline.refresh import Refresh, counts_of, plan, run_group
-from pipeline.settings import PROJECT
-from pipeline.stages.all_stages import GROUPS
+from pipeline.audit.rebuild.outcome import tally
+from pipeline.audit.rebuild.sample import Draw, rebuild_sample
+from pipeline.core.settings import PROJECT
+from pipeline.families.completions_and_migrations.masks import unmask
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake, read_parquet, write_parquet
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, counts_of, plan, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.format.tables import TABLES
+from pipeline.snapshots.snapshot import Published
+from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
-from tests.publish.lakes import seal
+from tests.snapshots.lakes import seal
 
 DRIFTLINE = Path(sys.executable).parent / "driftline"
 

@@ -9,20 +9,24 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.annotation.decisions import Said, decide
-from pipeline.annotation.entries import Entry, Validation
-from pipeline.annotation.opening import open_reviews, take_from_lake
-from pipeline.annotation.queue import Filter, look, page, progress
-from pipeline.annotation.revalidation import Validator, revalidate
-from pipeline.annotation.store import Store
-from pipeline.lake import Row, read_parquet
-from pipeline.publish import Published, verify
-from pipeline.publish.measures import families_of
-from pipeline.publishing import publish_refresh
-from pipeline.refresh import Refresh, run_group
-from pipeline.rules import RULES
-from pipeline.stages.all_stages import GROUPS
-from pipeline.terms import DecisionKind, Family, Objection, QueueStatus, RejectReason, ReviewStatus
+from pipeline.core.rules.load import RULES
+from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
+from pipeline.core.vocabularies.scores import Family
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import read_parquet
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.entries import Entry, Validation
+from pipeline.quality.annotation.opening import open_reviews, take_from_lake
+from pipeline.quality.annotation.queue import Filter, look, page, progress
+from pipeline.quality.annotation.revalidation import Validator, revalidate
+from pipeline.quality.annotation.store import Store
+from pipeline.snapshots.release_checks.measures import families_of
+from pipeline.snapshots.snapshot import Published
+from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo
 from tests.index_server import Index, serve
 

@@ -13,11 +13,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.settings import PROJECT
-from pipeline.terms import Family
+from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.scores import Family
 from tests.demo_library import publish_demo
+from tests.evaluation.scores.references import write_predictions
 from tests.index_server import Index, serve
-from tests.scores.references import write_predictions
 
 pytestmark = pytest.mark.slow(minutes=4)
 
@@ -111,7 +111,7 @@ def test_a_new_column_is_filled_by_the_next_refresh_of_the_same_period(shipped: 
     for name, line, added in (
         ("schemas/completions.yaml", "columns:", column),
         (
-            "pipeline/instances/completions.py",
+            "pipeline/families/completions_and_migrations/completions.py",
             '        "answer": masked.answer,',
             '"answer_length": len(masked.answer),',
         ),

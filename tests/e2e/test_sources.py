@@ -11,19 +11,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from pipeline.lake import Row, read_parquet
-from pipeline.publish import Published, verify
-from pipeline.publishing import publish_refresh
-from pipeline.refresh import Refresh, counts_of, left_out, plan, run_group
-from pipeline.settings import PROJECT
-from pipeline.stages.all_stages import GROUPS
-from tests.crawl.documentation.made import listing, version
-from tests.crawl.documentation.site_server import Pages, inventory
-from tests.crawl.documentation.site_server import served as serve_pages
-from tests.crawl.github.hub import TOKEN, Hub
-from tests.crawl.github.hub import serve as serve_hub
-from tests.crawl.stack_overflow.site import Site, Written
-from tests.crawl.stack_overflow.site import serve as serve_posts
+from pipeline.core.settings import PROJECT
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import read_parquet
+from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
+from pipeline.orchestration.refresh import Refresh, counts_of, left_out, plan, run_group
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.snapshot import Published
+from pipeline.snapshots.verify import verify
+from tests.corpus.documentation.made import listing, version
+from tests.corpus.documentation.site_server import Pages, inventory
+from tests.corpus.documentation.site_server import served as serve_pages
+from tests.corpus.github.hub import TOKEN, Hub
+from tests.corpus.github.hub import serve as serve_hub
+from tests.corpus.stack_overflow.site import Site, Written
+from tests.corpus.stack_overflow.site import serve as serve_posts
 from tests.demo_library import publish_demo
 from tests.index_server import Index, sdist, serve
 

@@ -11,13 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.finishing import NotWhole
-from pipeline.lake import read_parquet
-from pipeline.local_airflow.client import Client
-from pipeline.local_airflow.home import Server
-from pipeline.local_airflow.server import down, free_port, up
-from pipeline.publish import latest, verify
-from pipeline.refresh import Refresh, counts_of
+from pipeline.lake.tables import read_parquet
+from pipeline.orchestration.local_airflow.client import Client
+from pipeline.orchestration.local_airflow.home import Server
+from pipeline.orchestration.local_airflow.server import down, free_port, up
+from pipeline.orchestration.publishing.finish_refresh import NotWhole
+from pipeline.orchestration.refresh import Refresh, counts_of
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.verify import verify
 from tests.index_server import Index, serve
 from tests.weeks import PROFILE, START, bounds, manifests, publish_weeks, run_week, tables, write_rules
 

@@ -9,14 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.annotation.rules import AnnotationRules
-from pipeline.annotation.store import StoreError, open_store
-from pipeline.crawl.rates import Frequency, RateRules, Rates
-from pipeline.drafting.model.store import Store
-from pipeline.failures import failures_of
-from pipeline.lake import Lake, Output, Stage, is_done, last_counts, read_counts, run_stage
-from pipeline.rules import RULES, load
-from pipeline.validation.memory import Memory
+from pipeline.core.rules.load import RULES, load
+from pipeline.execution.validation.run_cache import Memory
+from pipeline.index.rates import Frequency, RateRules, Rates
+from pipeline.lake.runner import Stage, is_done, last_counts, read_counts, run_stage
+from pipeline.lake.stage import Output
+from pipeline.lake.tables import Lake
+from pipeline.llm.client.store import Store
+from pipeline.orchestration.failures import failures_of
+from pipeline.quality.annotation.store import StoreError, open_store
+from pipeline.quality.annotation_rules import AnnotationRules
 
 NO_DATABASE = b"no database" * 1000
 RULE = RateRules(default=(Frequency(requests=2, seconds=3600),))
@@ -34,11 +36,11 @@ def test_a_clock_that_was_set_back_keeps_nobody_waiting(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    monkeypatch.setattr("pipeline.crawl.rates.time.time", lambda: now + 86_400)
+    monkeypatch.setattr("pipeline.index.rates.time.time", lambda: now + 86_400)
     rates = Rates(RULE, tmp_path / "rates.sqlite")
     for _ in range(2):
         rates.wait("https://example.org/")
-    monkeypatch.setattr("pipeline.crawl.rates.time.time", lambda: now)
+    monkeypatch.setattr("pipeline.index.rates.time.time", lambda: now)
     rates.wait("https://example.org/")
     assert "the clock was set back by 86400 s" in caplog.text
 

@@ -9,14 +9,16 @@ from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from pipeline.annotation.store import StoreError
-from pipeline.crawl import BadAnswer, Unreachable
-from pipeline.environments import IndexUnreachable, SandboxUnavailable
-from pipeline.lake import Output, Reject, SchemaError, attempt, guarded, parted
-from pipeline.lake.guard import trace_of
-from pipeline.rules import RuleError
-from pipeline.settings import PROJECT, SettingsError
-from pipeline.terms import RejectReason
+from pipeline.core.rules.load import RuleError
+from pipeline.core.settings import PROJECT, SettingsError
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.execution.environments.resolution.failures import IndexUnreachable
+from pipeline.execution.sandbox.probe import SandboxUnavailable
+from pipeline.index.http import BadAnswer, Unreachable
+from pipeline.lake.guard import attempt, guarded, parted, trace_of
+from pipeline.lake.schema import SchemaError
+from pipeline.lake.stage import Output, Reject
+from pipeline.quality.annotation.store import StoreError
 
 
 class Opaque:

@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.lake import Row, chains, encode, holding_at
+from pipeline.lake.intervals import chains, encode, holding_at
+from pipeline.lake.schema import Row
 
 
 def releases(*pairs: tuple[str, str | None]) -> list[Row]:

@@ -15,8 +15,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.lake import Count, Lake, Output, Reject, Row, Stage, read_counts, run_stage, schema
-from pipeline.terms import RejectReason
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake import schema
+from pipeline.lake.runner import Count, Stage, read_counts, run_stage
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.lake.tables import Lake
 
 
 def reject_row(key: str) -> Row:

@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.lake import Lake, Row, SchemaError, content_id, read_parquet, table, table_names, write_parquet
-from pipeline.lake.schema import SCHEMAS
-from pipeline.rules import RULES
-from pipeline.settings import PROJECT
-from pipeline.terms import RejectReason
-from pipeline.terms.term import vocabularies
+from pipeline.core.rules.load import RULES
+from pipeline.core.settings import PROJECT
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.term import vocabularies
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import SCHEMAS, Row, SchemaError, table, table_names
+from pipeline.lake.tables import Lake, read_parquet, write_parquet
 
 REJECT: Row = {"stage": "crawl", "library": "demo", "key": "1.0", "reason": "yanked", "detail": "gone"}
 

@@ -1,0 +1,1 @@
+"""What a release offers, what changed between releases, and how that is told."""

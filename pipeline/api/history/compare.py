@@ -1,0 +1,269 @@
+"""The changes between two releases: two tables of symbols compared.
+
+Of an API that came or went as a whole there is one row and none for its members. Where several public paths lead to
+one definition (aliases, inherited members), its change is one row, at its preferred path. A path that can still be
+used as an alias, as a re-export of another distribution, or through `__getattr__` has not gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence, Set
+from functools import cached_property
+
+from pipeline.api.history.index import Index, standard_members
+from pipeline.api.history.matching import Match, match
+from pipeline.api.history.missing import is_missing
+from pipeline.api.history.parameters import Difference
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.api.history.states import (
+    compare_alike,
+    compare_deprecation,
+    compare_states,
+    describe_state,
+    only_declared,
+)
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+
+_ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
+
+
+def compare(
+    old: Index,
+    new: Index,
+    *,
+    library: str,
+    old_version: str,
+    new_version: str,
+    rules: LifecycleRules,
+) -> list[Row]:
+    """Return the `changes` rows between two releases, by path, kind and parameter."""
+    return changes_of(Comparison(old, new, rules), library, old_version, new_version)
+
+
+def changes_of(comparison: Comparison, library: str, old_version: str, new_version: str) -> list[Row]:
+    """Return the `changes` rows of a comparison that is made already."""
+    row = _Writer(library, old_version, new_version, comparison, comparison.rules)
+    matches = comparison.matches
+    rows = [row.match(pair) for pair in matches.values()]
+    rows += [row.gone(path) for path in comparison.reported_gone if path not in matches]
+    lives_on = {pair.new for pair in matches.values()}
+    rows += [row.come(path) for path in comparison.reported_come if path not in lives_on]
+    for path, differences in comparison.reported_differences():
+        rows += [row.differs(path, difference) for difference in differences]
+    return sorted(rows, key=lambda r: (r["path"], r["kind"], r["parameter"] or ""))
+
+
+class Comparison:
+    """Two releases side by side: what went, what came, and what differs, by path."""
+
+    def __init__(self, old: Index, new: Index, rules: LifecycleRules, changed: Set[str] | None = None) -> None:
+        """Compare two releases; `changed` are the paths whose rows differ, where they are known."""
+        self.old, self.new, self.rules = old, new, rules
+        self.changed = _changed(old, new) if changed is None else changed
+        self.gone = _missing(self.changed, old, new, rules)
+        self.come = _missing(self.changed, new, old, rules)
+        self.reported_gone = _reported(self.gone, old, new)
+        self.reported_come = _reported(self.come, new, old)
+        arrived = [*self.reported_come, *self._inside_new_modules()]
+        self.matches: dict[str, Match] = match(self.reported_gone, arrived, old, new, rules)
+        self._compared: dict[tuple[str, str], tuple[Row, Row, list[Difference]]] = {}
+        self._differences: dict[str, list[Difference]] = {}
+
+    def _inside_new_modules(self) -> list[str]:
+        """Return what came as a part of a module that came: what went from another one may have moved there."""
+        came = set(self.come)
+        above = (path.rpartition(".")[0] for path in self.come)
+        modules = {path for path in above if path in came and self.new.rows[path]["kind"] == SymbolKind.MODULE}
+        return [path for path in self.come if path.rpartition(".")[0] in modules]
+
+    @cached_property
+    def touched(self) -> frozenset[str]:
+        """The paths whose state may differ: those whose rows do, and other names of the definitions of these."""
+        both = (self.old, self.new)
+        canonicals = {
+            index.rows[path]["canonical_path"] for index in both for path in self.changed if path in index.rows
+        }
+        named = (index.named(canonical) for index in both for canonical in canonicals)
+        return frozenset(self.changed).union(*named)
+
+    def states(self, path: str) -> tuple[Row | None, Row | None]:
+        """Return what a path leads to in both releases."""
+        return self.old.find(path), self.new.find(path)
+
+    def differences(self, path: str) -> list[Difference]:
+        """Return what differs at a path that both releases have, wherever its definition stands."""
+        known = self._differences.get(path)
+        if known is None:
+            found = self._between(*self.states(path))
+            unknown = found and (self.old.unknown(path) or self.new.unknown(path))
+            known = self._differences[path] = [] if unknown else found
+        return known
+
+    def _between(self, before: Row | None, after: Row | None) -> list[Difference]:
+        if before is after or before is None or after is None:
+            return []
+        key = before["canonical_path"], after["canonical_path"]
+        known = self._compared.get(key)
+        # a method that many classes inherit is compared once
+        if known is not None and compare_alike(known[0], before) and compare_alike(known[1], after):
+            return known[2]
+        found = list(compare_states(before, after, self.new, self.rules))
+        self._compared[key] = before, after, found
+        return found
+
+    def reported_differences(self) -> Iterator[tuple[str, list[Difference]]]:
+        """Yield what differs, each pair of definitions once, at its preferred path."""
+        best: dict[tuple[str, str], str] = {}
+        for path in self.touched & self.old.rows.keys():
+            if not self.differences(path):
+                continue
+            before, after = self.states(path)
+            if before is not None and after is not None:
+                pair = before["canonical_path"], after["canonical_path"]
+                if pair not in best or _rank(path, self.new) < _rank(best[pair], self.new):
+                    best[pair] = path
+        for path in sorted(best.values()):
+            yield path, self.differences(path)
+        yield from self._differences_of_aliases()
+
+    def _differences_of_aliases(self) -> Iterator[tuple[str, list[Difference]]]:
+        """Yield marks that stand on a second name itself, not on what it leads to."""
+        for path in sorted(self.changed & self.old.rows.keys()):
+            before, after = self.old.rows[path], self.new.rows.get(path)
+            if after is not None and SymbolKind.ALIAS in {before["kind"], after["kind"]}:
+                known = {difference.kind for difference in self.differences(path)}
+                marks = [d for d in compare_deprecation(before, after) if d.kind not in known]
+                if marks:
+                    yield path, marks
+
+
+def _changed(old: Index, new: Index) -> Set[str]:
+    both = old.rows.keys() & new.rows.keys()
+    return (old.rows.keys() ^ new.rows.keys()) | {path for path in both if old.rows[path] != new.rows[path]}
+
+
+def _missing(changed: Set[str], here: Index, there: Index, rules: LifecycleRules) -> list[str]:
+    only_here = (path for path in changed if path in here.rows and path not in there.rows)
+    return sorted(path for path in only_here if is_missing(path, here, there, rules))
+
+
+def _reported(missing: Sequence[str], here: Index, there: Index) -> list[str]:
+    """Return those of the missing paths that get a row of their own."""
+    lacking = set(missing)
+    top = [path for path in missing if not _below(path, lacking)]
+    groups: dict[str, list[str]] = {}
+    for path in top:
+        row = here.find(path)
+        groups.setdefault(row["canonical_path"] if row else path, []).append(path)
+    return sorted(
+        path for canonical, paths in groups.items() for path in _of_one(canonical, paths, here, there, lacking)
+    )
+
+
+def _below(path: str, lacking: set[str]) -> bool:
+    return path.rpartition(".")[0] in lacking
+
+
+def _of_one(canonical: str, paths: list[str], here: Index, there: Index, lacking: set[str]) -> list[str]:
+    """Return which of the missing paths of one definition are reported: one if all of it went, else each."""
+    owner = here.owners.get(canonical)
+    whole = owner is not None and owner["path"] in lacking and canonical not in there.owners
+    return [min(paths, key=lambda path: _rank(path, here))] if whole else paths
+
+
+def _rank(path: str, index: Index) -> tuple[bool, bool, int, str]:
+    row = index.rows.get(path)
+    alias = row is None or row["kind"] == SymbolKind.ALIAS
+    inherited = row is not None and row["public_because"] == PublicBecause.INHERITED
+    return alias, inherited, path.count("."), path
+
+
+def _shown(row: Row | None) -> str | None:
+    return describe_state(row) if row is not None else None
+
+
+class _Writer:
+    """Writes rows of `changes` for one pair of releases."""
+
+    def __init__(self, library: str, old: str, new: str, comparison: Comparison, rules: LifecycleRules) -> None:
+        self.library, self.old, self.new = library, old, new
+        self.comparison, self.rules = comparison, rules
+
+    def match(self, pair: Match) -> Row:
+        row = self._row(pair.old, self.comparison.old, pair.kind, Difference(pair.kind, pair.old, pair.new))
+        return row | {"replacement": pair.new, "confidence": pair.confidence, "evidence": pair.evidence}
+
+    def gone(self, path: str) -> Row:
+        index = self.comparison.old
+        found = index.find(path)
+        mark = index.rows[path]["deprecation"] or (found["deprecation"] if found else None)
+        row = self._row(path, index, ChangeKind.REMOVED, Difference(ChangeKind.REMOVED, _shown(found)))
+        row["replacement"] = self._replacement(path, mark["replacement"] if mark else None)
+        if row["replacement"]:
+            row["gitchameleon_category"] = self.rules.removed_with_replacement
+        elif found and found["kind"] in _ATTRIBUTES:
+            row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
+        return row | {"confidence": self._sure(path, self.comparison.new, self.rules.confidence_removed_unseen)}
+
+    def come(self, path: str) -> Row:
+        index = self.comparison.new
+        found = index.find(path)
+        row = self._row(path, index, ChangeKind.INTRODUCED, Difference(ChangeKind.INTRODUCED, None, _shown(found)))
+        if found and found["kind"] in _ATTRIBUTES:
+            row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
+        declared = found is not None and only_declared(found, index)
+        sure = self._sure(path, self.comparison.old, self.rules.confidence_introduced_unseen)
+        return row | {"confidence": min(sure, self.rules.confidence_introduced_declared if declared else 1.0)}
+
+    def differs(self, path: str, difference: Difference) -> Row:
+        row = self._row(path, self.comparison.new, difference.kind, difference)
+        # the replacement of a parameter is the name of another one
+        stated = difference.replacement
+        row["replacement"] = stated if difference.parameter else self._replacement(path, stated)
+        if difference.guessed:
+            row["confidence"] = self.rules.confidence_parameter_renamed
+        return row
+
+    def _sure(self, path: str, there: Index, if_unseen: float) -> float:
+        """Return how sure it is that a path is missing: a base we do not see may provide it."""
+        known = self.rules.known_bases
+        unseen = [base for base in there.outside_bases(path) if standard_members(base, known) is None]
+        return if_unseen if unseen or there.dynamic(path) or there.givers(path) else 1.0
+
+    def _replacement(self, path: str, stated: str | None) -> str | None:
+        """Return a stated replacement as a public path of the new release if it is one, else as stated."""
+        if not stated:
+            return None
+        parent = path.rpartition(".")[0]
+        places = [f"{parent}.{stated}", f"{parent.rpartition('.')[0]}.{stated}", f"{path.split('.')[0]}.{stated}"]
+        known = (place for place in [stated, *places] if place != path and self.comparison.new.alive(place))
+        return next(known, stated)
+
+    def _row(self, path: str, index: Index, kind: ChangeKind, difference: Difference) -> Row:
+        tags = self.rules.changes[kind]
+        found = index.find(path)
+        return {
+            "id": content_id(self.library, self.old, self.new, path, str(kind), difference.parameter),
+            "library": self.library,
+            "old_version": self.old,
+            "new_version": self.new,
+            "path": path,
+            "canonical_path": found["canonical_path"] if found else path,
+            "kind": kind,
+            "parameter": difference.parameter,
+            "old": difference.old,
+            "new": difference.new,
+            "breaking": tags.breaking if difference.breaking is None else difference.breaking,
+            # griffe reports breakages only
+            "griffe_kind": tags.griffe if difference.breaking is not False else None,
+            "replacement": None,
+            "confidence": 1.0,
+            "evidence": Evidence.STATIC,
+            "versicode_tag": tags.versicode,
+            "libevolutioneval_tag": tags.libevolutioneval,
+            "gitchameleon_category": tags.gitchameleon,
+        }

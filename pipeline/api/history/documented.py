@@ -1,0 +1,166 @@
+"""What a library's documentation states about versions, beside what the comparison of its releases found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from packaging.version import Version
+
+from pipeline.api.history.agreement import Statement, Verdict, judge
+from pipeline.api.history.occurrences import Occurrences, Timeline
+from pipeline.api.surface.extract.directives import Directive, name_parameters, read_directives, tell_arrivals
+from pipeline.api.surface.parse.directive_rules import DirectiveRules
+from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+_ADDED = frozenset({ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED})
+_DOCUMENTS = {
+    (DirectiveKind.VERSIONADDED, False): frozenset({ChangeKind.INTRODUCED}),
+    (DirectiveKind.VERSIONADDED, True): _ADDED | {ChangeKind.PARAMETER_RENAMED},
+    (DirectiveKind.DEPRECATED, False): frozenset({ChangeKind.DEPRECATED}),
+    (DirectiveKind.DEPRECATED, True): frozenset({ChangeKind.PARAMETER_DEPRECATED}),
+    (DirectiveKind.VERSIONREMOVED, False): frozenset({ChangeKind.REMOVED}),
+    (DirectiveKind.VERSIONREMOVED, True): frozenset({ChangeKind.PARAMETER_REMOVED}),
+}
+"""The changes that a directive states, of an API (False) or of a parameter (True)."""
+
+
+def directives_stage(
+    releases: Sequence[Row],
+    documents: Sequence[Row],
+    symbols: Sequence[Row],
+    lifecycles: Sequence[Row],
+    changes: Sequence[Row],
+    rules: DirectiveRules,
+) -> Output:
+    """Make the table `directives` of a library out of its docstrings; the unit is a row of `documents`.
+
+    A docstring that several public paths share (an inherited method) gives each of them its rows, so that each can
+    be looked up; they are judged by the life of the definition, under whichever path it began.
+    """
+    timeline = Timeline(releases)
+    occurrences = Occurrences(timeline, symbols, lifecycles, changes)
+    stated, failed = _stated(documents, occurrences, rules)
+    rows, notes = parted(
+        guarded(
+            stated,
+            lambda statement: f"{statement.path} {statement.first_version} {statement.directive.kind}",
+            lambda statement: [_row(statement, judge(statement, occurrences, rules))],
+        )
+    )
+    return Output({"directives": rows}, len(documents), len(documents) - len(failed), failed, notes)
+
+
+def _stated(
+    documents: Iterable[Row], occurrences: Occurrences, rules: DirectiveRules
+) -> tuple[list[Statement], list[Reject]]:
+    """Read the directives; one that the next docstring of the path has unchanged goes on."""
+    failed: list[Reject] = []
+    found: dict[tuple[str, Directive], list[Statement]] = {}
+    timeline = occurrences.timeline
+    for row in sorted(documents, key=lambda row: (row["path"], Version(row["first_version"]))):
+        directives = attempt(f"{row['path']} {row['first_version']}", _directives, row, occurrences, rules)
+        if isinstance(directives, Reject):
+            failed.append(directives)
+            continue
+        for directive in dict.fromkeys(directives):
+            known = found.setdefault((row["path"], directive), [])
+            if known and timeline.follows(row["first_version"], known[-1].last_version):
+                known[-1].last_version = row["last_version"]
+            else:
+                known.append(_statement(row, directive))
+    return [statement for statements in found.values() for statement in statements], failed
+
+
+def _directives(document: Row, occurrences: Occurrences, rules: DirectiveRules) -> list[Directive]:
+    read = read_directives(document["docstring"], rules)
+    if not read:
+        return []
+    state = occurrences.state_at(document["path"], document["first_version"])
+    parameters = {parameter["name"] for parameter in state["parameters"]} if state else set()
+    return tell_arrivals(name_parameters(read, parameters, rules))
+
+
+def _statement(document: Row, directive: Directive) -> Statement:
+    return Statement(
+        library=document["library"],
+        path=document["path"],
+        canonical_path=document["canonical_path"],
+        first_version=document["first_version"],
+        last_version=document["last_version"],
+        directive=directive,
+    )
+
+
+def _row(statement: Statement, verdict: Verdict) -> Row:
+    said = statement.directive
+    head = [statement.library, statement.path, statement.first_version]
+    of_parameter = said.owner is DirectiveOwner.PARAMETER
+    return {
+        "id": content_id(*head, said.kind, said.owner, said.name, said.stated, said.text),
+        "library": statement.library,
+        "path": statement.path,
+        "canonical_path": statement.canonical_path,
+        "first_version": statement.first_version,
+        "last_version": statement.last_version,
+        "directive": said.kind,
+        "owner": said.owner,
+        "parameter": said.name if of_parameter else None,
+        "attribute": None if of_parameter else said.name,
+        "stated_version": said.stated,
+        "text": said.text,
+        "found_version": verdict.found_version,
+        "agreement": verdict.agreement,
+        "disagreement": verdict.disagreement,
+    }
+
+
+def document_changes(changes: Iterable[Row], directives: Iterable[Row], rules: DirectiveRules) -> list[Row]:
+    """Return the changes, with the evidence `documented` instead of `static` where a directive states the same.
+
+    The same is: the same definition or path, parameter, release and kind of change.
+    """
+    stated = {key for row in directives if row["agreement"] == Agreement.AGREES for key in _keys(row, rules)}
+    return [_documented(change, stated) for change in changes]
+
+
+_Key = tuple[str, str | None, str, ChangeKind]
+
+
+def _keys(row: Row, rules: DirectiveRules) -> Iterator[_Key]:
+    """Yield what a directive states: path, parameter, release and kind of change."""
+    member = f".{row['attribute']}" if row["attribute"] else ""
+    if row["directive"] == DirectiveKind.VERSIONCHANGED:
+        kinds = rules.kinds_in(row["text"])
+    else:
+        kinds = _DOCUMENTS[row["directive"], row["parameter"] is not None]
+    for path in {row["path"], row["canonical_path"]}:
+        for kind in kinds:
+            yield path + member, row["parameter"], row["found_version"], kind
+
+
+def _documented(change: Row, stated: set[_Key]) -> Row:
+    if change["evidence"] != Evidence.STATIC:
+        return change
+    names = (
+        {change["parameter"], change["new"]}
+        if change["kind"] == ChangeKind.PARAMETER_RENAMED
+        else {change["parameter"]}
+    )
+    keys = {
+        (path, name, change["new_version"], change["kind"])
+        for path in (change["path"], change["canonical_path"])
+        for name in names
+    }
+    return change | {"evidence": Evidence.DOCUMENTED} if keys & stated else change
+
+
+def contradiction_of(row: Row) -> str:
+    """Say in words what a directive states and what was found instead."""
+    about = f" of {row['parameter'] or row['attribute']}" if row["parameter"] or row["attribute"] else ""
+    stated = f"{row['directive']} {row['stated_version']}{about}"
+    return f"{row['path']}: the documentation states {stated}, the comparison found {row['found_version']}"

@@ -1,0 +1,257 @@
+"""The history of one API: its lives, what it was in them, and what happened to it, not to others of its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+
+from packaging.version import Version
+
+from pipeline.api.history.change_text import Phrase, phrases
+from pipeline.api.history.index import hides_members
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
+from pipeline.lake.schema import Row
+
+ABSENT, PRESENT, DEPRECATED = "░█▒"
+"""How a timeline shows a release."""
+
+_LIVES_ON = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
+_WHOLE = frozenset({ChangeKind.INTRODUCED, ChangeKind.REMOVED}) | _LIVES_ON
+_MARKS = frozenset({ChangeKind.DEPRECATED, ChangeKind.UNDEPRECATED})
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The lives, states and changes of one public path, each in order of version.
+
+    `leads_to` is the history of the definition's own path, where this is another name of it. `importable` are the
+    states in which the path could be imported without being public; `public_as` are public paths of what it is.
+    `unobservable` are states of the nearest path above one without a life whose members the sources do not show.
+    """
+
+    path: str
+    lives: tuple[Row, ...] = ()
+    states: tuple[Row, ...] = ()
+    changes: tuple[Row, ...] = ()
+    leads_to: History | None = None
+    importable: tuple[Row, ...] = ()
+    public_as: tuple[str, ...] = ()
+    unobservable: tuple[Row, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether any release in the lake has the path as a public one."""
+        return bool(self.lives)
+
+
+def history_of(
+    symbols: Sequence[Row],
+    lifecycles: Sequence[Row],
+    changes: Sequence[Row],
+    path: str,
+    importable: Sequence[Row] = (),
+) -> History:
+    """Collect what the tables know of a path; `importable` are the rows of paths that are not public."""
+    rows = _in_order((row for row in [*symbols, *importable] if row["path"] == path), "first_version")
+    states = [row for row in rows if row["public_because"] != PublicBecause.IMPORTED]
+    lives = _in_order((row for row in lifecycles if row["path"] == path), "first_version")
+    meant = _meant(symbols, path, states)
+    return History(
+        path,
+        tuple(lives),
+        tuple(states),
+        tuple(_own(changes, path, lives, states)),
+        history_of(symbols, lifecycles, changes, meant) if meant else None,
+        tuple(row for row in rows if row["public_because"] == PublicBecause.IMPORTED),
+        () if lives or meant else tuple(_public_as(symbols, path, rows)),
+        () if lives or meant else tuple(_unobservable([*symbols, *importable], path)),
+    )
+
+
+def _in_order(rows: Iterable[Row], column: str) -> list[Row]:
+    return sorted(rows, key=lambda row: Version(row[column]))
+
+
+def _meant(symbols: Sequence[Row], path: str, states: Sequence[Row]) -> str | None:
+    """Return the path whose state counts, where this one is another name of it or a member of another name."""
+    if states:
+        alias = states[-1]["kind"] == SymbolKind.ALIAS
+        return _owner(symbols, states[-1]["canonical_path"], path) if alias else None
+    parent, _, name = path.rpartition(".")
+    of_parent = _in_order((row for row in symbols if row["path"] == parent), "first_version")
+    above = _meant(symbols, parent, of_parent) if parent else None
+    meant = f"{above}.{name}"
+    return meant if above and any(row["path"] == meant for row in symbols) else None
+
+
+def _owner(symbols: Sequence[Row], canonical: str, path: str) -> str | None:
+    """Return the path that has the state of a definition: not inherited, then the one with the fewest dots."""
+    owners = [
+        (row["public_because"] == PublicBecause.INHERITED, row["path"].count("."), row["path"])
+        for row in symbols
+        if row["canonical_path"] == canonical and row["kind"] != SymbolKind.ALIAS and row["path"] != path
+    ]
+    return min(owners)[2] if owners else None
+
+
+def _public_as(symbols: Sequence[Row], path: str, states: Sequence[Row]) -> list[str]:
+    """Return the public paths of a definition that is asked for by the place where it stands."""
+    places = {path, *(row["canonical_path"] for row in states)}
+    return sorted(
+        {
+            row["path"]
+            for row in symbols
+            if row["canonical_path"] in places and row["path"] != path and row["kind"] != SymbolKind.ALIAS
+        }
+    )
+
+
+def _unobservable(rows: Sequence[Row], path: str) -> list[Row]:
+    """Return the states in which the nearest path above another hides what is below it."""
+    while path := path.rpartition(".")[0]:
+        if hiding := [row for row in rows if row["path"] == path and hides_members(row)]:
+            return _in_order(hiding, "first_version")
+    return []
+
+
+def _own(changes: Iterable[Row], path: str, lives: Sequence[Row], states: Sequence[Row]) -> list[Row]:
+    """Return the changes that somebody who writes this path meets.
+
+    A change is told once, at the preferred path of its definition; it is this path's own too where its state shows it.
+    """
+    turns = {(kind, life[f"{kind}_in"]) for life in lives for kind in ("introduced", "removed")}
+    definitions = {row["canonical_path"] for row in states}
+    found = [
+        change
+        for change in changes
+        if change["path"] == path
+        or (change["kind"] in _LIVES_ON and change["new"] == path)
+        or (change["kind"] in _WHOLE and _turned(change, path, turns, definitions))
+        or (change["kind"] not in _WHOLE and change["canonical_path"] in definitions and _shows(change, states))
+    ]
+    return sorted(found, key=lambda c: (Version(c["new_version"]), c["path"], c["kind"], c["parameter"] or ""))
+
+
+def _turned(change: Row, path: str, turns: set[tuple[str, str]], definitions: set[str]) -> bool:
+    """Return whether a path came or went with a change of what it stands in, or of its definition as a whole."""
+    inside = {"removed": change["path"]} if change["kind"] != ChangeKind.INTRODUCED else {"introduced": change["path"]}
+    if change["kind"] in _LIVES_ON:
+        inside["introduced"] = change["new"]
+    if any((turn, change["new_version"]) in turns and path.startswith(f"{top}.") for turn, top in inside.items()):
+        return True
+    went = ("removed", change["new_version"]) in turns and change["kind"] != ChangeKind.INTRODUCED
+    return went and change["canonical_path"] in definitions
+
+
+def _shows(change: Row, states: Sequence[Row]) -> bool:
+    """Return whether the state from that release on shows a change: it begins there, or is told at another path."""
+    version = Version(change["new_version"])
+    state = next((row for row in reversed(states) if Version(row["first_version"]) <= version), None)
+    if state is None or state["canonical_path"] != change["canonical_path"]:
+        return False
+    if state["kind"] == SymbolKind.ALIAS:
+        return state["last_version"] is None or version <= Version(state["last_version"])
+    marked = change["kind"] not in _MARKS or bool(state["deprecation"]) == (change["kind"] == ChangeKind.DEPRECATED)
+    return state["first_version"] == change["new_version"] and marked
+
+
+def events(history: History) -> list[tuple[str, Phrase]]:
+    """Tell what happened to an API, as (version, words) in order; what a state does not show is no event."""
+    told = [*_turns(history), *_takeovers(history)]
+    happened = (_short(c, history.lives) for c in history.changes if c["kind"] not in _WHOLE)
+    for version, of_release in groupby(happened, key=lambda c: str(c["new_version"])):
+        told += [(version, phrase) for phrase in phrases(of_release)]
+    return sorted(told, key=lambda event: Version(event[0]))
+
+
+def _short(change: Row, lives: Iterable[Row]) -> Row:
+    """Leave out the words of a deprecation that stand at the head of a life."""
+    told = change["kind"] == ChangeKind.DEPRECATED and any(
+        life["deprecated_in"] == change["new_version"] for life in lives
+    )
+    return change | {"new": None, "replacement": None} if told else change
+
+
+def _turns(history: History) -> Iterator[tuple[str, Phrase]]:
+    for life in history.lives:
+        if life["introduced_in"]:
+            yield life["introduced_in"], Phrase(_came(history, life), False)
+        if life["removed_in"]:
+            yield life["removed_in"], Phrase(_went(history, life), True)
+
+
+def _came(history: History, life: Row) -> str:
+    if origin := moved_from(history, life):
+        return f"introduced: it was {origin} before"
+    here = [c for c in history.changes if c["new_version"] == life["introduced_in"] and c["path"] == history.path]
+    own = [c for c in here if c["kind"] == ChangeKind.INTRODUCED]
+    return phrases(own)[0].text if own else "introduced"
+
+
+def _went(history: History, life: Row) -> str:
+    here = [c for c in history.changes if c["new_version"] == life["removed_in"] and c["kind"] in _WHOLE]
+    own = [c for c in here if c["path"] == history.path and c["kind"] != ChangeKind.INTRODUCED]
+    if own:
+        return phrases(own)[0].text
+    above = next((c["path"] for c in here if history.path.startswith(f"{c['path']}.")), None)
+    instead = lives_on_as(history, life) or life["replacement"]
+    return f"removed{f' with {above}' if above else ''}{f'; use {instead}' if instead else ''}"
+
+
+def lives_on_as(history: History, life: Row) -> str | None:
+    """Return the path under which an API can be had after a life ended, where it was renamed or moved."""
+    for change in history.changes:
+        if change["new_version"] == life["removed_in"] and change["kind"] in _LIVES_ON:
+            if history.path == change["path"] or not history.path.startswith(f"{change['path']}."):
+                return str(change["new"])
+            return f"{change['new']}{history.path.removeprefix(change['path'])}"
+    return None
+
+
+def moved_from(history: History, life: Row) -> str | None:
+    """Return the path that an API had before a life began, where it was renamed or moved."""
+    for change in history.changes:
+        ours = change["kind"] in _LIVES_ON and change["new_version"] == life["introduced_in"]
+        if ours and (history.path == change["new"] or history.path.startswith(f"{change['new']}.")):
+            return f"{change['path']}{history.path.removeprefix(change['new'])}"
+    return None
+
+
+def _takeovers(history: History) -> Iterator[tuple[str, Phrase]]:
+    """Tell when a name came to be taken from another distribution, which no comparison of sources can go into."""
+    born = {life["first_version"] for life in history.lives}
+    for before, after in pairwise(history.states):
+        was, is_ = (_origin(row) for row in (before, after))
+        lazy = SymbolKind.LAZY in {before["kind"], after["kind"]}
+        if was != is_ and not lazy and after["first_version"] not in born:
+            source = f"taken from {is_} now" if is_ else "defined by the library itself now"
+            yield after["first_version"], Phrase(source + (f", was taken from {was}" if was else ""), False)
+
+
+def _origin(row: Row) -> str | None:
+    """Return where a name that is defined in another distribution is taken from."""
+    return row["canonical_path"] if row["kind"] == SymbolKind.EXTERNAL else None
+
+
+def timeline(history: History, versions: Sequence[str]) -> str:
+    """Draw one character a release: absent, present or deprecated."""
+    return "".join(_drawn(history.lives, Version(version)) for version in versions)
+
+
+def _drawn(lives: Iterable[Row], version: Version) -> str:
+    for life in lives:
+        last = life["last_version"]
+        if Version(life["first_version"]) <= version and (last is None or version <= Version(last)):
+            marked = life["deprecated_in"] and Version(life["deprecated_in"]) <= version
+            return DEPRECATED if marked else PRESENT
+    return ABSENT
+
+
+def fitted(bar: str, width: int) -> str:
+    """Draw a timeline in at most `width` characters; of several releases in one, what is rarest in all is shown."""
+    if len(bar) <= width:
+        return bar
+    cuts = [len(bar) * at // width for at in range(width + 1)]
+    return "".join(min(bar[start:end], key=lambda drawn: (bar.count(drawn), drawn)) for start, end in pairwise(cuts))

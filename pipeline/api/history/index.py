@@ -1,0 +1,216 @@
+"""The symbols of one release, by path: what a path leads to, through aliases, and what is not known."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from collections.abc import Iterable
+from functools import cached_property
+
+from pipeline.api.surface.parse.module_model import GIVEN
+from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
+from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
+from pipeline.lake.schema import Row
+
+_POINTERS = frozenset({SymbolKind.ALIAS})
+_HIDDEN = frozenset({UNPARSED, OPAQUE})
+_UNSEEN = frozenset({SymbolKind.EXTERNAL, SymbolKind.LAZY, SymbolKind.ATTRIBUTE})
+
+
+class Index:
+    """The symbol rows of one release; every row stands for the state of its path there.
+
+    `importable` are rows of what can be imported without being public: it is there, and nothing more is said of it.
+    """
+
+    def __init__(self, rows: Iterable[Row] = (), importable: Iterable[Row] = ()) -> None:
+        self.rows: dict[str, Row] = {}
+        self.importable = {row["path"]: row for row in importable}
+        self.owners: dict[str, Row] = {}
+        self.unparsed: frozenset[str] = frozenset()
+        self._named: dict[str, frozenset[str]] = {}
+        self._below: dict[str, frozenset[str]] = {}
+        self._unknown: dict[str, bool] = {}
+        self._sources: dict[str, frozenset[str]] = {}
+        self._found: dict[str, Row | None] = {}
+        self._outside: dict[str, list[str]] = {}
+        self._change((), rows)
+
+    def advance(self, gone: Iterable[str], come: Iterable[Row], importable: dict[str, Row | None]) -> Index:
+        """Return the index of the next release, of which only what differs is given; this one stays as it is.
+
+        `importable` gives the rows that came or changed there, and None for those that went.
+        """
+        following = Index()
+        following.importable = (
+            {path: row for path, row in (self.importable | importable).items() if row is not None}
+            if importable
+            else self.importable
+        )
+        for name in ("rows", "owners", "_named", "_below"):
+            setattr(following, name, dict(getattr(self, name)))
+        following.unparsed = self.unparsed
+        following._change(gone, come)
+        return following
+
+    def _change(self, gone: Iterable[str], come: Iterable[Row]) -> None:
+        before = {path: self.rows.pop(path) for path in gone}
+        after = {row["path"]: row for row in come}
+        self.rows |= after
+        was, is_ = ({(row["canonical_path"], path) for path, row in rows.items()} for rows in (before, after))
+        _regroup(self._named, was, is_)
+        went, came = before.keys() - after.keys(), after.keys() - before.keys()
+        _regroup(self._below, *({(path.rpartition(".")[0], path) for path in paths} for paths in (went, came)))
+        for canonical in {canonical for canonical, _ in was | is_}:
+            self._own(canonical)
+        if _unparsed([*before.values(), *after.values()]):
+            self.unparsed = _unparsed(self.rows.values())
+
+    def _own(self, canonical: str) -> None:
+        """Settle which row has the state of a definition."""
+        owners = [row for path in self._named[canonical] if (row := self.rows[path])["kind"] not in _POINTERS]
+        if owners:
+            self.owners[canonical] = min(owners, key=_rank) if len(owners) > 1 else owners[0]
+        else:
+            self.owners.pop(canonical, None)
+
+    @cached_property
+    def bases(self) -> dict[str, list[str]]:
+        """The bases as written of each public class, by its last name; of two of one name the last path counts."""
+        classes = {path: row for path, row in self.rows.items() if row["kind"] == SymbolKind.CLASS}
+        return {path.rpartition(".")[2]: classes[path]["bases"] for path in sorted(classes)}
+
+    def named(self, canonical: str) -> frozenset[str]:
+        """Return the paths that lead to a definition."""
+        return self._named.get(canonical, frozenset())
+
+    def find(self, path: str) -> Row | None:
+        """Return the row with the state of a path: its own, or that of what it is another name of."""
+        row = self.rows.get(path)
+        if row is not None and row["kind"] not in _POINTERS:
+            return row
+        if path not in self._found:
+            self._found[path] = self._find(path, 0)
+        return self._found[path]
+
+    def _find(self, path: str, depth: int) -> Row | None:
+        row = self.rows.get(path) or self.importable.get(path)
+        if row is not None:
+            return self.owners.get(row["canonical_path"], row) if row["kind"] in _POINTERS else row
+        parent, _, name = path.rpartition(".")
+        if not parent or depth > path.count("."):
+            return None
+        above = self._above(parent, depth)
+        return self._find(f"{above['path']}.{name}", depth + 1) if above and above["path"] != parent else None
+
+    def _above(self, parent: str, depth: int) -> Row | None:
+        row = self.rows.get(parent) or self.importable.get(parent)
+        if row is not None and row["kind"] not in _POINTERS:
+            return row
+        return self._find(parent, depth + 1)
+
+    def unknown(self, path: str) -> bool:
+        """Return whether the release may have a path without our seeing it.
+
+        So it is below a module that does not parse, a name that another distribution defines, or one that a call
+        made (`ns = IntEnum("ns", names)`).
+        """
+        parent = path.rpartition(".")[0]
+        if not parent:
+            return False
+        if parent not in self._unknown:
+            row = self.find(parent)
+            self._unknown[parent] = (row is not None and hides_members(row)) or self.unknown(parent)
+        return self._unknown[parent]
+
+    def in_unparsed(self, canonical: str) -> bool:
+        """Return whether a canonical path is that of a module whose file does not parse, or below one."""
+        if not self.unparsed:
+            return False
+        segments = canonical.split(".")
+        return any(".".join(segments[: n + 1]) in self.unparsed for n in range(len(segments)))
+
+    def sources_unseen(self, path: str) -> frozenset[str]:
+        """Return where the module at a path may have names from that we do not see.
+
+        So may the modules that it star-imports, and a `__getattr__` of its own that does not tell its names.
+        """
+        if path not in self._sources:
+            module = self.find(path)
+            labels = module["labels"] if module is not None and module["kind"] == SymbolKind.MODULE else ()
+            named = (label.removeprefix(STARS) for label in labels if label.startswith(STARS) or label == DYNAMIC)
+            self._sources[path] = frozenset(named)
+        return self._sources[path]
+
+    def below(self, path: str) -> list[Row]:
+        """Return the rows of the public members right below a path."""
+        return [self.rows[member] for member in sorted(self._below.get(path, ()))]
+
+    def alive(self, path: str) -> bool:
+        """Return whether the release has a path for certain."""
+        return self.find(path) is not None
+
+    def outside_bases(self, path: str) -> list[str]:
+        """Return the bases from other distributions of the class that a member's path stands in."""
+        parent = path.rpartition(".")[0]
+        if parent not in self._outside:
+            class_ = self._class_of(path)
+            self._outside[parent] = _labelled(class_, EXTENDS) if class_ is not None else []
+        return self._outside[parent]
+
+    def dynamic(self, path: str) -> bool:
+        """Return whether the class that a member's path stands in answers names in its `__getattr__`."""
+        class_ = self._class_of(path)
+        return class_ is not None and DYNAMIC in class_["labels"]
+
+    def givers(self, path: str) -> set[str]:
+        """Return what gives members to the class that a member's path stands in."""
+        class_ = self._class_of(path)
+        return set(_labelled(class_, GIVEN)) if class_ is not None else set()
+
+    def _class_of(self, path: str) -> Row | None:
+        class_ = self.find(path.rpartition(".")[0])
+        return class_ if class_ is not None and class_["kind"] == SymbolKind.CLASS else None
+
+
+def hides_members(row: Row) -> bool:
+    """Return whether the sources do not show what is below a path: see `Index.unknown`."""
+    return row["kind"] in _UNSEEN or not _HIDDEN.isdisjoint(row["labels"])
+
+
+def _unparsed(rows: Iterable[Row]) -> frozenset[str]:
+    """Return the modules that do not parse, as the modules above them tell."""
+    modules = (row for row in rows if row["kind"] == SymbolKind.MODULE)
+    return frozenset(name for row in modules for name in _labelled(row, UNPARSED_MODULE))
+
+
+def _regroup(groups: dict[str, frozenset[str]], was: set[tuple[str, str]], is_: set[tuple[str, str]]) -> None:
+    """Take paths out of groups and put others into them, each group once: a large one is long to copy."""
+    changed: dict[str, tuple[set[str], set[str]]] = {}
+    for side, pairs in enumerate((was - is_, is_ - was)):
+        for group, path in pairs:
+            changed.setdefault(group, (set(), set()))[side].add(path)
+    for group, (went, came) in changed.items():
+        groups[group] = groups.get(group, frozenset()) - went | came
+
+
+def _labelled(row: Row, prefix: str) -> list[str]:
+    """Return what the labels with a prefix name."""
+    return [label.removeprefix(prefix) for label in row["labels"] if label.startswith(prefix)]
+
+
+def _rank(row: Row) -> tuple[bool, int, str]:
+    """Order the rows of one definition: where it stands itself, then fewest segments, then letters."""
+    inherited = row["public_because"] == PublicBecause.INHERITED
+    return inherited, row["path"].count("."), row["path"]
+
+
+@functools.cache
+def standard_members(base: str, modules: tuple[str, ...]) -> frozenset[str] | None:
+    """Return the members of a class of the standard library, or None if it is not among those that may be asked."""
+    module, _, name = base.rpartition(".")
+    for candidate in [module] if module else ["builtins"]:
+        if candidate in modules:
+            found = getattr(importlib.import_module(candidate), name, None)
+            return frozenset(dir(found)) if isinstance(found, type) else None
+    return None

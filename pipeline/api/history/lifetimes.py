@@ -1,0 +1,136 @@
+"""The life of each public path: followed from release to release, looking only at what changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from pipeline.api.history.compare import Comparison
+from pipeline.api.history.index import Index
+from pipeline.api.history.missing import is_missing
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.lake.schema import Row
+
+
+class Lives:
+    """The lives of a library's public paths through a run of releases without a gap.
+
+    `living` are `lifecycles` rows by path, and `done` those of what is gone. While something lives that the newest
+    release shows, its last_version is None; of what is out of sight it is the last release that showed it.
+    """
+
+    def __init__(self, library: str, rules: LifecycleRules) -> None:
+        self.library, self.rules = library, rules
+        self.living: dict[str, Row] = {}
+        self.done: list[Row] = []
+        self._offstage: set[str] = set()
+        modified = LibEvolutionEvalTag.MODIFIED
+        self._modifying = frozenset(k for k, tags in rules.changes.items() if tags.libevolutioneval == modified)
+
+    def begin(self, index: Index, version: str) -> None:
+        """Start with a release of which the one before is not known: everything is just there."""
+        for path in index.rows:
+            self._born(path, version, None)
+            self._note(path, version, index)
+
+    @property
+    def out_of_sight(self) -> list[list[str]]:
+        """The lives that no release shows at the moment and that may go on: path and first version of each."""
+        return [[path, self.living[path]["first_version"]] for path in sorted(self._offstage)]
+
+    def resume(self, lives: Iterable[Row], index: Index) -> None:
+        """Go on with lives as an earlier run of the stage left them unfinished at the release of this index."""
+        self.living = {row["path"]: {**row} for row in lives}
+        self._offstage = self.living.keys() - index.rows.keys()
+
+    def step(self, step: Comparison, before: str, version: str, stated: Mapping[str, str]) -> None:
+        """Go on to the next release; `stated` gives replacements by the path that went."""
+        # of what is out of sight, and is there in the very state of the release before, there is nothing to tell
+        waiting = {path for path in self._offstage if not _goes_on(*step.states(path))}
+        gone = {*step.gone, *(path for path in waiting if is_missing(path, step.old, step.new, self.rules))}
+        for path in sorted((waiting | (step.old.rows.keys() & step.changed)) - step.new.rows.keys()):
+            if path in self.living:
+                self._unseen(path, step, before, version, stated.get(path), gone=path in gone)
+        came = frozenset(step.come)
+        for path in sorted(step.changed & step.new.rows.keys()):
+            if path not in self.living:
+                # what was not seen to come (its module did not parse before) is just there
+                self._born(path, version, version if path in came else None)
+            elif self.living[path]["last_version"] is not None:
+                self.living[path]["last_version"] = None
+        self._offstage = {path for path in self._offstage if path in self.living} - step.new.rows.keys()
+        for path in sorted((step.touched | waiting) & self.living.keys()):
+            differences = step.differences(path)
+            if differences and any(difference.kind in self._modifying for difference in differences):
+                # the list may be that of the row it went on from
+                self.living[path]["modified_in"] = [*self.living[path]["modified_in"], version]
+            self._note(path, version, step.new)
+
+    def gap(self, last: str) -> None:
+        """End the run: what comes next is not the successor of the last release."""
+        for life in self.living.values():
+            life["last_version"] = life["last_version"] or last
+        self.done += self.living.values()
+        self.living = {}
+        self._offstage = set()
+
+    def abandon(self, last: str, version: str) -> None:
+        """End the run after a step to a version that broke off: nothing of it counts."""
+        self.living = {path: life for path, life in self.living.items() if life["first_version"] != version}
+        for life in (*self.done, *self.living.values()):
+            if life["removed_in"] == version:
+                life["removed_in"] = None
+            if life["deprecated_in"] == version:
+                life["deprecated_in"] = None
+            life["modified_in"] = [each for each in life["modified_in"] if each != version]
+        self.gap(last)
+
+    def _unseen(
+        self, path: str, step: Comparison, before: str, version: str, replacement: str | None, *, gone: bool
+    ) -> None:
+        """Settle what became of a path that has no row in the new release."""
+        life = self.living[path]
+        if gone:
+            # what went while it was out of sight went nobody knows when
+            seen = step.old.alive(path)
+            known: Row = {"last_version": before, "removed_in": version} if seen else {}
+            self.done.append(self.living.pop(path))
+            life |= known | ({"replacement": replacement} if seen and replacement else {})
+            return
+        self._offstage.add(path)
+        if step.new.alive(path):
+            life["last_version"] = None
+        elif life["last_version"] is None:
+            life["last_version"] = before
+
+    def _born(self, path: str, version: str, introduced_in: str | None) -> None:
+        self.living[path] = {
+            "library": self.library,
+            "path": path,
+            "kind": None,
+            "first_version": version,
+            "last_version": None,
+            "introduced_in": introduced_in,
+            "removed_in": None,
+            "deprecated_in": None,
+            "replacement": None,
+            "modified_in": [],
+        }
+
+    def _note(self, path: str, version: str, index: Index) -> None:
+        """Note what a path is in a release, and since when it has been marked as deprecated."""
+        found = index.find(path)
+        row = index.rows.get(path, found)
+        if row is None:
+            # not seen there: its module does not parse, or a base from outside provides it
+            return
+        life = self.living[path]
+        mark = row["deprecation"] or (found["deprecation"] if found else None)
+        life["kind"] = row["kind"]
+        life["deprecated_in"] = (life["deprecated_in"] or version) if mark else None
+        if mark and life["replacement"] is None:
+            life["replacement"] = mark["replacement"]
+
+
+def _goes_on(before: Row | None, after: Row | None) -> bool:
+    return before is not None and before is after

@@ -1,0 +1,177 @@
+"""What changed between two states of one API: its kind, parameters, annotations, value, bases, deprecation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import itemgetter
+
+from pipeline.api.history.index import Index
+from pipeline.api.history.normalize import base_names, literal, same_overloads, same_value
+from pipeline.api.history.parameters import Difference, annotations_differ, compare_parameters, show
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
+from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
+from pipeline.lake.schema import Row
+
+_CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
+_ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
+_SEEN = _CALLABLE | _ATTRIBUTES | {SymbolKind.MODULE}
+_DECLARE = frozenset({"Protocol", "TypedDict"})
+_COMPARED = itemgetter("kind", "parameters", "returns", "value", "bases", "labels", "overloads", "deprecation")
+
+
+def compare_states(old: Row, new: Row, new_index: Index, rules: LifecycleRules) -> Iterator[Difference]:
+    """Yield what differs between two states of one path; nothing where one of them cannot be seen."""
+    if _COMPARED(old) == _COMPARED(new):
+        # most rows differ in their docstring or decorators only
+        return
+    yield from compare_deprecation(old, new)
+    if not _seen(old) or not _seen(new):
+        return
+    yield from _kind(old, new)
+    if old["kind"] in _CALLABLE and new["kind"] in _CALLABLE:
+        yield from _callable(old, new, rules)
+    if old["kind"] in _ATTRIBUTES and new["kind"] in _ATTRIBUTES:
+        yield from _attribute(old, new, rules)
+    if old["kind"] == new["kind"] == SymbolKind.CLASS:
+        yield from _bases(old, new, new_index)
+
+
+def compare_alike(one: Row, other: Row) -> bool:
+    """Return whether two rows come to the same in `compare_states`; of a class, what it stands among counts too."""
+    if one is other:
+        return True
+    same_name = one["path"].rpartition(".")[2] == other["path"].rpartition(".")[2]
+    return same_name and one["kind"] != SymbolKind.CLASS and bool(_COMPARED(one) == _COMPARED(other))
+
+
+def compare_deprecation(old: Row, new: Row) -> Iterator[Difference]:
+    """Yield the mark of deprecation that came or was taken back between two rows of one path."""
+    was, is_ = old["deprecation"], new["deprecation"]
+    if _hidden(old) or _hidden(new):
+        return
+    if is_ and not was:
+        yield Difference(ChangeKind.DEPRECATED, None, is_["message"], replacement=is_["replacement"])
+    elif was and not is_:
+        yield Difference(ChangeKind.UNDEPRECATED, was["message"], None)
+
+
+def _seen(row: Row) -> bool:
+    return row["kind"] in _SEEN and not _hidden(row)
+
+
+def _hidden(row: Row) -> bool:
+    return OPAQUE in row["labels"] or UNPARSED in row["labels"]
+
+
+def _kind(old: Row, new: Row) -> Iterator[Difference]:
+    if old["kind"] == new["kind"]:
+        return
+    for row, other in ((old, new), (new, old)):
+        # what a call, a lambda or another name gives may be of any kind, and so may what is only annotated
+        made = row["kind"] == SymbolKind.ATTRIBUTE and other["kind"] in _CALLABLE | {SymbolKind.PROPERTY}
+        if made and literal(row["value"]) is None:
+            return
+    both_attributes = old["kind"] in _ATTRIBUTES and new["kind"] in _ATTRIBUTES
+    still_called = old["kind"] in _CALLABLE and new["kind"] == SymbolKind.CLASS
+    yield Difference(
+        ChangeKind.KIND, str(old["kind"]), str(new["kind"]), breaking=False if both_attributes or still_called else None
+    )
+
+
+def _callable(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]:
+    was, is_ = "async" in old["labels"], "async" in new["labels"]
+    if was != is_ and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
+        words = {True: "async", False: "not async"}
+        yield Difference(ChangeKind.ASYNC, words[was], words[is_])
+    if _signature_known(old) and _signature_known(new):
+        yield from compare_parameters(old["parameters"], new["parameters"], rules)
+    if annotations_differ(old["returns"], new["returns"], rules):
+        yield Difference(ChangeKind.RETURNS, old["returns"], new["returns"])
+    same = same_overloads(old["overloads"], new["overloads"])
+    if not same and (old["overloads"] or rules.count_first_annotations):
+        yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
+
+
+def _joined(overloads: list[str]) -> str | None:
+    return "; ".join(overloads) or None
+
+
+def _signature_known(row: Row) -> bool:
+    """Return whether what the row says is what a caller can give.
+
+    A class without parameters that has bases outside the distribution may take whatever those take.
+    """
+    if UNSEEN_SIGNATURE in row["labels"]:
+        return False
+    outside = any(label.startswith(EXTENDS) for label in row["labels"])
+    return bool(row["parameters"]) or row["kind"] != SymbolKind.CLASS or not outside
+
+
+def _attribute(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]:
+    if annotations_differ(old["returns"], new["returns"], rules):
+        kind = ChangeKind.RETURNS if new["kind"] == SymbolKind.PROPERTY else ChangeKind.ATTRIBUTE_TYPE
+        yield Difference(kind, old["returns"], new["returns"])
+    name = new["path"].rpartition(".")[2]
+    per_instance = "instance-attribute" in new["labels"] and "class-attribute" not in new["labels"]
+    if per_instance or rules.values_of_every_release.search(name):
+        return
+    known = literal(old["value"]) is not None and literal(new["value"]) is not None
+    if known and not same_value(old["value"], new["value"]):
+        yield Difference(ChangeKind.ATTRIBUTE_VALUE, old["value"], new["value"])
+
+
+def _bases(old: Row, new: Row, new_index: Index) -> Iterator[Difference]:
+    was = {*base_names(old["bases"])} - {"object"}
+    is_ = {*base_names(new["bases"])} - {"object"}
+    if was == is_:
+        return
+    above = _all_bases(new, new_index)
+    lost = {base for base in was - above if not base.startswith("_") and base not in {"Generic", "Protocol"}}
+    breaking = None if lost else False
+    yield Difference(
+        ChangeKind.BASES, ", ".join(old["bases"]) or None, ", ".join(new["bases"]) or None, breaking=breaking
+    )
+
+
+def _all_bases(row: Row, index: Index) -> set[str]:
+    """Return the last names of the bases of a class, and of theirs as far as they can be told.
+
+    The classes that a class inherits members from are above it, whatever they are called where it is written.
+    """
+    inherited = (r for r in index.below(row["path"]) if r["public_because"] == PublicBecause.INHERITED)
+    found: set[str] = set()
+    waiting = base_names(row["bases"])
+    waiting += [r["canonical_path"].split(".")[-2] for r in inherited]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += base_names(index.bases.get(name) or ())
+    return found
+
+
+def only_declared(row: Row, index: Index) -> bool:
+    """Return whether a row is of an attribute that its class annotates, that is no field, and that nothing sets.
+
+    What a protocol or a TypedDict declares is what it is.
+    """
+    if row["kind"] != SymbolKind.ATTRIBUTE or row["value"] is not None or row["returns"] is None:
+        return False
+    parent, _, name = row["path"].rpartition(".")
+    class_ = index.find(parent)
+    if class_ is None or class_["kind"] != SymbolKind.CLASS or name in {p["name"] for p in class_["parameters"]}:
+        return False
+    return _all_bases(class_, index).isdisjoint(_DECLARE)
+
+
+def describe_state(row: Row) -> str:
+    """Write a symbol row in a line, for people: `function (a, b=1) -> int`."""
+    if row["kind"] in _CALLABLE:
+        returns = f" -> {row['returns']}" if row["returns"] else ""
+        return f"{row['kind']} ({', '.join(show(p) for p in row['parameters'])}){returns}"
+    annotation = f": {row['returns']}" if row["returns"] else ""
+    value = f" = {row['value']}" if row["value"] is not None else ""
+    return f"{row['kind']}{annotation}{value}"

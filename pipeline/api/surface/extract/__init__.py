@@ -1,0 +1,1 @@
+"""Facts of one source file: definitions, signatures, deprecations, attributes, exports."""

@@ -1,0 +1,191 @@
+"""What one file binds, turned into plain definitions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from pipeline.api.surface.extract.attributes import add_attributes
+from pipeline.api.surface.extract.deprecations import assigned_mark, mark_of
+from pipeline.api.surface.extract.fields import add_named_fields, named_fields, read_fields, read_slots
+from pipeline.api.surface.extract.functions import Visited, read_function, told_of, warnings_of, with_hidden
+from pipeline.api.surface.extract.written_signatures import shown_overload
+from pipeline.api.surface.parse.bodies import Bodies
+from pipeline.api.surface.parse.cleaning import read_docstring
+from pipeline.api.surface.parse.conditional import CONDITIONAL
+from pipeline.api.surface.parse.deep import TOO_DEEP
+from pipeline.api.surface.parse.expressions import expression_text
+from pipeline.api.surface.parse.keyword_scan import RAISES_ATTRIBUTE_ERROR
+from pipeline.api.surface.parse.module_model import (
+    GIVEN,
+    GONE,
+    NOT_TOTAL,
+    UNSEEN_MEMBERS,
+    UNSEEN_SIGNATURE,
+    Definition,
+    Mark,
+)
+from pipeline.api.surface.parse.scopes import Bound, Scope
+from pipeline.api.surface.parse.syntax import FUNCTIONS, dotted, written
+
+
+def read_members(owner: Scope, file: Visited, imports: dict[str, str], inside: str = "") -> dict[str, Definition]:
+    """Return the definitions of what a module or class binds, by name; `inside` is the class with a dot behind it."""
+    found = {name: _definition(bound, file, imports, inside) for name, bound in owner.bound.items() if "/" not in name}
+    file.unread.update(owner.aside)
+    for name, bound in owner.bound.items():
+        node = bound.node
+        if type(node) is not ast.FunctionDef or not node.decorator_list:
+            continue
+        other = _stands_for(node, file.bodies)
+        new = found.get(other or "")
+        if new is None and other in owner.aside:
+            new = _definition(owner.aside[other], file, imports, inside)
+        if new is not None:
+            # `@replaced_by(new) def old(): ...` is called like the function that takes its place
+            found[name] = replace(found[name], called=new.called, returns=new.returns)
+        elif other is not None:
+            found[name] = replace(found[name], labels=sorted({*found[name].labels, UNSEEN_SIGNATURE}))
+    for name, overloads in owner.overloads.items():
+        # in a stub an overloaded function has no implementation to stand for it
+        if name not in found:
+            found[name] = _overloaded(overloads, file, imports, inside)
+    return found
+
+
+def _stands_for(node: ast.FunctionDef, bodies: Bodies) -> str | None:
+    """Return the name that a decorator is given, of a function whose own body is `...` and that takes nothing."""
+    named = (d.args[0] for d in node.decorator_list if isinstance(d, ast.Call) and d.args)
+    name = next((name.id for name in named if isinstance(name, ast.Name)), None)
+    return name if name and not _takes(node.args) and bodies.of(node).is_empty else None
+
+
+def _takes(arguments: ast.arguments) -> bool:
+    """Return whether a function declares a parameter by name that a caller gives."""
+    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+    return any(argument.arg not in {"self", "cls"} for argument in named)
+
+
+def _overloaded(overloads: list[Bound], file: Visited, imports: dict[str, str], inside: str) -> Definition:
+    """Return the definition of a function that has overloads only: deprecated if all of them are."""
+    read = [_definition(overload, file, imports, inside) for overload in reversed(overloads)]
+    deprecation = read[-1].deprecation if all(overload.deprecation for overload in read) else None
+    return replace(read[-1], deprecation=deprecation, overloads=[shown_overload(overload) for overload in overloads])
+
+
+def _definition(bound: Bound, file: Visited, imports: dict[str, str], inside: str) -> Definition:
+    node = bound.node
+    conditional = id(node) in file.conditional
+    if bound.target is not None:
+        return Definition(
+            bound.name,
+            "import",
+            target=bound.target,
+            runtime=bound.runtime,
+            plain_import=isinstance(node, ast.Import),
+            passed_on=bound.as_itself or _passes_on(node, bound.target, file),
+            labels=[CONDITIONAL] if conditional else [],
+        )
+    labels = sorted({*bound.labels, CONDITIONAL} if conditional else bound.labels)
+    if isinstance(node, FUNCTIONS):
+        body, before = file.bodies.place(node)
+        file.note(inside + bound.name, body.described, before)
+        return read_function(bound, node, labels, body, file)
+    source, before = file.bodies.around(bound.described_in)
+    described = read_docstring(bound.docstring, source)
+    file.note(inside + bound.name, described, before)
+    found = Definition(bound.name, "attribute", runtime=bound.runtime, labels=labels, docstring=described[0])
+    if isinstance(node, ast.ClassDef):
+        _fill_class(found, bound, node, file, imports, inside)
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        _fill_attribute(found, bound, node, file, imports)
+    return found
+
+
+def _passes_on(node: ast.AST, target: str, file: Visited) -> bool:
+    own = file.passes_on
+    return own is not None and isinstance(node, ast.ImportFrom) and target.startswith(own)
+
+
+def _class_mark(node: ast.ClassDef, docstring: str | None, file: Visited) -> Mark | None:
+    """Return the mark of a class: what warns in its constructor marks it too."""
+    made = next((s for s in node.body if isinstance(s, ast.FunctionDef) and s.name in {"__init__", "__new__"}), None)
+    warns = file.bodies.of(made).once(warnings_of, file.rules.deprecations.call_words) if made else ()
+    return mark_of(node.decorator_list, warns, docstring, file.rules)
+
+
+def _fill_attribute(
+    found: Definition, bound: Bound, node: ast.Assign | ast.AnnAssign, file: Visited, imports: dict[str, str]
+) -> None:
+    found.returns = bound.annotation
+    if bound.value is not None:
+        found.value = _value_text(bound.value)[: file.rules.value_length]
+    if isinstance(node, ast.Assign):
+        found.deprecation = assigned_mark(node.value, found.docstring, file.rules)
+        if fields := named_fields(node.value, imports, file.rules):
+            found.kind, found.bases, found.value = "class", ["tuple"], None
+            add_named_fields(found, fields)
+
+
+def _value_text(value: ast.expr) -> str:
+    try:
+        return expression_text(value)
+    except TOO_DEEP:
+        # a sum of hundreds of terms, in a table that some program wrote: the rest of the module must not go with it
+        return "..."
+
+
+def _fill_class(
+    found: Definition, bound: Bound, node: ast.ClassDef, file: Visited, imports: dict[str, str], inside: str
+) -> None:
+    assert bound.scope is not None
+    found.kind = "class"
+    found.deprecation = _class_mark(node, found.docstring, file)
+    found.decorators = [written(decorator) for decorator in node.decorator_list]
+    found.bases = [expression_text(base) for base in node.bases]
+    found.metaclass = next((dotted(k.value) for k in node.keywords if k.arg == "metaclass"), None)
+    found.members = read_members(bound.scope, file, imports, f"{inside}{bound.name}.")
+    read_slots(node, found)
+    read_fields(node, found, imports, file.rules)
+    add_attributes(node, found, file.bodies)
+    if found.name in file.bodies.extended or any(map(file.rules.member_decorators.search, found.decorators)):
+        found.labels = sorted({*found.labels, UNSEEN_MEMBERS})
+    if not inside and found.name in file.given:
+        found.labels = sorted({*found.labels, *(GIVEN + giver for giver in file.given[found.name])})
+    if any(k.arg == "total" and written(k.value) == "False" for k in node.keywords):
+        found.labels = sorted({*found.labels, NOT_TOTAL})
+    if RAISES_ATTRIBUTE_ERROR in file.bodies.told:
+        _mark_gone(node, found, file)
+    init = bound.scope.bound.get("__init__")
+    if found.docstring and init and isinstance(init.node, FUNCTIONS) and not found.members["__init__"].docstring:
+        # the parameters of a constructor are as a rule described in the docstring of its class
+        made = found.members["__init__"]
+        called = with_hidden(made.called, found.docstring, file.bodies.of(init.node))
+        found.members["__init__"] = replace(made, called=called)
+    for name in ("__init__", "__new__"):
+        if found.docstring and name in found.members:
+            made = found.members[name]
+            found.members[name] = replace(made, called=told_of(made.called, found.docstring, file))
+
+
+def _mark_gone(node: ast.ClassDef, found: Definition, file: Visited) -> None:
+    """Label the properties of a class of which every accessor only raises AttributeError, or what is named like it."""
+    properties = {name for name, member in found.members.items() if member.kind == "property"}
+    accessors: dict[str, list[ast.FunctionDef]] = {}
+    for method in node.body:
+        # methods that are not read have no member
+        if isinstance(method, ast.FunctionDef) and method.name in properties:
+            accessors.setdefault(method.name, []).append(method)
+    for name, methods in accessors.items():
+        if all(_is_gone(file.bodies.statements(method)) for method in methods):
+            labels = sorted({*found.members[name].labels, GONE})
+            found.members[name] = replace(found.members[name], labels=labels)
+
+
+def _is_gone(body: Sequence[ast.stmt]) -> bool:
+    match body:
+        case [ast.Raise(exc=ast.Call(func=ast.Name(id=name)) | ast.Name(id=name))]:
+            return name.startswith("Attribute") and name.endswith("Error")
+    return False

@@ -1,0 +1,220 @@
+"""Marks of deprecation, from three channels that hardly overlap: decorator, warning, docstring directive."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from pipeline.api.surface.parse.module_model import Mark
+from pipeline.api.surface.parse.rules import SurfaceRules, clean_name, first_found
+from pipeline.api.surface.parse.syntax import written
+from pipeline.core.vocabularies.surface import DeprecationChannel
+
+_WRAPPERS = frozenset({"property", "staticmethod", "classmethod", "cached_property"})
+_VERSION = re.compile(r"^v?\d+(\.\w+)*$")
+# `.. deprecated:: 17.4.0 *convert*` at the docstring's own indentation is about that parameter
+_OF_PARAMETER = re.compile(r"\*\w+\*(?:\s|$)")
+_DIRECTIVE = re.compile(
+    r"^\.\.[ \t]+deprecated::[ \t]*(?P<head>[^\n]*)\n?(?P<body>(?:[ \t]+[^\n]*\n?|[ \t]*\n)*)", re.M
+)
+_STATEMENT = re.compile(r"^(?:\*\*)?deprecated(?:\*\*)?(?::|\s+(?:since|in|as of)\s)[^\n]*", re.M | re.I)
+
+
+def mark_of(
+    decorators: Sequence[ast.expr], body: Sequence[ast.stmt], docstring: str | None, rules: SurfaceRules
+) -> Mark | None:
+    """Return the mark of deprecation of a definition: a decorator's, else a warning's, else the docstring's.
+
+    What the first channel leaves open (since, removal, replacement) is filled from the next ones.
+    """
+    marks = [decorator_mark(decorators, rules), warning_mark(body, rules, {}), directive_mark(docstring, rules)]
+    found = [mark for mark in marks if mark]
+    if not found:
+        return None
+    return {key: next((mark[key] for mark in found if mark[key]), None) for key in found[0]}
+
+
+def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark | None:
+    """Return the mark that a decorator such as `@deprecated("use x instead", version="2.0")` gives."""
+    found = rules.deprecations
+    for decorator in decorators:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = _last_name(called)
+        if name and found.decorators.search(name) and not found.not_decorators.search(name):
+            removal = _given(decorator, found.removal_keywords)
+            texts = [text for text in _texts_of(decorator) if text != removal]
+            since = next((text for text in texts if _VERSION.match(text)), None)
+            message = " ".join(text for text in texts if not _VERSION.match(text))
+            mark = _mark(DeprecationChannel.DECORATOR, message, rules, since)
+            replacement = _given(decorator, found.replacement_keywords)
+            stated = {"replacement": clean_name(replacement) if replacement else None, "removal": removal}
+            return mark | {name: value for name, value in stated.items() if value}
+    return None
+
+
+def assigned_mark(value: ast.expr, docstring: str | None, rules: SurfaceRules) -> Mark | None:
+    """Return the mark of `old = deprecated(new)`, also as `deprecated("1.2")(new)` or inside `property(…)`."""
+    return decorator_mark(list(_makers(value)), rules) or directive_mark(docstring, rules)
+
+
+def _makers(value: ast.expr) -> Iterator[ast.expr]:
+    """Yield the calls that make a value out of another one, the outer ones first."""
+    while isinstance(value, ast.Call):
+        yield value
+        if isinstance(value.func, ast.Call):
+            value = value.func
+        elif value.args and _last_name(value.func) in _WRAPPERS:
+            value = value.args[0]
+        else:
+            return
+
+
+def _given(decorator: ast.expr, wanted: Collection[str]) -> str | None:
+    """Return the text of the first keyword argument of one of these names."""
+    keywords = decorator.keywords if isinstance(decorator, ast.Call) else []
+    found = (_text(k.value, {}) for k in keywords if k.arg in wanted)
+    return next((text for text in found if text), None)
+
+
+def _texts_of(decorator: ast.expr) -> Iterator[str]:
+    if isinstance(decorator, ast.Call):
+        for value in [*decorator.args, *(k.value for k in decorator.keywords)]:
+            text = _text(value, {})
+            if text is not None:
+                yield text
+
+
+def warning_mark(body: Sequence[ast.stmt], rules: SurfaceRules, known: Mapping[str, str]) -> Mark | None:
+    """Return the mark of a warning that always runs; `known` gives the values of names that messages mention.
+
+    A warning behind an `if` concerns one way of calling, not the API, and is not taken.
+    """
+    for call in _unconditional_calls(body):
+        name = written(call.func)
+        warns, helps = rules.deprecations.warning_calls.search(name), rules.deprecations.helper_calls.search(name)
+        if not warns and not helps:
+            continue
+        named = {**_messages(body, known), **known}
+        arguments = [*call.args, *(k.value for k in call.keywords)]
+        message = next((text for a in arguments if (text := _text(a, named)) is not None), "")
+        if helps or _category_fits(arguments, message, rules):
+            return _mark(DeprecationChannel.WARNING, message, rules, None)
+    return None
+
+
+def wrapper_mark(body: Sequence[ast.stmt], rules: SurfaceRules) -> Mark | None:
+    """Return the mark that a decorator gives: it returns a function of its own that warns whenever it is called.
+
+    A decorator that is called first returns such a decorator.
+    """
+    returned = {s.value.id for s in body if isinstance(s, ast.Return) and isinstance(s.value, ast.Name)}
+    for inner in body:
+        if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef) and inner.name in returned:
+            mark = warning_mark(inner.body, rules, {}) or wrapper_mark(inner.body, rules)
+            if mark is not None:
+                # a piece of an f-string stands for what is decorated
+                message = None if "{" in (mark["message"] or "") else mark["message"]
+                return mark | {"channel": DeprecationChannel.DECORATOR, "message": message}
+    return None
+
+
+def _messages(body: Sequence[ast.stmt], known: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts that a body gives names to: `msg = "…"` before `warn(msg)`."""
+    named: dict[str, str] = {}
+    for statement in body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if (text := _text(value, known)) is not None:
+                named[name] = text
+    return named
+
+
+def _unconditional_calls(body: Sequence[ast.stmt]) -> Iterator[ast.Call]:
+    for statement in body:
+        match statement:
+            case ast.Expr(value=ast.Call() as call):
+                yield call
+            case ast.Try(body=[ast.Import() | ast.ImportFrom(), *_]):
+                # `try: import ujson` asks whether something is there
+                continue
+            case ast.With(body=inner) | ast.Try(body=inner):
+                yield from _unconditional_calls(inner)
+            case ast.Return() | ast.Raise():
+                return
+
+
+def _category_fits(arguments: Sequence[ast.expr], message: str, rules: SurfaceRules) -> bool:
+    read = rules.deprecations
+    names = [name for a in arguments if (name := _last_name(a.func if isinstance(a, ast.Call) else a))]
+    if any(read.categories.search(name) for name in names):
+        return True
+    return bool(read.other_words.search(message)) and any(read.other_categories.search(name) for name in names)
+
+
+def directive_mark(docstring: str | None, rules: SurfaceRules) -> Mark | None:
+    """Return the mark of a `.. deprecated:: 2.1` directive, or of a line `Deprecated since 2.1: …`.
+
+    Only at the docstring's own indentation: deeper ones are about a parameter.
+    """
+    if not docstring or "eprecated" not in docstring:
+        return None
+    if found := _DIRECTIVE.search(docstring):
+        version, _, rest = found["head"].strip().partition(" ")
+        if not _VERSION.match(version):
+            version, rest = "", found["head"]
+        body = re.split(r"\n[ \t]*\n(?=\S)", found["body"])[0]
+        text = " ".join(f"{rest} {inspect.cleandoc(body)}".split())
+        if _OF_PARAMETER.match(text):
+            return None
+        return _mark(DeprecationChannel.DIRECTIVE, text, rules, version or None)
+    if found := _STATEMENT.search(docstring):
+        return _mark(DeprecationChannel.DIRECTIVE, " ".join(found[0].split()), rules, None)
+    return None
+
+
+def _mark(channel: DeprecationChannel, message: str, rules: SurfaceRules, since: str | None) -> Mark:
+    read = rules.deprecations
+    return {
+        "channel": channel,
+        "since": since or first_found(read.since, message),
+        "removal": first_found(read.removal, message),
+        "message": message or None,
+        "replacement": first_found(read.replacement, message),
+    }
+
+
+def _last_name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def _text(node: ast.expr, known: Mapping[str, str]) -> str | None:
+    """Return the text of a string expression; what an f-string fills in is known or stays as `{expression}`."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return " ".join(text.split())
+        case ast.Name(id=name):
+            return known.get(name)
+        case ast.JoinedStr(values=values):
+            return " ".join("".join(_piece(value, known) for value in values).split())
+        case ast.BinOp(left=left, op=ast.Mod() | ast.Add()):
+            return _text(left, known)
+        case ast.Call(func=ast.Attribute(value=owner, attr="format" | "strip")):
+            return _text(owner, known)
+        case ast.Call(func=func, args=[first, *_]) if (_last_name(func) or "").endswith("Warning"):
+            return _text(first, known)
+    return None
+
+
+def _piece(value: ast.expr, known: Mapping[str, str]) -> str:
+    match value:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.FormattedValue(value=ast.Name(id=name)) if name in known:
+            return known[name]
+        case ast.FormattedValue(value=inner):
+            return "{" + ast.unparse(inner) + "}"
+    return ""

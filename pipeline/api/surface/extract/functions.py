@@ -1,0 +1,150 @@
+"""A function turned into a definition: once for its text, and for what it depends on besides."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.api.surface.extract.deprecations import mark_of, wrapper_mark
+from pipeline.api.surface.extract.kwargs import hidden_parameters
+from pipeline.api.surface.extract.parameter_marks import mark_by_code, mark_told
+from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers
+from pipeline.api.surface.extract.sketches import line_hashes, sketch
+from pipeline.api.surface.extract.written_signatures import shown_overload, written_parameters
+from pipeline.api.surface.parse.bodies import Bodies, Body
+from pipeline.api.surface.parse.directive_rules import DirectiveRules
+from pipeline.api.surface.parse.module_model import Definition, Parameter
+from pipeline.api.surface.parse.rules import SurfaceRules
+from pipeline.api.surface.parse.scopes import Bound, Scope, annotation_text, reads_strings
+from pipeline.api.surface.parse.syntax import Function, written
+
+
+@dataclass(slots=True)
+class Visited:
+    """What is known of a file beside its names: how it is read, its bodies, and the statements under a condition.
+
+    `conditional` has their ids; `lines` takes the first lines of docstrings by dotted name, where they are not 1. What
+    is imported from below `passes_on`, "pkg.", is there for others to import from here. `unread` takes the names of
+    methods that were put aside. `given` names the classes that are given members as the module runs, and what
+    gives them.
+    """
+
+    rules: SurfaceRules
+    helpers: HelperRules | None
+    bodies: Bodies
+    directives: DirectiveRules | None = None
+    conditional: set[int] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+    lines: dict[str, int] = field(default_factory=dict)
+    passes_on: str | None = None
+    is_stub: bool = False
+    given: Mapping[str, set[str]] = field(default_factory=dict)
+
+    def note(self, name: str, described: tuple[str | None, int], before: int) -> None:
+        """Note where the docstring of a name begins: in a line of a text before which the file has others."""
+        docstring, line = described
+        if docstring is not None and line + before != 1:
+            self.lines[name] = line + before
+
+
+@dataclass(slots=True)
+class _Noting(Scope):
+    """A scope that notes what it is asked: annotations depend on some of the names in them."""
+
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def resolve(self, name: str) -> str:
+        """Return the absolute path of a name that is used here."""
+        answer = Scope.resolve(self, name)
+        self.answers[name] = answer
+        return answer
+
+
+def read_function(bound: Bound, node: Function, labels: Sequence[str], body: Body, file: Visited) -> Definition:
+    """Return the definition of a function; other files may have the same one, so it must not be changed."""
+    scope = bound.scope
+    assert scope is not None
+    same = not bound.overloads and len(node.decorator_list) == len(body.node.decorator_list)
+    besides = None if same else _besides(bound, node, body)
+    manner = bound.runtime, file.is_stub, reads_strings(scope)
+    known = body.read.setdefault((bound.name, *labels, besides, manner), [])
+    for answers, found in known:
+        if not answers or answers == {name: scope.resolve(name) for name in answers}:
+            return found
+    noting = _Noting(scope.name, scope.path, scope.owner, scope.around, scope.bound)
+    found = _read(bound, node, labels, noting, body, file)
+    known.append((noting.answers, found))
+    return found
+
+
+def _besides(bound: Bound, node: Function, body: Body) -> Hashable:
+    """Return what makes a function another one beside its text: other decorators, and overloads."""
+    # decorators that are not written at the function come first
+    added = node.decorator_list[: len(node.decorator_list) - len(body.node.decorator_list)]
+    return tuple(map(written, added)), tuple(map(shown_overload, bound.overloads))
+
+
+def _read(bound: Bound, node: Function, labels: Sequence[str], scope: Scope, body: Body, file: Visited) -> Definition:
+    docstring, _ = body.described
+    warns = body.once(warnings_of, file.rules.deprecations.call_words)
+    found = Definition(
+        bound.name,
+        "function",
+        runtime=bound.runtime,
+        labels=list(labels),
+        docstring=docstring,
+        deprecation=mark_of(node.decorator_list, warns, docstring, file.rules),
+        decorators=[written(decorator) for decorator in node.decorator_list],
+        returns=annotation_text(node.returns, scope),
+    )
+    if "property" in labels or _is_property(found, file.rules):
+        found.kind = "property"
+        return found
+    if "async" in labels and any(map(file.rules.plain_decorators.search, found.decorators)):
+        found.labels = [label for label in labels if label != "async"]
+    called = written_parameters(node, scope)
+    if not file.is_stub and bound.runtime and not any(d.endswith("overload") for d in found.decorators):
+        # in a stub `...` is a default that is not told; here it is the value
+        called = [p | {"default": "Ellipsis"} if p["default"] == "..." else p for p in called]
+    if file.helpers is not None and node.decorator_list:
+        called = apply_helpers(node.decorator_list, called, file.helpers)
+    called = with_hidden(called, docstring, body)
+    called = mark_by_code(called, body, file.rules)
+    found.called = told_of(called, docstring, file)
+    found.overloads = [shown_overload(overload) for overload in bound.overloads]
+    found.sketch = _sketch(body)
+    if "def " in body.text and body.beginning_with_calls(file.rules.deprecations.call_words):
+        found.deprecates = wrapper_mark(body.statements, file.rules)
+    return found
+
+
+def warnings_of(body: Body, words: tuple[str, ...]) -> Sequence[ast.stmt]:
+    """Return the statements of a body if it may call, whenever it runs, what has one of the words in its name."""
+    return body.statements if body.calls(words) else ()
+
+
+def with_hidden(called: list[Parameter], docstring: str | None, body: Body) -> list[Parameter]:
+    """Return parameters with those behind `**kwargs`, which is the last."""
+    if body.node.args.kwarg is None:
+        return called
+    known = frozenset([parameter["name"] for parameter in called])
+    return [*called[:-1], *body.once(hidden_parameters, docstring, known), *called[-1:]]
+
+
+def told_of(called: list[Parameter], docstring: str | None, file: Visited) -> list[Parameter]:
+    """Return parameters, those marked that a docstring calls deprecated."""
+    return called if file.directives is None else mark_told(called, docstring, file.rules, file.directives)
+
+
+def _is_property(found: Definition, rules: SurfaceRules) -> bool:
+    """Return whether a decorator makes a property that griffe does not know, or adds a setter to such a one."""
+    if not found.decorators:
+        return False
+    accessors = {f"{found.name}.{accessor}" for accessor in ("getter", "setter", "deleter")}
+    return any(d in accessors or rules.property_decorators.search(d) for d in found.decorators)
+
+
+def _sketch(body: Body) -> list[int]:
+    start, end = body.span
+    return sketch(line_hashes(body.text[start:end].encode())) if start < end else []

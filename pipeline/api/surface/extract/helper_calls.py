@@ -1,0 +1,209 @@
+"""One call of a library's helper for changes of signatures, read by the roles that the rules give its arguments."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import Field
+
+from pipeline.api.surface.parse.module_model import Mark
+from pipeline.api.surface.parse.rules import Regex
+from pipeline.core.rules.load import Rule
+from pipeline.core.vocabularies.surface import HelperArgument, HelperEffect, ParameterDeprecation
+
+ALL = "*"
+"""Stands for all names of parameters."""
+
+_VERSION = re.compile(r"v?(\d[\w.]*)(?:\s.*)?")
+_PIECE = re.compile(r"\{(\w+)(?:\|([^}]*))?\}")
+
+
+class HelperExample(Rule):
+    """A decorator on a signature, and the parameters that it must give, as `show_parameter` writes them."""
+
+    decorator: str
+    signature: str
+    gives: tuple[str, ...]
+
+
+class Helper(Rule):
+    """One way in which a helper is called.
+
+    `names` are the last names of the decorator; `arguments` its parameters in order, `keywords` those that are given
+    by name only, `others` the role of what is given beyond them; `written` must be found in the decorator as written;
+    `old` and `new` are the names that are meant where the call does not say them. `adds` is the signature of what
+    is added: `{name}` is filled with the argument of that name, `{name|0}` with 0 where it is not given.
+    """
+
+    names: frozenset[str]
+    effect: HelperEffect
+    arguments: dict[str, HelperArgument] = Field({})
+    keywords: dict[str, HelperArgument] = Field({})
+    others: HelperArgument | None = None
+    written: Regex | None = None
+    old: str | None = None
+    new: str | None = None
+    adds: str | None = None
+    examples: tuple[HelperExample, ...] = Field(min_length=1)
+
+
+@dataclass(frozen=True, slots=True)
+class HelperCall:
+    """What a call of a helper says; `names` is None where it names no parameters; all but `allowed` are ALL."""
+
+    names: tuple[str, ...] | None = None
+    allowed: tuple[str, ...] = ()
+    adds: ast.arguments | None = None
+    renames: tuple[tuple[str, str | None], ...] = ()
+    deprecated: tuple[tuple[str, str | None], ...] = ()
+    since: str | None = None
+    removal: str | None = None
+    replacement: str | None = None
+
+    def mark(self, what: ParameterDeprecation, replacement: str | None = None, since: str | None = None) -> Mark:
+        """Return the mark that the call puts on a parameter."""
+        return {
+            "what": what,
+            "since": since or self.since,
+            "removal": self.removal,
+            "replacement": replacement,
+        }
+
+
+def read_call(decorator: ast.expr, helper: Helper) -> HelperCall | None:
+    """Return what a decorator says if it is called in the way of this helper, else None."""
+    if helper.written is not None and not helper.written.search(ast.unparse(decorator)):
+        return None
+    said: dict[HelperArgument, Any] = {}
+    try:
+        for role, name, node in _roles(decorator, helper):
+            _take(said, role, name, node)
+        adds = _adds(helper.adds, said.get(HelperArgument.PIECE, {}))
+    except (ValueError, TypeError):
+        # not called in this way, or with what only running tells
+        return None
+    names = said.get(HelperArgument.NAMES)
+    old = said.get(HelperArgument.OLD, (helper.old,) if helper.old else ())
+    new = said.get(HelperArgument.NEW, (helper.new,) if helper.new else ())
+    renames = [*zip(old, [*new, *[None] * len(old)], strict=False), *said.get(HelperArgument.RENAMES, ())]
+    found = HelperCall(
+        names=names,
+        allowed=tuple(said.get(HelperArgument.ALLOWED, ())),
+        adds=adds,
+        renames=tuple(renames),
+        deprecated=tuple(said.get(HelperArgument.DEPRECATED, ())),
+        since=said.get(HelperArgument.SINCE),
+        removal=said.get(HelperArgument.REMOVAL),
+        replacement=said.get(HelperArgument.REPLACEMENT),
+    )
+    return found if _complete(helper.effect, found) else None
+
+
+def _roles(decorator: ast.expr, helper: Helper) -> Iterator[tuple[HelperArgument, str, ast.expr]]:
+    """Yield each argument of a decorator with its role and name; ValueError for one that the helper does not have."""
+    if not isinstance(decorator, ast.Call):
+        return
+    places = list(helper.arguments.items())
+    for number, node in enumerate(decorator.args):
+        name, role = places[number] if number < len(places) else ("", helper.others)
+        if role is None or isinstance(node, ast.Starred):
+            raise ValueError(f"argument {number}")
+        # of `("axis", None)` beyond the places only the name counts, what follows is a value that is fine
+        beyond = number >= len(places) and isinstance(node, ast.Tuple) and node.elts
+        yield role, name, node.elts[0] if beyond else node  # type: ignore[attr-defined]
+    for keyword in decorator.keywords:
+        role = {**helper.arguments, **helper.keywords}.get(keyword.arg or "", helper.others)
+        if role is None or keyword.arg is None:
+            raise ValueError(f"argument {keyword.arg}")
+        yield role, keyword.arg, keyword.value
+
+
+def _take(said: dict[HelperArgument, Any], role: HelperArgument, name: str, node: ast.expr) -> None:
+    """Read one argument into what is said; ValueError where it cannot be what its role asks for."""
+    match role:
+        case HelperArgument.SINCE | HelperArgument.REMOVAL:
+            said[role] = _version(node)
+        case HelperArgument.OLD | HelperArgument.NEW | HelperArgument.NAMES | HelperArgument.ALLOWED:
+            said[role] = (*said.get(role, ()), *_names(ast.literal_eval(node), none=role is HelperArgument.NEW))
+        case HelperArgument.PIECE:
+            said.setdefault(role, {})[name] = _piece(node)
+        case HelperArgument.DEPRECATED:
+            said[role] = [(found, None) for found in sorted(_names(ast.literal_eval(node)))]
+        case HelperArgument.SPECS if isinstance(node, ast.Tuple) and node.elts:
+            said.setdefault(HelperArgument.DEPRECATED, []).append((name, _version(node.elts[0])))
+        case HelperArgument.RENAMES:
+            mapping = dict(ast.literal_eval(node))
+            said[role] = list(zip(_names(list(mapping)), _names(list(mapping.values()), none=True), strict=True))
+        case HelperArgument.REPLACEMENT:
+            said[role] = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+        case HelperArgument.CATEGORY | HelperArgument.SPECS:
+            if not isinstance(node, ast.Name | ast.Attribute):
+                raise ValueError(ast.unparse(node))
+
+
+def _version(node: ast.expr) -> str | None:
+    """Return a version as written, without its `v`; None for one that is None or has a name."""
+    if isinstance(node, ast.List | ast.Tuple) and node.elts:
+        node = node.elts[0]
+    if not isinstance(node, ast.Constant) or node.value is None:
+        return None
+    found = _VERSION.fullmatch(str(node.value))
+    if found is None:
+        raise ValueError(str(node.value))
+    return found[1]
+
+
+def _names(value: object, *, none: bool = False) -> tuple[Any, ...]:
+    """Return the parameter names that a literal gives, one or several; ValueError where it gives something else."""
+    several = tuple(value) if isinstance(value, list | tuple | set) else (value,)
+    for name in several:
+        if not (isinstance(name, str) and (name.isidentifier() or name == ALL)) and not (none and name is None):
+            raise ValueError(str(name))
+    return several
+
+
+def _piece(node: ast.expr) -> str:
+    """Return what an argument is in a signature: a name, parameters for pairs of name and default, else its value."""
+    match node:
+        case ast.Constant(value=str(name)):
+            return name
+        case ast.List(elts=pairs) | ast.Tuple(elts=pairs):
+            return ", ".join(f"{_piece(pair.elts[0])}={ast.unparse(pair.elts[1])}" for pair in map(_pair, pairs))
+    return ast.unparse(node)
+
+
+def _pair(node: ast.expr) -> ast.Tuple:
+    if not isinstance(node, ast.Tuple) or len(node.elts) != 2:
+        raise ValueError(ast.unparse(node))
+    return node
+
+
+def _adds(template: str | None, pieces: Mapping[str, str]) -> ast.arguments | None:
+    """Return the signature of what is added; ValueError where a piece of it is not given, or does not fit."""
+    if template is None:
+        return None
+    text = _PIECE.sub(lambda found: pieces.get(found[1], found[2] or ""), template)
+    try:
+        (function,) = ast.parse(f"def _({text}): ...").body
+    except SyntaxError:
+        raise ValueError(text) from None
+    assert isinstance(function, ast.FunctionDef)
+    return function.args
+
+
+def _complete(effect: HelperEffect, said: HelperCall) -> bool:
+    """Return whether a call says what its effect needs."""
+    match effect:
+        case HelperEffect.RENAMED:
+            return bool(said.renames)
+        case HelperEffect.DEPRECATED:
+            return bool(said.names or said.deprecated)
+        case HelperEffect.POSITION_FROM | HelperEffect.POSITION_OF | HelperEffect.POSITION_ORDER:
+            return bool(said.names)
+        case HelperEffect.ADDED | HelperEffect.REPLACED:
+            return said.adds is not None
+    return True

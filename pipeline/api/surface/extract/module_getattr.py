@@ -1,0 +1,310 @@
+"""The names that the `__getattr__` of a module answers (PEP 562): its body is followed for each name that it mentions.
+
+A condition that compares the name with literals, or looks it up in a container of literals, is decided; of any other
+both branches are followed. A branch that ends in an exception answers nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.api.surface.extract.deprecations import warning_mark
+from pipeline.api.surface.extract.lazy_globals import is_attached
+from pipeline.api.surface.parse.bodies import Bodies
+from pipeline.api.surface.parse.keyword_scan import GETATTR
+from pipeline.api.surface.parse.literal_values import ABSOLUTE, Literals, RaisedError, keys_of, unknown
+from pipeline.api.surface.parse.module_model import LazyName
+from pipeline.api.surface.parse.rules import SurfaceRules
+from pipeline.api.surface.parse.syntax import COMPOUND, dotted, functions, statements, text_of
+
+_GETATTR = "__getattr__"
+_OTHER_NAME = " "
+"""Stands for every name that the body does not mention: no identifier, so no literal equals it."""
+
+_MOST_STEPS = 2000
+"""Statements that are followed for one name: each undecided condition doubles the paths."""
+
+
+def reads_getattr(bodies: Bodies) -> bool:
+    """Return whether a module may have a `__getattr__`."""
+    return GETATTR in bodies.told or _GETATTR in bodies.rest
+
+
+def read_getattr(
+    tree: ast.Module, bodies: Bodies, module: str, rules: SurfaceRules, *, is_package: bool
+) -> tuple[dict[str, LazyName], bool]:
+    """Return the names that a module's `__getattr__` answers, and whether it may answer others too."""
+    if not reads_getattr(bodies):
+        return {}, False
+    if any(_binds_getattr(statement) and not is_attached(statement) for statement in statements(tree.body)):
+        return {}, True
+    defined = (s for s in statements(tree.body) if isinstance(s, ast.FunctionDef) and s.name == _GETATTR)
+    # `if TYPE_CHECKING: def __getattr__(name): ...` answers nothing
+    function = next((f for f in defined if f.args.args and not bodies.of(f).is_empty), None)
+    if function is None:
+        return {}, False
+    argument = function.args.args[0].arg
+    followed = _Follower(Literals(tree, module, is_package, argument), bodies, bodies.statements(function))
+    any_name = next(followed.answers(_OTHER_NAME), None) is not None
+    found: dict[str, LazyName] = {}
+    for name in followed.mentioned():
+        for answer in followed.answers(name):
+            if answer.certain or not any_name:
+                mark = warning_mark(answer.executed, rules, {argument: name})
+                found[name] = LazyName(mark, followed.target(answer.value))
+                break
+    return found, any_name
+
+
+def _binds_getattr(statement: ast.stmt) -> bool:
+    """Return whether a module gets its `__getattr__` from elsewhere: assigned, also in a tuple, or imported."""
+    match statement:
+        case ast.Assign(targets=targets):
+            bound = (node for target in targets for node in ast.walk(target))
+            return any(isinstance(node, ast.Name) and node.id == _GETATTR for node in bound)
+        case ast.ImportFrom(names=names):
+            return any((name.asname or name.name) == _GETATTR for name in names)
+    return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """One way through the body: what local names stand for, and the statements that ran; `certain` if all decided.
+
+    `noted` is False under an undecided condition: a warning there concerns one way of calling.
+    """
+
+    values: Mapping[str, ast.expr]
+    executed: tuple[ast.stmt, ...] = ()
+    certain: bool = True
+    noted: bool = True
+    value: ast.expr | None = None
+    raises: bool = False
+
+    def bind(self, target: ast.expr, value: ast.expr) -> _Path:
+        """Return the path with a name, or the names of a tuple, bound to a value."""
+        match target, value:
+            case ast.Name(id=name), _:
+                return replace(self, values={**self.values, name: value})
+            case ast.Tuple(elts=targets), ast.Tuple(elts=values) | ast.List(elts=values) if len(targets) == len(values):
+                path = self
+                for one, other in zip(targets, values, strict=True):
+                    path = path.bind(one, other)
+                return path
+            case ast.Tuple(elts=targets), _:
+                path = self
+                for one in targets:
+                    path = path.bind(one, unknown())
+                return path
+        return self
+
+
+@dataclass(slots=True)
+class _Follower:
+    """Follows the body of one `__getattr__`."""
+
+    literals: Literals
+    bodies: Bodies
+    body: Sequence[ast.stmt]
+    steps: int = 0
+
+    def mentioned(self) -> list[str]:
+        """Return the identifiers among the literals of the body, and of the containers that it names."""
+        nodes = [node for statement in self.body for node in ast.walk(statement)]
+        named = {node.id for node in nodes if isinstance(node, ast.Name)}
+        texts: list[object] = [text for node in nodes if (text := text_of(node)) is not None]
+        for name in sorted(named):
+            container = self.literals.containers.get(name)
+            if container is not None:
+                texts += [key.value for key in keys_of(container) if isinstance(key, ast.Constant)]
+        return [text for text in dict.fromkeys(texts) if isinstance(text, str) and text.isidentifier()]
+
+    def answers(self, name: str) -> Iterator[_Path]:
+        """Yield the ways through the body on which a name is answered."""
+        self.steps = 0
+        start = _Path({self.literals.argument: ast.Constant(name), "__name__": ast.Constant(self.literals.module)})
+        return (path for path in self._follow(self.body, start) if path.value is not None)
+
+    def target(self, value: ast.expr | None) -> str | None:
+        """Return the absolute path of what is answered, if it is a dotted name."""
+        name = dotted(value) or ""
+        if name.startswith(ABSOLUTE):
+            return name.removeprefix(ABSOLUTE)
+        first = name.partition(".")[0]
+        return f"{self.literals.module}.{name}" if first and self.literals.bound(first) else None
+
+    def _follow(self, body: Sequence[ast.stmt], path: _Path) -> Iterator[_Path]:
+        """Yield where each way through a body ends: with a value, an exception, or behind it."""
+        for place, statement in enumerate(body):
+            self.steps += 1
+            if self.steps > _MOST_STEPS:
+                return
+            try:
+                ends = self._statement(statement, path)
+            except RaisedError:
+                yield replace(path, raises=True)
+                return
+            if isinstance(ends, _Path):
+                path = ends
+                if path.raises or path.value is not None:
+                    yield path
+                    return
+                continue
+            for end in ends:
+                if end.raises or end.value is not None:
+                    yield end
+                else:
+                    yield from self._follow(body[place + 1 :], end)
+            return
+        yield path
+
+    def _statement(self, statement: ast.stmt, path: _Path) -> _Path | Iterator[_Path]:
+        match statement:
+            case ast.Return(value=value):
+                return self._returned(value, path)
+            case ast.Raise():
+                return replace(path, raises=True)
+            case _ if type(statement) in COMPOUND:
+                return self._compound(statement, path)
+            case ast.Import() | ast.ImportFrom():
+                return self._imported(statement, path)
+            case ast.Assign(targets=targets, value=value):
+                found = self.literals.value(value, path.values)
+                for target in targets:
+                    path = path.bind(target, found)
+                return _noted(path, ast.Assign(targets=targets, value=found))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                return path.bind(target, self.literals.value(value, path.values))
+            case ast.Expr(value=ast.Call() as call):
+                if self._only_raises(call):
+                    return replace(path, raises=True)
+                filled = _Filled(self, path).visit(copy.deepcopy(call))
+                assert isinstance(filled, ast.Call)
+                return _noted(path, ast.Expr(value=filled))
+        return path
+
+    def _compound(self, statement: ast.stmt, path: _Path) -> Iterator[_Path]:
+        match statement:
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self._branches(test, body, orelse, path)
+            case ast.Match(subject=subject, cases=cases):
+                return self._cases(self.literals.value(subject, path.values), cases, path)
+            case ast.Try():
+                return self._try(statement, path)
+            case ast.With(body=body):
+                return self._follow(body, path)
+            case ast.For(target=target, body=body):
+                # whether it runs at all is undecided
+                inner = replace(path.bind(target, unknown()), certain=False, noted=False)
+                return _in_turn(self._follow(body, inner), path)
+            case ast.While(body=body):
+                return _in_turn(self._follow(body, replace(path, certain=False, noted=False)), path)
+        return iter([path])
+
+    def _returned(self, value: ast.expr | None, path: _Path) -> _Path:
+        if isinstance(value, ast.Call):
+            if self._only_raises(value):
+                return replace(path, raises=True)
+            # the name of a function that is returned from may say that it warns; what it is given is no message
+            path = _noted(path, ast.Expr(value=ast.Call(func=value.func, args=[], keywords=[])))
+        return replace(path, value=self.literals.value(value, path.values) if value is not None else ast.Constant(None))
+
+    def _only_raises(self, call: ast.Call) -> bool:
+        """Return whether a call is of a function of the module that always ends in an exception."""
+        name = call.func.id if isinstance(call.func, ast.Name) else ""
+        for function in functions(self.literals.tree.body) if name else ():
+            if function.name == name:
+                body = self.bodies.statements(function)
+                returns = any(isinstance(statement, ast.Return) for statement in statements(body))
+                return bool(body) and isinstance(body[-1], ast.Raise) and not returns
+        return False
+
+    def _branches(
+        self, test: ast.expr, body: Sequence[ast.stmt], orelse: Sequence[ast.stmt], path: _Path
+    ) -> Iterator[_Path]:
+        truth = self.literals.truth(test, path.values)
+        if truth is not None:
+            return self._follow(body if truth else orelse, path)
+        return self._either([body, orelse], path)
+
+    def _either(self, bodies: Sequence[Sequence[ast.stmt]], path: _Path) -> Iterator[_Path]:
+        """Follow branches of which one runs; where all others raise, what is in it always runs before an answer."""
+        ending = [bool(body) and isinstance(body[-1], ast.Raise) for body in bodies]
+        for body, ends in zip(bodies, ending, strict=True):
+            if not ends:
+                alone = ending.count(False) == 1
+                undecided = replace(path, certain=False, noted=path.noted and alone)
+                for end in self._follow(body, undecided):
+                    yield replace(end, noted=path.noted)
+
+    def _cases(self, subject: ast.expr, cases: Sequence[ast.match_case], path: _Path) -> Iterator[_Path]:
+        for case in cases:
+            fits = _fits(case.pattern, subject) if case.guard is None else None
+            if fits is None:
+                yield from self._either([case.body], replace(path, noted=False))
+            elif fits:
+                yield from self._follow(case.body, path)
+                return
+        yield path
+
+    def _try(self, statement: ast.Try, path: _Path) -> Iterator[_Path]:
+        for end in self._follow([*statement.body, *statement.orelse], path):
+            if end.raises and statement.handlers:
+                for handler in statement.handlers:
+                    yield from self._follow(handler.body, replace(path, certain=path.certain and end.certain))
+            else:
+                yield end
+
+    def _imported(self, statement: ast.Import | ast.ImportFrom, path: _Path) -> _Path:
+        for alias in statement.names:
+            if isinstance(statement, ast.Import):
+                bound, target = alias.asname or alias.name.partition(".")[0], alias.name
+                target = target if alias.asname else bound
+            else:
+                bound = alias.asname or alias.name
+                source = self.literals.absolute("." * statement.level + (statement.module or ""))
+                target = f"{source}.{alias.name}"
+            path = path.bind(ast.Name(bound), ast.Name(ABSOLUTE + target))
+        return path
+
+
+class _Filled(ast.NodeTransformer):
+    """Fills what literals tell into the arguments of a call, so that its message can be read."""
+
+    def __init__(self, follower: _Follower, path: _Path) -> None:
+        self._follower, self._path = follower, path
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """Return the text that an f-string or an item of a mapping comes to; of anything else fill the parts."""
+        if isinstance(node, ast.JoinedStr | ast.Subscript):
+            try:
+                found = self._follower.literals.value(node, self._path.values)
+            except RaisedError:
+                return node
+            return found if isinstance(found, ast.JoinedStr) or text_of(found) is not None else node
+        return self.generic_visit(node)
+
+
+def _in_turn(ends: Iterator[_Path], behind: _Path) -> Iterator[_Path]:
+    """Yield the answers inside a loop, then what follows it."""
+    yield from (end for end in ends if end.value is not None)
+    yield behind
+
+
+def _noted(path: _Path, statement: ast.stmt) -> _Path:
+    return replace(path, executed=(*path.executed, statement)) if path.noted else path
+
+
+def _fits(pattern: ast.pattern, subject: ast.expr) -> bool | None:
+    match pattern:
+        case ast.MatchValue(value=ast.Constant(value=value)) if isinstance(subject, ast.Constant):
+            return bool(value == subject.value)
+        case ast.MatchOr(patterns=patterns):
+            fits = [_fits(each, subject) for each in patterns]
+            return True if True in fits else (None if None in fits else False)
+        case ast.MatchAs(pattern=None):
+            return True
+    return None

@@ -1,0 +1,356 @@
+"""What expressions of a function come to, as far as the literals of its module tell."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from pipeline.api.surface.parse.syntax import absolute_name, statements, text_of
+
+ABSOLUTE = "/"
+"""Prefix of a dotted name that leads to a module by its absolute path, whatever the module binds."""
+
+_CONTAINER_MAKERS = frozenset({"frozenset", "set", "dict", "list", "tuple", "MappingProxyType"})
+_TEXT_METHODS = frozenset(
+    {
+        "split",
+        "rsplit",
+        "partition",
+        "rpartition",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "lower",
+        "upper",
+        "removeprefix",
+        "format",
+    }
+)
+
+_ADD_ONE = frozenset({"append", "add"})
+
+Values = Mapping[str, ast.expr]
+"""What the local names of a function stand for."""
+
+
+class RaisedError(Exception):
+    """Evaluating an expression raises: the key is not in a mapping of literals."""
+
+
+@dataclass
+class Literals:
+    """Evaluates expressions of a function of a module, given what its local names stand for.
+
+    Containers of literals that the module names are looked into; the function is called with one `argument`, a text.
+    """
+
+    tree: ast.Module
+    module: str
+    is_package: bool
+    argument: str
+
+    def absolute(self, source: str) -> str:
+        """Return the absolute path of a module that is written with leading dots in this one."""
+        return absolute_name(source, self.module, is_package=self.is_package)
+
+    @cached_property
+    def containers(self) -> dict[str, ast.expr | None]:
+        """The containers of literals of the module by name, once all is imported; None where one has unknown keys."""
+        found: dict[str, ast.expr | None] = {}
+        for statement in statements(self.tree.body):
+            match statement:
+                case (
+                    ast.Assign(targets=[ast.Name(id=name)], value=value)
+                    | ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value)
+                ):
+                    found[name] = self._made(value, found)
+                case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name), slice=key)], value=value):
+                    found[name] = _joined_with(found.get(name), ast.Dict(keys=[key], values=[value]))
+                case ast.AugAssign(target=ast.Name(id=name), value=value):
+                    found[name] = _joined_with(found.get(name), self._made(value, found))
+                case ast.Expr(
+                    value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=[argument])
+                ):
+                    added = ast.List(elts=[argument]) if method in _ADD_ONE else self._made(argument, found)
+                    found[name] = _joined_with(found.get(name), added)
+        return found
+
+    def _made(self, node: ast.expr, known: Mapping[str, ast.expr | None]) -> ast.expr | None:
+        """Return the container of literals that an expression makes out of literals, and of those known so far."""
+        match node:
+            case ast.Name(id=name):
+                return known.get(name)
+            case ast.BinOp(left=left, op=ast.BitOr() | ast.Add(), right=right):
+                return _joined_with(self._made(left, known), self._made(right, known))
+            case ast.DictComp(key=key, value=value, generators=[ast.comprehension(ifs=[]) as loop]):
+                rounds = self.rounds(loop.target, loop.iter, known)
+                keys = [self._key(key, values) for values in rounds or ()]
+                return ast.Dict(keys=list(keys), values=[value] * len(keys)) if rounds else None
+            case (
+                ast.ListComp(elt=key, generators=[ast.comprehension(ifs=[]) as loop])
+                | ast.SetComp(elt=key, generators=[ast.comprehension(ifs=[]) as loop])
+            ):
+                rounds = self.rounds(loop.target, loop.iter, known)
+                return ast.List(elts=[self._key(key, values) for values in rounds]) if rounds else None
+            case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=[inner], keywords=[]) if (
+                maker in _CONTAINER_MAKERS
+            ):
+                return self._made(inner, known)
+        return _container(node)
+
+    def _key(self, node: ast.expr, values: Values) -> ast.expr:
+        try:
+            return self.value(node, values)
+        except RaisedError:
+            return unknown()
+
+    def rounds(self, target: ast.expr, over: ast.expr, known: Mapping[str, ast.expr | None]) -> list[Values]:
+        """Return what the names of a loop stand for in each round; none where it loops over no literals."""
+        items = False
+        match over:
+            case ast.Call(func=ast.Attribute(value=owner, attr="items"), args=[]):
+                over, items = owner, True
+        container = self._made(over, known)
+        if items and isinstance(container, ast.Dict):
+            pairs = zip(container.keys, container.values, strict=True)
+            elements: Sequence[ast.expr | None] = [ast.Tuple(elts=[key, value]) for key, value in pairs if key]
+        else:
+            elements = keys_of(container) if container is not None else ()
+        found: list[Values] = []
+        for element in elements:
+            match target, element:
+                case ast.Name(id=name), ast.expr():
+                    found.append({name: element})
+                case ast.Tuple(elts=names), ast.Tuple(elts=values) if len(names) == len(values):
+                    both = zip(names, values, strict=True)
+                    found.append({name.id: value for name, value in both if isinstance(name, ast.Name)})
+        return found if len(found) == len(elements) else []
+
+    def bound(self, name: str) -> bool:
+        """Return whether the module binds a name."""
+        named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+        for statement in statements(self.tree.body):
+            match statement:
+                case ast.Import(names=names) | ast.ImportFrom(names=names):
+                    if any((alias.asname or alias.name.partition(".")[0]) == name for alias in names):
+                        return True
+                case ast.Assign(targets=targets):
+                    if any(isinstance(target, ast.Name) and target.id == name for target in targets):
+                        return True
+                case _ if isinstance(statement, named) and statement.name == name:
+                    return True
+        return False
+
+    def truth(self, test: ast.expr, values: Values) -> bool | None:
+        """Return what a condition comes to, or None where literals do not tell. Errors: RaisedError."""
+        match test:
+            case ast.BoolOp(op=op, values=operands):
+                decisive = isinstance(op, ast.Or)
+                truths: list[bool | None] = []
+                for value in operands:
+                    truths.append(self.truth(value, values))
+                    if truths[-1] is decisive:
+                        return decisive
+                return None if None in truths else not decisive
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                truth = self.truth(operand, values)
+                return None if truth is None else not truth
+            case ast.Compare(left=left, ops=[op], comparators=[right]):
+                return self._compared(self.value(left, values), op, self.value(right, values))
+        match self.value(test, values):
+            case ast.Constant(value=constant):
+                return bool(constant)
+            case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+                return bool(elements)
+        return None
+
+    def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> bool | None:
+        if isinstance(op, ast.In | ast.NotIn):
+            container = self.container(right)
+            if container is None or not isinstance(left, ast.Constant):
+                return None
+            holds = _holds(container, left.value)
+            return None if holds is None else holds is isinstance(op, ast.In)
+        negative = isinstance(op, ast.NotEq | ast.IsNot)
+        if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
+            return (left.value == right.value) is not negative
+        none = any(isinstance(side, ast.Constant) and side.value is None for side in (left, right))
+        other = right if isinstance(left, ast.Constant) else left
+        if none and isinstance(other, ast.Attribute | ast.Tuple | ast.List | ast.Dict | ast.Lambda):
+            return negative
+        if none and isinstance(other, ast.Name) and (other.id.startswith(ABSOLUTE) or self.bound(other.id)):
+            return negative
+        return None
+
+    def container(self, node: ast.expr) -> ast.expr | None:
+        """Return the container of literals that an expression is, or that it names, if it is one."""
+        if isinstance(node, ast.Name):
+            return self.containers.get(node.id)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "keys":
+            return self.container(node.func.value)
+        return _container(node)
+
+    def value(self, node: ast.expr, values: Values) -> ast.expr:
+        """Return what an expression comes to, as far as literals tell. Errors: RaisedError for a key that lacks."""
+        match node:
+            case ast.Name(id=name):
+                return values.get(name, node)
+            case ast.Attribute(value=owner, attr=attribute):
+                return ast.Attribute(value=self.value(owner, values), attr=attribute)
+            case ast.Tuple(elts=elements):
+                return ast.Tuple(elts=[self.value(element, values) for element in elements])
+            case ast.Subscript(value=owner, slice=key):
+                return self._item(self.value(owner, values), self.value(key, values))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                truth = self.truth(test, values)
+                return unknown() if truth is None else self.value(body if truth else orelse, values)
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._operated(self.value(left, values), op, self.value(right, values))
+            case ast.JoinedStr(values=pieces):
+                return self._joined(pieces, values)
+            case ast.Call():
+                return self._called(node, values)
+        return node
+
+    def _operated(self, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
+        one, other = text_of(left), text_of(right)
+        if isinstance(op, ast.Add):
+            return ast.Constant(one + other) if one is not None and other is not None else unknown()
+        return _formatted(left, right) if isinstance(op, ast.Mod) else unknown()
+
+    def _joined(self, written: Sequence[ast.expr], values: Values) -> ast.expr:
+        pieces: list[ast.expr] = []
+        for value in written:
+            match value:
+                case ast.FormattedValue(value=inner, conversion=conversion, format_spec=None):
+                    found = self.value(inner, values)
+                    if isinstance(found, ast.Constant):
+                        text = repr(found.value) if conversion == ord("r") else str(found.value)
+                        pieces.append(ast.Constant(text))
+                        continue
+            pieces.append(value)
+        texts = [text_of(piece) for piece in pieces]
+        return ast.Constant("".join(map(str, texts))) if None not in texts else ast.JoinedStr(values=pieces)
+
+    def _item(self, owner: ast.expr, key: ast.expr) -> ast.expr:
+        container = self.container(owner)
+        if isinstance(key, ast.Constant) and isinstance(container, ast.Dict):
+            found = _at(container, key.value)
+            if found is None and _holds(container, key.value) is False:
+                raise RaisedError
+            return found or unknown()
+        if isinstance(key, ast.Constant) and isinstance(owner, ast.Tuple | ast.List) and isinstance(key.value, int):
+            if -len(owner.elts) <= key.value < len(owner.elts):
+                return owner.elts[key.value]
+            raise RaisedError
+        return unknown()
+
+    def _called(self, call: ast.Call, values: Values) -> ast.expr:
+        given = [self.value(argument, values) for argument in call.args]
+        match call.func, given:
+            case ast.Attribute(value=owner, attr="get" | "pop"), [ast.Constant(value=key), *others]:
+                container = self.container(self.value(owner, values))
+                if isinstance(container, ast.Dict) and _holds(container, key) is not None:
+                    return _at(container, key) or (others[0] if others else ast.Constant(None))
+            case ast.Attribute(value=owner, attr=method), _ if method in _TEXT_METHODS:
+                text = text_of(self.value(owner, values))
+                if text is not None and all(isinstance(one, ast.Constant) for one in given):
+                    return _text_method(text, method, [one.value for one in given if isinstance(one, ast.Constant)])
+            case ast.Name(id="getattr"), [owner, ast.Constant(value=str(attribute))] if attribute.isidentifier():
+                return ast.Attribute(value=owner, attr=attribute)
+            case ast.Name(id="import_module") | ast.Attribute(attr="import_module"), [
+                ast.Constant(value=str(name)),
+                *_,
+            ]:
+                return ast.Name(ABSOLUTE + self.absolute(name))
+        named = [self.value(keyword.value, values) for keyword in call.keywords]
+        self._looked_up([*given, *named], values)
+        return unknown()
+
+    def _looked_up(self, given: Sequence[ast.expr], values: Values) -> None:
+        """A function that is given the name and a container of literals answers those in it. Errors: RaisedError."""
+        name = values.get(self.argument)
+        if not isinstance(name, ast.Constant) or not any(
+            isinstance(one, ast.Constant) and one.value == name.value for one in given
+        ):
+            return
+        containers = [found for one in given if isinstance(one, ast.Name) and (found := self.containers.get(one.id))]
+        if containers and not any(_holds(container, name.value) is not False for container in containers):
+            raise RaisedError
+
+
+def unknown() -> ast.expr:
+    """Return an expression that nothing is known of."""
+    return ast.Call(func=ast.Name("?"), args=[], keywords=[])
+
+
+def _joined_with(one: ast.expr | None, other: ast.expr | None) -> ast.expr | None:
+    """Return a container with what another one adds to it."""
+    if one is None or other is None:
+        return None
+    if isinstance(one, ast.Dict) and isinstance(other, ast.Dict):
+        return ast.Dict(keys=[*one.keys, *other.keys], values=[*one.values, *other.values])
+    return ast.List(elts=[key for key in (*keys_of(one), *keys_of(other)) if key is not None])
+
+
+def _container(node: ast.expr | None) -> ast.expr | None:
+    """Return a literal container, or a mapping made by keywords: `dict(a=1)`."""
+    match node:
+        case ast.Dict(keys=keys):
+            return node if None not in keys else None
+        case ast.Set() | ast.List() | ast.Tuple():
+            return node
+        case ast.Call(func=ast.Name(id=maker), args=[], keywords=keywords) if maker in _CONTAINER_MAKERS:
+            if all(keyword.arg for keyword in keywords):
+                return ast.Dict(
+                    keys=[ast.Constant(keyword.arg) for keyword in keywords],
+                    values=[keyword.value for keyword in keywords],
+                )
+    return None
+
+
+def keys_of(container: ast.expr) -> Sequence[ast.expr | None]:
+    """Return the keys of a mapping, or the elements of another container."""
+    match container:
+        case ast.Dict(keys=keys):
+            return keys
+        case ast.Set(elts=elements) | ast.List(elts=elements) | ast.Tuple(elts=elements):
+            return elements
+    return []
+
+
+def _holds(container: ast.expr, value: object) -> bool | None:
+    """Return whether a value is among the keys; None if one of them is no literal."""
+    keys = keys_of(container)
+    if any(isinstance(key, ast.Constant) and key.value == value for key in keys):
+        return True
+    return False if all(isinstance(key, ast.Constant | ast.Tuple) for key in keys) else None
+
+
+def _at(mapping: ast.Dict, wanted: object) -> ast.expr | None:
+    pairs = [*zip(mapping.keys, mapping.values, strict=True)][::-1]
+    return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == wanted), None)
+
+
+def _formatted(template: ast.expr, given: ast.expr) -> ast.expr:
+    pieces = given.elts if isinstance(given, ast.Tuple) else [given]
+    constants = [piece.value for piece in pieces if isinstance(piece, ast.Constant)]
+    text = text_of(template)
+    if text is None or len(constants) < len(pieces):
+        return unknown()
+    try:
+        return ast.Constant(text % tuple(constants))
+    except (TypeError, ValueError):
+        return unknown()
+
+
+def _text_method(text: str, method: str, given: Sequence[object]) -> ast.expr:
+    try:
+        found = getattr(text, method)(*given)
+    except (TypeError, ValueError, LookupError):
+        return unknown()
+    if isinstance(found, str):
+        return ast.Constant(found)
+    return ast.Tuple(elts=[ast.Constant(part) for part in found])

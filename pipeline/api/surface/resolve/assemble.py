@@ -1,0 +1,179 @@
+"""The modules of a release put together: one row per public path, with the state of what it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from pipeline.api.surface.parse.module_model import ModuleRecord
+from pipeline.api.surface.parse.roots import Roots
+from pipeline.api.surface.parse.rules import SurfaceRules
+from pipeline.api.surface.resolve.dependency_keys import changed_facts, exposed_fact, place_fact, said_fact
+from pipeline.api.surface.resolve.labels import OPAQUE
+from pipeline.api.surface.resolve.public import PublicName, importable_names, public_modules, public_names
+from pipeline.api.surface.resolve.public_index import Offer
+from pipeline.api.surface.resolve.resolution_cache import Answers
+from pipeline.api.surface.resolve.resolver import Distribution, deprecators
+from pipeline.api.surface.resolve.rows import bare_row, preferred_paths
+from pipeline.api.surface.resolve.symbol_rows import Kept, Part, States
+from pipeline.api.surface.resolve.trace import Memory
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.lake.schema import Row
+
+Named = tuple[PublicName, Hashable]
+"""A public name, with all of it that its rows depend on beside facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What a release offers by path: `symbols`, their `documents`, and what is `importable` without being public."""
+
+    symbols: dict[str, Row]
+    documents: dict[str, Row]
+    importable: dict[str, Row]
+
+
+class Assembler:
+    """Makes the rows of releases one after another: what has the same sources as in the last one is not made again.
+
+    Rows are shared between releases and must not be changed.
+    """
+
+    def __init__(self, rules: SurfaceRules) -> None:
+        self.rules = rules
+        self._forget()
+
+    def _forget(self) -> None:
+        self.answers = Answers()
+        self.names = Memory[list[Named]]()
+        self.parts = Memory[Part]()
+        self.importable = Memory[dict[str, Row]]()
+        self.kept = Kept()
+        self._modules: Mapping[str, ModuleRecord] = {}
+        self._places: dict[str, str] = {}
+
+    def rows(self, modules: Mapping[str, ModuleRecord], root: str) -> Rows:
+        """Make the rows of a release; `root` is what stands before each file inside the artifact."""
+        if Roots.of(modules) != Roots.of(self._modules) or deprecators(modules) != deprecators(self._modules):
+            # every absolute import asks whether it leads into the release, every decorator whether it deprecates
+            self._forget()
+        for memory in (self.answers, self.names, self.parts, self.importable):
+            memory.turn()
+        trace = self.answers.trace
+        trace.changed = set(changed_facts(self._modules, modules))
+        assembly = _Assembly(Offer(Distribution(modules, self.rules, self.answers), root), self)
+        names = assembly.names()
+        places = {place_fact(canonical): path for canonical, path in assembly.offer.preferred.items()}
+        places |= {exposed_fact(path): module.name for path, module in assembly.offer.modules.items()}
+        places |= {place_fact(module): module for module in assembly.offer.exposed}
+        trace.changed |= {name for name, _ in places.items() ^ self._places.items()}
+        self._modules, self._places = modules, places
+        made = assembly.rows(names)
+        self.kept.keep_only(made.symbols, made.importable)
+        return made
+
+
+class _Assembly:
+    """Collects the rows of one release."""
+
+    def __init__(self, offer: Offer, memory: Assembler) -> None:
+        self.offer = offer
+        self.distribution = offer.distribution
+        self.trace = offer.trace
+        self.memory = memory
+        self.states = States(offer, memory.kept)
+        self.exposed: list[tuple[str, ModuleRecord]] = []
+
+    def names(self) -> list[Named]:
+        """Return all public names, and note the modules that are exposed: public ones, and private ones by alias."""
+        modules = self.distribution.modules
+        self.exposed = [(name, modules[name]) for name in public_modules(list(modules))]
+        known = {name for name, _ in self.exposed}
+        names: list[Named] = []
+        for path, module in self.exposed:
+            for named in self._names_of(path, module):
+                names.append(named)
+                found = named[0].found
+                if found.what == "module" and found.module and found.path not in known:
+                    known.add(found.path)
+                    self.exposed.append((named[0].path, modules[found.module.name]))
+        self.offer.modules = dict(self.exposed)
+        self.offer.exposed = frozenset(module.name for _, module in self.exposed)
+        self.offer.preferred = preferred_paths(public for public, _ in names)
+        return names
+
+    def _names_of(self, path: str, module: ModuleRecord) -> list[Named]:
+        def make() -> list[Named]:
+            return [(public, _key(public)) for public in public_names(module, path, self.distribution)]
+
+        return self.memory.names.get((path, module.name), self.trace, make)
+
+    def rows(self, names: list[Named]) -> Rows:
+        """Return the rows of the names, and of the modules."""
+        symbols: dict[str, Row] = {}
+        documents: dict[str, Row] = {}
+        for part in self._parts(names, symbols):
+            symbols |= part[0]
+            documents |= part[1]
+        importable: dict[str, Row] = {}
+        for path, module in self.exposed:
+            importable |= self._importable(path, module)
+        for path in importable.keys() & symbols.keys():
+            del importable[path]
+        return Rows(symbols, documents, importable)
+
+    def _parts(self, names: list[Named], symbols: Mapping[str, Row]) -> Iterator[Part]:
+        parts = self.memory.parts
+        for public, key in names:
+            yield parts.get(key, self.trace, partial(self.states.of_name, public))
+        for path, module in self.exposed:
+            # `from .run import run` in a package: the function hides the module of that name
+            # but a name that its package's `__getattr__` answers too is the module itself
+            if path not in symbols or symbols[path]["kind"] == SymbolKind.LAZY:
+                yield self._module(path, module)
+
+    def _module(self, path: str, module: ModuleRecord) -> Part:
+        if path.rpartition(".")[0] not in self.offer.modules:
+            # it names all modules that do not parse
+            return self.states.of_module(path, module, top=True)
+
+        def make() -> Part:
+            self.trace.ask(said_fact(module.name))
+            return self.states.of_module(path, module, top=False)
+
+        return self.memory.parts.get((path, module.name), self.trace, make)
+
+    def _importable(self, path: str, module: ModuleRecord) -> dict[str, Row]:
+        def make() -> dict[str, Row]:
+            names = importable_names(module, path, self.distribution)
+            return {public.path: self._pointer(public, module) for public in names}
+
+        return self.memory.importable.get((path, module.name), self.trace, make)
+
+    def _pointer(self, public: PublicName, module: ModuleRecord) -> Row:
+        """Return the row that stands for something that can be imported without being public there."""
+        found = public.found
+        kind = SymbolKind.ATTRIBUTE
+        if found.what == "outside":
+            kind = SymbolKind.EXTERNAL
+        elif found.what == "module" or self.offer.preferred_path(found.path) is not None:
+            # what has no public path of its own cannot be pointed at
+            kind = SymbolKind.ALIAS
+        # what is below a module that has no public path has no rows
+        hidden = kind is SymbolKind.ATTRIBUTE or (found.what == "module" and not self.offer.exposes(found.path))
+        about = found.path, kind, public.because, self.offer.root + module.file, module.source
+        known = self.memory.kept.pointers.get(public.path)
+        if known is not None and known[0] == about and bool(known[1]["labels"]) is hidden:
+            return known[1]
+        row = bare_row(public.path, *about)
+        row["labels"] = [OPAQUE] if hidden else []
+        self.memory.kept.pointers[public.path] = about, row
+        return row
+
+
+def _key(public: PublicName) -> Hashable:
+    found = public.found
+    mark = tuple((public.mark or {}).values())
+    name = found.definition and found.definition.name
+    return public.path, public.because, public.lazy, mark, found.what, found.path, name

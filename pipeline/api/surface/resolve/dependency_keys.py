@@ -1,0 +1,112 @@
+"""What the rows of a release are made from, by name, and which of these facts two releases have otherwise.
+
+Of a module there are its head (all that resolving names looks at but for the bindings), each binding, all of them
+together, the shape of each class (its bases, and what its members are), what it says of itself, and what each
+definition says; further, what is public where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, ModuleRecord
+from pipeline.api.surface.parse.skeleton import binding, head, shape
+from pipeline.api.surface.resolve.resolution import Found
+
+
+def binding_fact(module: str, name: str) -> str:
+    """Name the fact what a module binds to a name, in an `except` branch too."""
+    return f"{module}:{name}"
+
+
+def bindings_fact(module: str) -> str:
+    """Name the fact what a module binds, and in which order."""
+    return f"{module}:*"
+
+
+def shape_fact(module: str, place: str) -> str:
+    """Name the fact what the shape of the class at a dotted name in a module is, or of the one that it is nested in."""
+    return f"{module}%{place.partition('.')[0]}"
+
+
+def said_fact(module: str) -> str:
+    """Name the fact what a module says of itself: its docstring and its mark of deprecation."""
+    return f"{module}!"
+
+
+def content_fact(found: Found) -> str:
+    """Name the fact what the state of a definition is."""
+    assert found.module is not None
+    return f"{found.module.name}!{found.place}"
+
+
+def place_fact(canonical: str) -> str:
+    """Name the fact under which path a definition has its state."""
+    return f"={canonical}"
+
+
+def exposed_fact(path: str) -> str:
+    """Name the fact which module stands at a public path."""
+    return f"@{path}"
+
+
+def private_fact(package: str) -> str:
+    """Name the fact which private modules stand right below a package."""
+    return f"{package}._*"
+
+
+def changed_facts(old: Mapping[str, ModuleRecord], new: Mapping[str, ModuleRecord]) -> Iterator[str]:
+    """Yield the facts about modules that two releases have otherwise; a module's name is the fact of its head."""
+    for name in old.keys() | new.keys():
+        one, other = old.get(name), new.get(name)
+        if one is other:
+            continue
+        if one is None or other is None:
+            parent, _, last = name.rpartition(".")
+            if last.startswith("_"):
+                yield private_fact(parent)
+        yield from _changed(name, one, other)
+
+
+def _changed(name: str, one: ModuleRecord | None, other: ModuleRecord | None) -> Iterator[str]:
+    if one is None or other is None or one.skeleton != other.skeleton:
+        yield bindings_fact(name)
+        if one is None or other is None or head(one) != head(other):
+            yield name
+    if one is None or other is None or _said(one) != _said(other):
+        yield said_fact(name)
+    before, after = one.definitions if one else {}, other.definitions if other else {}
+    everything = one is None or other is None or one.source != other.source
+    for bound in before.keys() | after.keys():
+        was, is_ = before.get(bound), after.get(bound)
+        if everything or (was is not is_ and was != is_):
+            if was is None or is_ is None or binding(was) != binding(is_):
+                yield binding_fact(name, bound.removesuffix(ALTERNATIVE))
+            if was is None or is_ is None or shape(was) != shape(is_):
+                yield shape_fact(name, bound.removesuffix(ALTERNATIVE))
+            yield from (f"{name}!{place}" for place in _places(bound, "", was, is_, everything=everything))
+
+
+def _said(module: ModuleRecord) -> tuple[object, ...]:
+    return module.file, module.docstring, module.docstring_line, module.deprecation
+
+
+def _places(
+    bound: str, inside: str, was: Definition | None, is_: Definition | None, *, everything: bool
+) -> Iterator[str]:
+    """Yield the places of definitions that differ: this one, and the members in it that do.
+
+    A private member is nothing that a class says.
+    """
+    before, after = was.members if was else {}, is_.members if is_ else {}
+    within = f"{inside}{bound.removesuffix(ALTERNATIVE)}."
+    said = everything
+    for name in before.keys() | after.keys():
+        one, other = before.get(name), after.get(name)
+        if everything or (one is not other and one != other):
+            yield from _places(name, within, one, other, everything=everything)
+            said = said or name[0] != "_" or name.endswith("__")
+    if said or was is None or is_ is None or replace(was, members={}) != replace(is_, members={}):
+        yield inside + bound

@@ -1,0 +1,100 @@
+"""Labels of what the sources of a release do not show: where it may have names that have no row."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+
+from pipeline.api.surface.parse.module_model import GIVEN, UNSEEN_MEMBERS, ModuleRecord
+from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolver import Distribution
+
+OPAQUE = "opaque"
+"""Label of a name that is there, but whose definition no source shows."""
+
+DYNAMIC = "dynamic"
+"""Label of a class that answers names in its `__getattr__`, or in that of its metaclass, and of a module that answers
+names and does not tell which."""
+
+UNPARSED = "unparsed"
+"""Label of a module whose file does not parse: nothing is known of what is below it."""
+
+UNPARSED_MODULE = "unparsed:"
+"""Prefix of the labels of a top module that name each module, private ones too, whose file does not parse."""
+
+EXTENDS = "extends:"
+"""Prefix of the label that names a base from outside, whose members a class has without our seeing them."""
+
+STARS = "stars:"
+"""Prefix of the labels of a module that name those whose unseen names it has: star-imported, or bound as it runs."""
+
+_ANSWER = frozenset({"__getattr__", "__getattribute__"})
+
+
+def class_labels(owners: Sequence[Found], distribution: Distribution) -> Iterator[str]:
+    """Yield labels of what gives a class, the first of the owners, members that are not among its rows."""
+    for owner in owners:
+        if _answers(owner) or any(map(_answers, _metaclass(owner, distribution))):
+            yield DYNAMIC
+        if owner.definition and UNSEEN_MEMBERS in owner.definition.labels:
+            # what a base is given in a loop as a rule stays: scipy's sparse classes have much else that comes and goes
+            yield UNSEEN_MEMBERS if owner.path == owners[0].path else DYNAMIC
+        if owner.definition:
+            yield from (label for label in owner.definition.labels if label.startswith(GIVEN))
+        for base in distribution.bases(owner):
+            plain = base.path.rpartition(".")[2] in distribution.rules.plain_bases
+            # an attribute stands for a class that something else made
+            if not base.is_class and not plain:
+                yield EXTENDS + _written_in(owner.module, base.path, distribution)
+
+
+def _answers(class_: Found) -> bool:
+    return class_.definition is not None and not _ANSWER.isdisjoint(class_.definition.members)
+
+
+def _metaclass(class_: Found, distribution: Distribution) -> list[Found]:
+    """Return the metaclass that a class names and the bases of that, as far as they are of this distribution."""
+    if class_.definition is None or class_.module is None or class_.definition.metaclass is None:
+        return []
+    found = distribution.within(class_.module, class_.definition.metaclass)
+    return distribution.ancestry(found) if found.is_class else []
+
+
+def _written_in(module: ModuleRecord | None, base: str, distribution: Distribution) -> str:
+    """Return the path of a base, below the unseen module that it is star-imported from where there is one."""
+    known = "." in base or hasattr(builtins, base)
+    stars = [] if module is None or known else unseen_stars(module, distribution)
+    return f"{stars[0]}.{base}" if stars else base
+
+
+def module_labels(module: ModuleRecord, distribution: Distribution, *, top: bool) -> list[str]:
+    """Return the labels of a module; `top` if no public module is above it."""
+    labels = {STARS + star for star in unseen_stars(module, distribution)}
+    if module.answers_any:
+        labels.add(DYNAMIC)
+    if module.binds_more:
+        labels.add(STARS + module.name)
+    if module.problem is not None:
+        labels.add(UNPARSED)
+    if top:
+        labels |= {UNPARSED_MODULE + name for name in distribution.unparsed}
+    return sorted(labels)
+
+
+def unseen_stars(module: ModuleRecord, distribution: Distribution) -> list[str]:
+    """Return the modules whose unseen names a module star-imports, itself or through others.
+
+    They are compiled, do not parse, are out of scope or of another distribution, or bind names as they run.
+    """
+    found: set[str] = set()
+    distribution.trace.ask(module.name)
+    waiting, seen = [module], {module.name}
+    while waiting:
+        for star in waiting.pop().stars:
+            record = distribution.modules.get(star)
+            if record is None or record.binds_more or record.problem is not None:
+                found |= set() if distribution.standard(star) else {star}
+            if record is not None and star not in seen and not distribution.lists_all(record):
+                seen.add(star)
+                waiting.append(record)
+    return sorted(found)

@@ -1,0 +1,201 @@
+"""Which names of a distribution are public, under which paths, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import msgspec
+
+from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, Mark, ModuleRecord
+from pipeline.api.surface.resolve.dependency_keys import bindings_fact
+from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolver import Distribution
+from pipeline.core.vocabularies.surface import PublicBecause
+
+
+class PublicName(msgspec.Struct, frozen=True):
+    """A public path of a module, what it leads to, and why it is public.
+
+    `lazy` if `__getattr__` answers it with what no source shows; `mark` says that access by this path is deprecated.
+    """
+
+    path: str
+    because: PublicBecause
+    found: Found
+    lazy: bool = False
+    mark: Mark | None = None
+
+
+def public_modules(names: Iterator[str] | list[str]) -> list[str]:
+    """Return the modules whose dotted name has no segment with a leading underscore."""
+    return sorted(name for name in names if not any(segment.startswith("_") for segment in name.split(".")))
+
+
+def public_names(module: ModuleRecord, path: str, distribution: Distribution) -> list[PublicName]:
+    """Return the public names of a module, in order of name.
+
+    With `__all__` (language reference, 7.11) these are the names that it lists, and by the rule for names too where
+    a part of it cannot be read statically; without, see `_by_name`.
+    """
+    distribution.trace.ask(module.name)
+    distribution.trace.ask(bindings_fact(module.name))
+    exports = distribution.exports(module)
+    listed = exports.names if exports else []
+    names = {name: _listed(module, path, name, distribution) for name in listed if _binds(module, name, distribution)}
+    if exports is None or not exports.complete:
+        for public in _by_name(module, path, distribution):
+            names.setdefault(public.path.rpartition(".")[2], public)
+    for public in _answered(module, path, distribution):
+        names[public.path.rpartition(".")[2]] = public
+    return [names[name] for name in sorted(names)]
+
+
+def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield the names that the `__getattr__` of a module answers: those that the module does not bind (PEP 562).
+
+    What type checkers alone see bound tells what the answer is.
+    """
+    starred = {name for star in module.stars for name in distribution.star_names(star)} if module.lazy else ()
+    for name, lazy in module.lazy.items():
+        if name.startswith("_") or name in starred:
+            continue
+        because, public = PublicBecause.GETATTR, f"{path}.{name}"
+        bound = module.definitions.get(name)
+        if bound is None:
+            found = distribution.follow(lazy.target) if lazy.target else Found("outside", f"{module.name}.{name}")
+            if found.what == "definition" or (found.what == "module" and lazy.mark is None):
+                yield PublicName(public, because, found, mark=lazy.mark)
+            else:
+                found = Found("missing", f"{module.name}.{name}")
+                yield PublicName(public, because, found, lazy=True, mark=lazy.mark)
+        elif not bound.runtime and lazy.mark is None:
+            yield PublicName(public, because, distribution.lookup(module, name))
+
+
+def _listed(module: ModuleRecord, path: str, name: str, distribution: Distribution) -> PublicName:
+    found = distribution.lookup(module, name)
+    return PublicName(f"{path}.{name}", PublicBecause.DUNDER_ALL, found)
+
+
+def _binds(module: ModuleRecord, name: str, distribution: Distribution) -> bool:
+    """Return whether a module has a name that its `__all__` lists, or may have it without our seeing it."""
+    if {name, name + ALTERNATIVE} & module.definitions.keys() or name in module.lazy or module.dynamic:
+        return True
+    unseen = any(_brings_unseen(star, distribution) for star in module.stars)
+    return unseen or distribution.lookup(module, name).what != "missing"
+
+
+def _brings_unseen(star: str, distribution: Distribution) -> bool:
+    """Return whether a star import may bring names that we do not see: not where `__all__` says which."""
+    record = distribution.modules.get(star)
+    return record is None or (record.dynamic and not distribution.lists_all(record))
+
+
+def _by_name(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield what is public without `__all__`: what the module defines, and what a package's `__init__` imports.
+
+    A star import from inside passes on all that it brings, in plain modules too, of other distributions' what `__all__`
+    lists there; so does an import under its own name, `from x import name as name` (typing specification, "Library
+    interface"), and all of a module that only imports. Of other imports from other distributions only those of a
+    top-level package count.
+    """
+    for name, definition in module.definitions.items():
+        if name.startswith("_") or ALTERNATIVE in name or not definition.runtime:
+            continue
+        found = distribution.lookup(module, name)
+        if definition.kind != "import" and not _for_annotations(definition, distribution):
+            yield PublicName(f"{path}.{name}", PublicBecause.NAME, found)
+        elif definition.kind == "import" and _reexported(module, definition, found, distribution):
+            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+    if module.is_package:
+        yield from _unseen_parts(module, path, distribution)
+    yield from _starred(module, path, distribution)
+
+
+def _for_annotations(definition: Definition, distribution: Distribution) -> bool:
+    """Return whether an attribute only serves annotations: a TypeVar, an alias of a type."""
+    if definition.kind != "attribute" or definition.value is None or definition.docstring:
+        return False
+    told = (definition.returns or "").endswith("TypeAlias")
+    return told or bool(distribution.rules.typing_only_values.search(definition.value))
+
+
+def _reexported(module: ModuleRecord, definition: Definition, found: Found, distribution: Distribution) -> bool:
+    if definition.passed_on:
+        return True
+    if definition.plain_import or not module.is_package:
+        return False
+    return found.what != "outside" or ("." not in module.name and not distribution.standard(found.path))
+
+
+def _unseen_parts(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield the submodules that a package imports and no source shows: compiled ones."""
+    for name in module.parts:
+        found = distribution.lookup(module, name)
+        if found.what == "missing" and not name.startswith("_") and distribution.rules.in_scope(name):
+            yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+
+
+def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    for star in module.stars:
+        listed = _lists(star, distribution)
+        for name in distribution.star_names(star):
+            if not name.startswith("_") and name not in module.definitions:
+                found = distribution.lookup(module, name)
+                unseen = found.what == "missing" and star not in distribution.modules
+                if not unseen and (found.what != "outside" or name in listed):
+                    yield PublicName(f"{path}.{name}", PublicBecause.REEXPORT, found)
+
+
+def _lists(module: str, distribution: Distribution) -> Collection[str]:
+    record = distribution.modules.get(module)
+    exports = distribution.exports(record) if record is not None else None
+    return exports.names if exports is not None else ()
+
+
+def importable_names(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
+    """Yield what a public module has at run time without making it public: it can be imported all the same.
+
+    So it is with names like `__version__`, which are public only where `__all__` lists them, and with what a star
+    import brings, the modules among it that the other package imported itself.
+    """
+    distribution.trace.ask(module.name)
+    distribution.trace.ask(bindings_fact(module.name))
+    found = {name: distribution.lookup(module, name) for name in _bound_names(module, distribution)}
+    for name, target in _passed_on(module, distribution).items():
+        found.setdefault(name, Found("module", target, distribution.modules[target]))
+    for name, known in sorted(found.items()):
+        yield PublicName(f"{path}.{name}", PublicBecause.IMPORTED, known)
+
+
+def _bound_names(module: ModuleRecord, distribution: Distribution) -> set[str]:
+    names = {name.removesuffix(ALTERNATIVE) for name, bound in module.definitions.items() if bound.runtime}
+    names |= {name for star in module.stars if star in distribution.modules for name in distribution.star_names(star)}
+    return (names | distribution.private_parts(module.name)) - {"__all__"}
+
+
+def _passed_on(module: ModuleRecord, distribution: Distribution) -> dict[str, str]:
+    """Return the modules below star-imported packages without `__all__` that those imported, by their last name.
+
+    Whoever imports `pkg.part` binds `part` in `pkg` (language reference, 5.4.2), and a star import takes it along.
+    """
+    found: dict[str, str] = {}
+    waiting, seen = [module], {module.name}
+    while waiting:
+        for star in waiting.pop().stars:
+            record = distribution.modules.get(star)
+            if record is not None and star not in seen and distribution.exports(record) is None:
+                seen.add(star)
+                waiting.append(record)
+                found = {name: f"{star}.{name}" for name in _imported_parts(record, distribution)} | found
+    return found
+
+
+def _imported_parts(package: ModuleRecord, distribution: Distribution) -> set[str]:
+    """Return the public submodules that a package's `__init__` imports something from."""
+    distribution.trace.ask(bindings_fact(package.name))
+    below = f"{package.name}."
+    targets = [definition.target or "" for definition in package.definitions.values()]
+    imported = [t.removeprefix(below).split(".")[0] for t in [*targets, *package.stars] if t.startswith(below)]
+    names = {name for name in [*package.parts, *imported] if not name.startswith("_")}
+    return {name for name in names if package.is_package and below + name in distribution.modules}

@@ -1,0 +1,61 @@
+"""Where a name leads, and the definition that stands there in another release with the same bindings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pipeline.api.surface.parse.module_model import ALTERNATIVE, Definition, ModuleRecord
+
+
+class Found(msgspec.Struct, frozen=True):
+    """Where a name leads: a module, a definition in it, or out of the distribution.
+
+    `what` is module, definition, outside (another distribution or the standard library) or missing (inside this
+    one, but no source shows it: compiled, not parsed, or made when it runs).
+    """
+
+    what: str
+    path: str
+    module: ModuleRecord | None = None
+    definition: Definition | None = None
+
+    @property
+    def is_class(self) -> bool:
+        """Whether a class of this distribution stands there."""
+        return self.definition is not None and self.definition.kind == "class"
+
+    @property
+    def place(self) -> str:
+        """The dotted name of a definition inside its module."""
+        assert self.module is not None
+        assert self.definition is not None
+        inside = self.path.removeprefix(f"{self.module.name}.").rpartition(".")[0]
+        return f"{inside}.{self.definition.name}" if inside else self.definition.name
+
+    @property
+    def line(self) -> int:
+        """The line in which the docstring of a definition begins."""
+        assert self.module is not None
+        return self.module.lines.get(self.place, 1)
+
+    def renewed(self, modules: Mapping[str, ModuleRecord]) -> Found:
+        """Return the same with what the definition says in the modules of this release, which bind the same names."""
+        if self.module is None:
+            return self
+        module = modules[self.module.name]
+        if module is self.module:
+            return self
+        definition = definition_at(module, self.place) if self.definition is not None else None
+        return Found(self.what, self.path, module, definition)
+
+
+def definition_at(module: ModuleRecord, place: str) -> Definition | None:
+    """Return the definition at a dotted name inside a module."""
+    members = module.definitions
+    *parents, last = place.split(".")
+    for parent in parents:
+        above = members.get(parent) or members.get(parent + ALTERNATIVE)
+        members = above.members if above is not None else {}
+    return members.get(last)

@@ -1,0 +1,73 @@
+"""The rows of one release, made of records: which path of a definition has its state, and what the state says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.api.surface.parse.module_model import Definition, Mark
+from pipeline.api.surface.resolve.public import PublicName
+from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
+from pipeline.lake.schema import Row
+
+
+def preferred_paths(names: Iterable[PublicName]) -> dict[str, str]:
+    """Return the public path of each definition: of fewest segments, then where it stands, then by letters.
+
+    A path by which access is deprecated comes last.
+    """
+    best: dict[str, PublicName] = {}
+    for public in names:
+        if public.found.definition is not None and not public.lazy:
+            known = best.get(public.found.path)
+            if known is None or _rank(public) < _rank(known):
+                best[public.found.path] = public
+    return {canonical: public.path for canonical, public in best.items()}
+
+
+def _rank(public: PublicName) -> tuple[bool, int, bool, str]:
+    return public.mark is not None, public.path.count("."), public.path != public.found.path, public.path
+
+
+def kind_of(definition: Definition, *, member: bool = False) -> SymbolKind:
+    """Return what a definition is called in a row, as a member of a class or of a module."""
+    if definition.kind == "function":
+        return SymbolKind.METHOD if member else SymbolKind.FUNCTION
+    return SymbolKind(definition.kind)
+
+
+def stated(definition: Definition) -> Row:
+    """Return the columns that come from a definition as they are."""
+    return {
+        "returns": definition.returns,
+        "value": definition.value,
+        "bases": definition.bases,
+        "decorators": definition.decorators,
+        "labels": definition.labels,
+        "overloads": definition.overloads,
+        "body_sketch": definition.sketch,
+        "deprecation": definition.deprecation,
+    }
+
+
+def bare_row(path: str, canonical: str, kind: SymbolKind, because: PublicBecause, file: str, source: SourceKind) -> Row:
+    """Return a row that says where a path leads and nothing of its state."""
+    nothing: Mark | None = None
+    return {
+        "path": path,
+        "canonical_path": canonical,
+        "kind": kind,
+        "public_because": because,
+        "parameters": [],
+        "returns": None,
+        "value": None,
+        "bases": [],
+        "decorators": [],
+        "labels": [],
+        "overloads": [],
+        "docstring_sha256": None,
+        "docstring_sketch": [],
+        "body_sketch": [],
+        "deprecation": nothing,
+        "file": file,
+        "source": source,
+    }

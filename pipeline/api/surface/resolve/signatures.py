@@ -1,0 +1,234 @@
+"""What a class or method can be called with: without self and cls, from its `__init__`, or made out of its fields."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from more_itertools import first
+
+from pipeline.api.surface.parse.module_model import NOT_TOTAL, Definition, Field, Parameter
+from pipeline.api.surface.resolve.dependency_keys import content_fact
+from pipeline.api.surface.resolve.resolution import Found
+from pipeline.api.surface.resolve.resolver import Distribution
+from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
+from pipeline.lake.schema import Row
+
+_RUN = frozenset({SourceKind.PY, SourceKind.PY2})
+_UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
+_REQUIRED = re.compile(r"(?:\w+\.)*(NotRequired|Required)\[(.*)\]")
+
+MODEL = "pydantic"
+"""Label of a class whose parameters are its annotated fields because of a base, see `model_bases` in the rules."""
+
+TRANSFORMED = "dataclass_transform"
+"""Label of a class that a decorator or base of the distribution makes like a dataclass (PEP 681)."""
+
+
+def method_parameters(definition: Definition) -> list[Parameter]:
+    """Return the parameters of a method as a caller sees them: without the first, unless it is static."""
+    if definition.kind != "function" or "staticmethod" in definition.labels or not definition.called:
+        return definition.called
+    positional = definition.called[0]["kind"] in {
+        ParameterKind.POSITIONAL_ONLY,
+        ParameterKind.POSITIONAL_OR_KEYWORD,
+    }
+    return definition.called[1:] if positional else definition.called
+
+
+def takes_unpacked(parameters: list[Parameter]) -> bool:
+    """Return whether the parameters of a function depend on a class that its `**kwargs: Unpack[…]` names."""
+    return bool(parameters) and "Unpack[" in (parameters[-1]["annotation"] or "")
+
+
+def named_parameters(parameters: list[Parameter], found: Found, distribution: Distribution) -> list[Parameter]:
+    """Return the parameters of a function or method by the names that can be given.
+
+    Private names of a class are mangled, and the keys that `**kwargs: Unpack[…]` stands for (PEP 692) are among them.
+    """
+    parameters = _mangled(parameters, found)
+    if not parameters or parameters[-1]["kind"] != ParameterKind.VAR_KEYWORD or found.module is None:
+        return parameters
+    unpacked = _UNPACKED.fullmatch(parameters[-1]["annotation"] or "")
+    if unpacked is None:
+        return parameters
+    known = {parameter["name"] for parameter in parameters}
+    keys = _keys(distribution.within(found.module, unpacked[1]), distribution)
+    return [*parameters[:-1], *(key for key in keys if key["name"] not in known), parameters[-1]]
+
+
+def _mangled(parameters: list[Parameter], found: Found) -> list[Parameter]:
+    """Return parameters by the names that they have: `__x` in a class is `_Class__x` (language reference, 6.2.1).
+
+    In a stub it says that the parameter can be given by position only, whatever its name is (PEP 484).
+    """
+    if not any(_is_private(p["name"]) for p in parameters) or found.module is None or found.module.source not in _RUN:
+        return parameters
+    *_, class_, _ = ["", *found.path.removeprefix(found.module.name).split(".")]
+    prefix = f"_{class_.lstrip('_')}" if class_.strip("_") else ""
+    return [p | {"name": prefix + p["name"]} if _is_private(p["name"]) else p for p in parameters]
+
+
+def _is_private(name: str) -> bool:
+    return name.startswith("__") and not name.endswith("__")
+
+
+def _keys(typed: Found, distribution: Distribution) -> list[Parameter]:
+    """Return the keys of a TypedDict as parameters; those that may be missing have a default (PEP 589, PEP 655)."""
+    owners = distribution.ancestry(typed)
+    for owner in owners if typed.definition else ():
+        distribution.trace.ask(content_fact(owner))
+    made = [owner.definition for owner in owners if owner.definition]
+    partial = {field.name for one in made if NOT_TOTAL in one.labels for field in one.fields}
+    return [_key(key, optional=key["name"] in partial) for key in _inherited(made)]
+
+
+def _key(field: Parameter, *, optional: bool) -> Parameter:
+    written = _REQUIRED.fullmatch(field["annotation"] or "")
+    key = field | {"kind": ParameterKind.KEYWORD_ONLY, "known_from": ParameterSource.UNPACKED}
+    if written is not None:
+        optional, key["annotation"] = written[1] == "NotRequired", written[2]
+    return key | {"default": "..." if optional else None}
+
+
+def class_parameters(owners: list[Found], distribution: Distribution) -> Row:
+    """Return the `parameters` of a class, and the label of its convention if they are made out of fields.
+
+    They are those of the first `__init__` in the order of inheritance, or else of `__new__`; a dataclass, attrs or
+    NamedTuple class (PEP 557, attrs, PEP 526) that writes no `__init__` of its own has those of its fields, and so
+    have a model of pydantic and what PEP 681 makes like a dataclass. The owners are the class and its bases, in the
+    order in which members are looked up.
+    """
+    if convention := _convention(owners, distribution):
+        return _of_model(owners, convention, distribution)
+    for name in ("__init__", "__new__"):
+        for owner in owners:
+            assert owner.definition is not None
+            made = owner.definition.members.get(name)
+            if made is not None and made.kind == "function":
+                init = Found("definition", f"{owner.path}.{name}", owner.module, made)
+                return {"parameters": named_parameters(method_parameters(made), init, distribution)}
+            if owner.definition.synthesised:
+                return _from_fields(owners, owner)
+    return {}
+
+
+def _from_fields(owners: list[Found], owner: Found) -> Row:
+    """Make parameters of the fields of a class and of the classes that it inherits fields from, oldest first."""
+    convention = owner.definition.synthesised if owner.definition else None
+    start = first(n for n, other in enumerate(owners) if other.path == owner.path)
+    makers = [o.definition for o in owners[start:] if o.definition and o.definition.synthesised == convention]
+    labels = [*(owner.definition.labels if owner.definition else []), str(convention)]
+    return {"parameters": _inherited(makers), "labels": sorted(set(labels))}
+
+
+def _inherited(definitions: list[Definition]) -> list[Parameter]:
+    """Return the parameters of the fields of classes; the last class comes first, and its fields keep their place."""
+    fields: dict[str, Field] = {}
+    for definition in reversed(definitions):
+        for field in definition.fields:
+            fields[field.name] = field
+    # keyword-only fields go last, as the decorators put them
+    return [_parameter(field) for field in sorted(fields.values(), key=lambda field: field.keyword_only)]
+
+
+def _parameter(field: Field) -> Parameter:
+    kind = ParameterKind.KEYWORD_ONLY if field.keyword_only else ParameterKind.POSITIONAL_OR_KEYWORD
+    return {
+        "name": field.name,
+        "kind": kind,
+        "default": field.default,
+        "annotation": field.annotation,
+        "known_from": ParameterSource.SYNTHESISED,
+        "deprecation": None,
+    }
+
+
+def _convention(owners: list[Found], distribution: Distribution) -> str | None:
+    """Return why the fields of a class are its parameters, if a base or a decorator of the distribution says so."""
+    definitions = [owner.definition for owner in owners if owner.definition]
+    if any(definition.synthesised for definition in definitions):
+        return None
+    bases = distribution.rules.model_bases | distribution.rules.root_model_bases
+    if owners[0].path in bases or not any(d.fields or any("[" in base for base in d.bases) for d in definitions):
+        # resolving the bases of all classes once more would be for nothing
+        return None
+    if any(_derives(owner, bases, distribution) for owner in owners):
+        return MODEL
+    return TRANSFORMED if _transformer(owners, distribution) else None
+
+
+def _derives(owner: Found, bases: frozenset[str], distribution: Distribution) -> bool:
+    """Return whether a class has one of these bases directly, be it of another distribution or of this one."""
+    return any(base.path in bases for base in distribution.bases(owner))
+
+
+def _transformer(owners: list[Found], distribution: Distribution) -> str | None:
+    """Return the `dataclass_transform(…)`, as written, of a decorator of a class or of a base of it (PEP 681)."""
+    pattern = distribution.rules.transform_decorators
+    made = [owner.definition for owner in owners[1:]]
+    if owners[0].module is not None and owners[0].definition is not None:
+        names = (decorator.partition("(")[0] for decorator in owners[0].definition.decorators)
+        for found in (distribution.within(owners[0].module, name) for name in names):
+            if found.definition is not None:
+                distribution.trace.ask(content_fact(found))
+                made.append(found.definition)
+    decorators = (decorator for definition in made if definition for decorator in definition.decorators)
+    return next((decorator for decorator in decorators if pattern.search(decorator)), None)
+
+
+def _of_model(owners: list[Found], convention: str, distribution: Distribution) -> Row:
+    """Return the parameters of a model: those of an `__init__` that it writes, or else its fields.
+
+    An `__init__` with `**kwargs` passes the fields on that it does not name.
+    """
+    rules = distribution.rules
+    models = _models(owners, distribution) if convention == MODEL else _transformed(owners, distribution)
+    definitions = [owner.definition for owner in models if owner.definition]
+    fields = _inherited(definitions)
+    if convention == MODEL or "kw_only_default=True" in (_transformer(owners, distribution) or ""):
+        fields = [field | {"kind": ParameterKind.KEYWORD_ONLY} for field in fields]
+    if any(_derives(owner, rules.root_model_bases, distribution) for owner in owners):
+        fields = [_root(definitions, fields)]
+    written = next((d.members["__init__"] for d in definitions if "__init__" in d.members), None)
+    parameters = fields if written is None else _passed_on(method_parameters(written), fields)
+    labels = {*(owners[0].definition.labels if owners[0].definition else ()), convention}
+    return {"parameters": parameters, "labels": sorted(labels)}
+
+
+def _models(owners: list[Found], distribution: Distribution) -> list[Found]:
+    """Return the classes of an ancestry whose fields count: those that a model base of the rules stands behind.
+
+    The model base itself has none, where the distribution is the one that has it.
+    """
+    bases = distribution.rules.model_bases | distribution.rules.root_model_bases
+    found: list[Found] = []
+    for owner in reversed([owner for owner in owners if owner.path not in bases]):
+        known = bases | {other.path for other in found}
+        if any(base.path in known for base in distribution.bases(owner)):
+            found.insert(0, owner)
+    return found
+
+
+def _transformed(owners: list[Found], distribution: Distribution) -> list[Found]:
+    """Return the classes of an ancestry whose fields count: not the one that passes the behaviour on (PEP 681)."""
+    pattern = distribution.rules.transform_decorators
+    return [o for o in owners if o.definition and not any(pattern.search(d) for d in o.definition.decorators)]
+
+
+def _root(definitions: list[Definition], fields: list[Parameter]) -> Parameter:
+    """Return the one parameter of a root model: its field `root`, or the type that stands in brackets at its base."""
+    declared = next((field for field in fields if field["name"] == "root"), None)
+    bases = (base for definition in definitions for base in definition.bases if "[" in base)
+    annotation = next((base.partition("[")[2].removesuffix("]") for base in bases), None)
+    root = declared or _parameter(Field("root", annotation, None, keyword_only=False))
+    return root | {"kind": ParameterKind.POSITIONAL_OR_KEYWORD}
+
+
+def _passed_on(own: Iterable[Parameter], fields: list[Parameter]) -> list[Parameter]:
+    own = list(own)
+    if not own or own[-1]["kind"] != ParameterKind.VAR_KEYWORD:
+        return own
+    named = {parameter["name"] for parameter in own}
+    more = [field | {"kind": ParameterKind.KEYWORD_ONLY} for field in fields if field["name"] not in named]
+    return [*own[:-1], *more]

@@ -1,0 +1,180 @@
+"""What rows are made again from: the tables of a snapshot for one library, the rules, and the artifacts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cached_property
+
+import pyarrow.compute as pc
+
+from pipeline.api.history.tags import Tags
+from pipeline.api.surface.reader import Surface
+from pipeline.audit.rebuild.outcome import NotRebuilt
+from pipeline.core.settings import index_url
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.repository_tasks.sdists import ProjectSources, TooLarge
+from pipeline.families.repository_tasks.tree import Tree
+from pipeline.index.archives import BadArchive, UnsafeArchive
+from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
+from pipeline.index.index import IndexFile, project
+from pipeline.index.sources import SourcesError
+from pipeline.lake.schema import Row
+from pipeline.llm.writers import OfflineWriter
+from pipeline.orchestration.resources.resources import House
+from pipeline.snapshots.format.reader import Snapshot
+
+_NOT_AT_HAND = (Unreachable, NotFound, BadAnswer, SourcesError, TooLarge, OSError)
+"""What says nothing of the snapshot: the index did not answer, or no longer has the file."""
+
+_BROKEN = (WrongHash, BadArchive, UnsafeArchive)
+
+
+class World:
+    """A library of a snapshot: its rows by configuration, and the files that they say they come from.
+
+    Without `artifacts` nothing is read but the snapshot.
+    """
+
+    def __init__(self, snapshot: Snapshot, library: str, house: House, *, artifacts: bool = True) -> None:
+        self.library, self.house, self.rules = library, house, house.rules
+        self._snapshot, self._artifacts = snapshot, artifacts
+        self._tables: dict[str, list[Row]] = {}
+        self._surfaces: dict[str, Surface] = {}
+        self._trees: dict[str, Tree] = {}
+
+    def rows(self, config: str) -> list[Row]:
+        """Return the library's rows of a configuration."""
+        if config not in self._tables:
+            where = pc.field("library") == self.library
+            self._tables[config] = self._snapshot.rows(config, where=where)
+        return self._tables[config]
+
+    @cached_property
+    def snippets(self) -> dict[str, Row]:
+        """The snippets by id."""
+        return {row["id"]: row for row in self.rows("snippets")}
+
+    @cached_property
+    def releases(self) -> dict[str, Row]:
+        """The releases by version."""
+        return {row["version"]: row for row in self.rows("releases")}
+
+    @cached_property
+    def usages(self) -> dict[str, list[Row]]:
+        """The uses by the id of their snippet."""
+        grouped: dict[str, list[Row]] = defaultdict(list)
+        for row in self.rows("usages"):
+            grouped[row["snippet_id"]].append(row)
+        return grouped
+
+    @cached_property
+    def history(self) -> History:
+        """What is known of each API in each release."""
+        tags = Tags(self.rows("lifecycles"), self.rules.lifecycle)
+        return History(self.rows("releases"), self.rows("symbols"), self.rows("changes"), tags.at)
+
+    @property
+    def writer(self) -> OfflineWriter:
+        """Who writes descriptions by rules."""
+        return OfflineWriter(self.rules.drafting)
+
+    @cached_property
+    def flags(self) -> list[Row]:
+        """The flags of instances, as the gates take them."""
+        return [row | {"kind": FlagKind(row["kind"])} for row in self.rows("flags")]
+
+    def before_probes(self, row: Row) -> World | None:
+        """Return the library as the comparison saw it before probes said whether changes of a row's APIs break calls.
+
+        What the comparison took such a change for is not published, and instances are made by it. None where no probe
+        judged a change of these APIs at these versions.
+        """
+        paths, versions = ({row.get(side), row.get(f"target_{side}")} for side in ("path", "version"))
+        judged = {
+            one["id"]
+            for one in self.rows("changes")
+            if one["path"] in paths
+            and one["evidence"] == Evidence.EXECUTED
+            and versions & {one["old_version"], one["new_version"]}
+        }
+        if not judged:
+            return None
+        other = World(self._snapshot, self.library, self.house, artifacts=self._artifacts)
+        turned = [
+            one | {"breaking": not one["breaking"]} if one["id"] in judged else one for one in self.rows("changes")
+        ]
+        other._tables = {**self._tables, "changes": turned}
+        return other
+
+    def surface(self, version: str) -> Surface:
+        """Read the surface of a release from its artifact, which must have the hash that the snapshot says.
+
+        Errors: NotRebuilt where it is not at hand.
+        """
+        if not self._artifacts:
+            raise NotRebuilt("artifacts were not to be read")
+        if version not in self._surfaces:
+            release = self.releases[version]
+            try:
+                located = release | {"url": self._url_of(release)}
+                self._surfaces = {version: self.house.surface_of(located)}
+            except _NOT_AT_HAND as error:
+                raise NotRebuilt(f"the artifact is not at hand: {error}") from None
+            except _BROKEN as error:
+                raise NotRebuilt(f"the artifact of {version} is not what the index said: {error}") from None
+        return self._surfaces[version]
+
+    def _url_of(self, release: Row) -> str:
+        """Return where the file of a release is: as it was fetched before, else as the index says today."""
+        known = self.house.artifacts.sources.manifest(release["sha256"])
+        return known.artifact.url if known else _file_of(self.house, release).url
+
+    def tree(self, name: str, version: str, sha256: str | None = None) -> Tree:
+        """Return the files of a source distribution, which must have this hash; None for what the index has.
+
+        Errors: NotRebuilt.
+        """
+        if not self._artifacts:
+            raise NotRebuilt("artifacts were not to be read")
+        key = f"{name} {version}"
+        if key not in self._trees:
+            try:
+                self._trees = {key: self._read(name, version, sha256)}
+            except _NOT_AT_HAND as error:
+                raise NotRebuilt(f"the source distribution is not at hand: {error}") from None
+            except _BROKEN as error:
+                raise NotRebuilt(f"the source distribution is not what the index said: {error}") from None
+        return self._trees[key]
+
+    def _read(self, name: str, version: str, sha256: str | None) -> Tree:
+        cache = self.house.settings.cache / "projects"
+        sources = ProjectSources(cache, self.house.artifacts.fetcher, index_url(), self.rules.repository)
+        if sha256 is None:
+            file = sources.find(name, version)
+            if file is None:
+                raise NotFound(f"the index has no source distribution of {name} {version}")
+            sha256 = file.sha256
+        return sources.tree(name, version, sha256)
+
+
+def _file_of(house: House, release: Row) -> IndexFile:
+    listed = project(house.artifacts.fetcher, index_url(), release["library"]).releases.get(release["version"], ())
+    found = [file for file in listed if file.sha256 == release["sha256"]]
+    if not found:
+        raise NotFound(f"the index has no file of {release['library']} {release['version']} with this sha256")
+    return found[0]
+
+
+def neighbourhood(releases: Sequence[Row], first: str, last: str) -> list[Row]:
+    """Return the releases from the one before `first` to the one after `last`, as far as the snapshot has them."""
+    following = {row["predecessor"]: row for row in releases if row["predecessor"]}
+    by_version = {row["version"]: row for row in releases}
+    found = [by_version[first]]
+    before = by_version.get(found[0]["predecessor"] or "")
+    while found[-1]["version"] != last and found[-1]["version"] in following:
+        found.append(following[found[-1]["version"]])
+    after = following.get(found[-1]["version"])
+    return [*([before] if before else []), *found, *([after] if after else [])]

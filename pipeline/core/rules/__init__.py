@@ -1,0 +1,1 @@
+"""Curation rules: what a curator edits, as frozen models."""

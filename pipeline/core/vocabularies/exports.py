@@ -1,0 +1,28 @@
+"""Files of the benchmarks: closed vocabularies."""
+
+from pipeline.core.vocabularies.term import Term
+
+
+class ExportFormat(Term):
+    VERSICODE = "versicode", "VersiCode: completions and migrations as JSON"
+    LIBEVOLUTIONEVAL = "libevolutioneval", "LibEvolutionEval: completions in their files and API documents by version"
+    GITCHAMELEON = "gitchameleon", "GitChameleon 2.0: problems and files of hidden tests"
+    EVOCODEBENCH = "evocodebench", "EvoCodeBench: repository tasks and the sources of their projects"
+    CODEVBENCH = "codevbench", "Codev-Bench: editor scenes and the sources of their projects"
+
+
+class RecordKind(Term):
+    COMPLETION = "completion", "code with a token, line or block masked"
+    MIGRATION = "migration", "code of one version, to be written for another"
+    API_COMPLETION = "api_completion", "a file up to an expression that uses an API"
+    PROBLEM = "problem", "a statement, starting code and tests"
+    REPOSITORY_TASK = "repository_task", "a function of a project without its body"
+    SCENE = "scene", "a block of a project to be filled in"
+
+
+class NotHeld(Term):
+    MASK_IN_CODE = "mask_in_code", "the code itself holds the text that the format takes for a mask"
+    NOT_DISCRIMINATING = "not_discriminating", "its tests do not notice an empty answer; --unnoticed takes it in"
+    NO_CONTEXT = "no_context", "no context was made of the row, which the format needs"
+    SAME_NAME = "same_name", "records are told apart by this name alone, and a newer release of the project has it"
+    SOURCES_MISSING = "sources_missing", "the sources of the project could not be had"

@@ -1,0 +1,26 @@
+"""Prompts: closed vocabularies."""
+
+from pipeline.core.vocabularies.term import Term
+
+
+class Given(Term):
+    """What a setting puts into a prompt beside what is asked; templates ask for it by these names."""
+
+    VERSION = "version", "the version of the library"
+    IMPORTS = "imports", "the imports of the masked code"
+    BM25 = "bm25", "the documents of the version that BM25 found"
+    EMBEDDING = "embedding", "the documents of the version that the embedding found"
+    DOCUMENTS = "documents", "the documents of the version that bear on the reference"
+    ATTEMPT = "attempt", "an answer that failed, and the trace of the visible test"
+    CONTEXTS_ABOVE = "contexts_above", "the file above the function"
+    CONTEXTS_BELOW = "contexts_below", "the file below the function"
+
+
+class NoPrompt(Term):
+    """Why a row has no prompt in a setting."""
+
+    LEAKS_ANSWER = "leaks_answer", "the hidden name could be read in it"
+    NO_DOCUMENT = "no_document", "there is no document to put into it"
+    NO_ATTEMPT = "no_attempt", "no failed answer to it was given"
+    NOT_DISCRIMINATING = "not_discriminating", "its tests do not notice an empty answer; --unnoticed takes it in"
+    UNREADABLE = "unreadable", "its code cannot be parted into statements, so imports cannot be left out"

@@ -1,0 +1,144 @@
+"""Snippets, uses, instances and drafts: closed vocabularies."""
+
+from pipeline.core.vocabularies.term import Term
+
+
+class Evidence(Term):
+    STATIC = "static", "found by comparing sources"
+    DOCUMENTED = "documented", "stated by the library's own documentation"
+    EXECUTED = "executed", "seen by running in both neighbouring releases"
+
+
+class SnippetSource(Term):
+    DOCSTRING = "docstring", "an example in the library's own docstring"
+    DOWNSTREAM = "downstream", "a source distribution of a package that depends on the library"
+    GITHUB = "github", "a repository on GitHub, at a commit"
+    DOCUMENTATION = "documentation", "a page of the library's documentation site"
+    STACK_OVERFLOW = "stack_overflow", "a question or answer on Stack Overflow"
+    CHANGE = "change", "no code: a change of the library, by the signatures and documents of both releases"
+
+
+class ExternalSource(Term):
+    """Where code of other people is crawled: what a refresh can be told to ask."""
+
+    DOWNSTREAM = SnippetSource.DOWNSTREAM.value, SnippetSource.DOWNSTREAM.meaning
+    GITHUB = SnippetSource.GITHUB.value, SnippetSource.GITHUB.meaning
+    DOCUMENTATION = SnippetSource.DOCUMENTATION.value, SnippetSource.DOCUMENTATION.meaning
+    STACK_OVERFLOW = SnippetSource.STACK_OVERFLOW.value, SnippetSource.STACK_OVERFLOW.meaning
+
+
+class DocumentSource(Term):
+    SITE = "site", "the documentation site of that version"
+    DOCSTRING = "docstring", "the docstring in the release"
+
+
+class SnippetStyle(Term):
+    DOCTEST = "doctest", "interactive prompts"
+    NUMPY = "numpy", "an Examples section in NumPy style"
+    GOOGLE = "google", "an Example or Examples section in Google style"
+    SPHINX = "sphinx", "a literal or code block of reStructuredText"
+    MARKDOWN = "markdown", "a fenced code block"
+    FUNCTION = "function", "a function of a file, with what it needs of the file"
+    METHOD = "method", "a method with the head of its class, and what they need of the file"
+    CLASS_BODY = "class_body", "statements of a class that are no methods, with its head and what they need of the file"
+    STATEMENTS = "statements", "statements of a module's top level, with what they need of the file"
+    POST = "post", "a block of code of a post"
+    PAGE = "page", "a block of code of a documentation page"
+
+
+class VersionEvidence(Term):
+    """From the strongest to the weakest."""
+
+    RELEASE_ARTIFACT = "release_artifact", "the code stands in the release's own file or documentation"
+    LOCK = "lock", "a lock file beside the code names the release"
+    EXACT_PIN = "exact_pin", "a requirement beside the code allows this release alone"
+    DEPENDENCY_MATRIX = "dependency_matrix", "the newest release that the requirements beside the code allowed then"
+    TEXT = "text", "the text around the code names the version"
+
+
+class Language(Term):
+    PYTHON = "python", "Python"
+    JAVA = "java", "Java"
+    CSHARP = "csharp", "C#"
+    JAVASCRIPT = "javascript", "JavaScript"
+
+
+class Access(Term):
+    DIRECT = "direct", "the chain starts at an import"
+    INDIRECT = "indirect", "the chain starts at an object that a direct use made"
+
+
+class UsageForm(Term):
+    CALL = "call", "the API is called"
+    ATTRIBUTE = "attribute", "the API is referred to"
+    DECORATOR = "decorator", "the API decorates a definition"
+    BASE = "base", "the API is the base of a class"
+
+
+class Granularity(Term):
+    TOKEN = "token", "the name of the API is masked"
+    LINE = "line", "the statement that uses the API is masked"
+    BLOCK = "block", "several statements around the use are masked"
+
+
+class MigrationBasis(Term):
+    EXAMPLE_CHANGED = "example_changed", "the example of the same API differs"
+    RENAMED = "renamed", "the old API lives on under another path"
+    REPLACEMENT = "replacement", "the library states what replaces the old API or its parameter"
+    PARAMETERS = "parameters", "the parameters of the API changed, so that it is called otherwise"
+    MODEL = "model", "a language model wrote one side, where no rule could; it gives the outputs that the other states"
+
+
+class Codemod(Term):
+    """What rewrote a piece of a program for another release."""
+
+    NAME = "name", "the API is named otherwise, or reached on another way"
+    IMPORT = "import", "an import statement was changed or added"
+    KEYWORD = "keyword", "an argument is given under another name"
+    BY_NAME = "by_name", "an argument that was given by position is given by name"
+    BY_POSITION = "by_position", "an argument that was given by name is given by position"
+    LEFT_OUT = "left_out", "an argument is left out whose value both releases take anyway"
+    ADDED = "added", "an argument is given whose value the other release took by default"
+
+
+class Direction(Term):
+    OLD_TO_NEW = "old_to_new", "an upgrade"
+    NEW_TO_OLD = "new_to_old", "a downgrade"
+
+
+class VersionPattern(Term):
+    MAJOR_TO_MAJOR = "major_to_major", "X.0.0 to Y.0.0"
+    MAJOR_TO_MINOR = "major_to_minor", "X.0.0 to any other"
+    MINOR_TO_MAJOR = "minor_to_major", "any other to X.0.0"
+    MINOR_TO_MINOR = "minor_to_minor", "neither is X.0.0"
+
+
+class Drafter(Term):
+    OFFLINE = "offline", "made from docstrings by rules, without a model"
+    MODEL = "model", "written by a language model, and checked"
+    ANNOTATOR = "annotator", "written by a person who reviewed it"
+
+
+class Improves(Term):
+    MISSING = "missing", "texts that the offline drafter cannot write"
+    REDACTED = "redacted", "texts out of which it had to cut a name"
+    ALL = "all", "every text"
+
+
+class DraftField(Term):
+    DESCRIPTION = "description", "what the code does, without the masked name"
+    QUERY = "query", "what an expression is to do, without its name and arguments"
+
+
+class DocumentPart(Term):
+    PATH = "path", "the public path"
+    SIGNATURE = "signature", "how it is called"
+    DESCRIPTION = "description", "the prose"
+    PARAMETERS = "parameters", "names and descriptions of the parameters"
+    RETURNS = "returns", "what is returned"
+    EXAMPLES = "examples", "blocks of code"
+
+
+class RetrieverKind(Term):
+    BM25 = "bm25", "words in common, weighted by how rare they are (Okapi BM25)"
+    EMBEDDING = "embedding", "nearness in meaning (cosine of static sentence embeddings)"

@@ -1,0 +1,132 @@
+"""What a text says of an API, by parts, whether it was read from a docstring or from a page, and the row of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.api.surface.extract.directives import Directive
+from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
+from pipeline.corpus.prose import plain
+from pipeline.lake.schema import Row
+
+CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
+STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+
+_UNKNOWN = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A parameter, or something returned, as a text describes it; `mandatory` is None where the text does not tell."""
+
+    name: str
+    type: str | None = None
+    default: str | None = None
+    mandatory: bool | None = None
+    description: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a text says: prose, parameters, what is returned, blocks of code as written, statements of versions."""
+
+    description: str = ""
+    parameters: tuple[Described, ...] = ()
+    returns: tuple[Described, ...] = ()
+    examples: tuple[str, ...] = ()
+    directives: tuple[Directive, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the text says nothing at all."""
+        return self == Content()
+
+
+@dataclass(frozen=True, slots=True)
+class Anchored:
+    """What a page says at an anchor: what stands behind the name (parameters, or an annotation), and the rest."""
+
+    heading: str
+    content: Content
+
+    @property
+    def signature(self) -> str | None:
+        """How the API is called."""
+        return self.heading if self.heading.startswith("(") else None
+
+    @property
+    def annotation(self) -> str | None:
+        """The annotation of the result, or of an attribute."""
+        text = self.heading.rpartition(")")[2].partition("-> ")[2] if self.signature else self.heading
+        return text.removeprefix(":").partition(" = ")[0].strip() or None
+
+
+def content_columns(content: Content, taken: Sequence[Row], annotation: str | None) -> Row:
+    """Return the columns that say what a text says of an API whose signature takes these parameters.
+
+    `taken` are parameters as in the table `symbols`; `annotation` is that of the result, or of an attribute.
+    """
+    return {
+        "parameters": parameter_rows(content.parameters, taken),
+        "description": content.description,
+        "returns": _result_rows(content.returns, annotation),
+        "examples": list(content.examples),
+        "directives": [_statement(directive) for directive in content.directives],
+    }
+
+
+def parameter_rows(described: Sequence[Described], taken: Sequence[Row]) -> list[Row]:
+    """Put together what a signature and a text say of parameters: the signature's first, in its order."""
+    by_name = {one.name.lstrip("*"): one for one in described}
+    rows = [_taken(parameter, by_name.pop(parameter["name"], None)) for parameter in taken]
+    return [*rows, *(_told(one) for one in by_name.values())]
+
+
+def _taken(parameter: Row, told: Described | None) -> Row:
+    told = told or Described("")
+    default = told.default if parameter["default"] == _UNKNOWN else parameter["default"] or told.default
+    return {
+        "name": STARS.get(parameter["kind"], "") + parameter["name"],
+        "type": told.type or parameter["annotation"],
+        "mandatory": parameter["default"] is None and parameter["kind"] not in STARS,
+        "default": default,
+        "description": told.description,
+    }
+
+
+def _told(one: Described) -> Row:
+    mandatory = False if one.default is not None or one.name.startswith("*") else one.mandatory
+    return {
+        "name": one.name,
+        "type": one.type,
+        "mandatory": mandatory,
+        "default": one.default,
+        "description": one.description,
+    }
+
+
+def _result_rows(told: Sequence[Described], annotation: str | None) -> list[Row]:
+    if not told and annotation:
+        told = [Described("", annotation)]
+    elif len(told) == 1 and not told[0].type:
+        told = [replace(told[0], type=annotation)]
+    return [{"name": one.name or None, "type": one.type, "description": one.description} for one in told]
+
+
+def _statement(said: Directive) -> Row:
+    return {
+        "directive": said.kind,
+        "owner": said.owner,
+        "name": said.name,
+        "stated_version": said.stated,
+        "text": plain(said.text),
+    }
+
+
+def named_each(one: Described, names: str) -> Iterator[Described]:
+    """Yield a description for each of the names that share it: `x, y : int`."""
+    for name in names.replace("\\", "").split(","):
+        bare = name.strip().strip("`'\" ")
+        if bare.lstrip("*").isidentifier() and bare not in {"self", "cls"}:
+            yield replace(one, name=bare)

@@ -1,0 +1,90 @@
+"""A docstring by parts: griffe's parsers of numpydoc, Google and Sphinx style tell description, parameters, results."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Collection, Iterator
+
+import griffe
+
+from pipeline.api.surface.extract.directives import Directive, name_parameters, read_directives, tell_arrivals
+from pipeline.api.surface.parse.directive_rules import DirectiveRules
+from pipeline.corpus.documentation.content import Content, Described, named_each
+from pipeline.corpus.documentation.prose import code_blocks, prose
+
+_STYLES: list[griffe.Parser] = [griffe.Parser.numpy, griffe.Parser.google, griffe.Parser.sphinx]
+# griffe does not take sections without items for signs of numpydoc, nor a field in the last line for one of Sphinx.
+_MARKS = (
+    (re.compile(r"^(?:Parameters|Returns|Examples?|Notes|See Also|References)[ \t]*\n-{3,}[ \t]*$", re.M), _STYLES[0]),
+    (re.compile(r"^:(?:param|type|returns?|rtype|raises?)\b[^:\n]*:", re.M), _STYLES[2]),
+)
+# Napoleon reads a section of Google style whose items stand after a blank line, griffe does not.
+_GOOGLE_GAP = re.compile(
+    r"^((?:Args|Arguments|Parameters|Returns|Yields|Raises|Attributes):)[ \t]*\n[ \t]*\n(?=[ \t]+\S)", re.M
+)
+_OPTIONS = {"warnings": False}
+_Kind = griffe.DocstringSectionKind
+_PARAMETERS = {_Kind.parameters, _Kind.other_parameters}
+_RESULTS = {_Kind.returns, _Kind.yields}
+
+# many states of an API share their docstring
+_directives = functools.lru_cache(maxsize=65536)(read_directives)
+
+
+@functools.lru_cache(maxsize=65536)
+def read_docstring(docstring: str) -> Content:
+    """Return what a docstring, its indentation removed, says, but for statements of versions.
+
+    The style is the one whose marks it has; a docstring without any is all description.
+    """
+    examples = code_blocks(docstring)
+    docstring = _GOOGLE_GAP.sub(r"\1\n", docstring)
+    style = _style(docstring)
+    if style is None:
+        return Content(prose(docstring), examples=examples)
+    sections = griffe.Docstring(docstring, lineno=1).parse(style, **_OPTIONS)
+    texts = (section.value for section in sections if section.kind is _Kind.text)
+    return Content(
+        prose("\n\n".join(texts)),
+        tuple(one for section in sections if section.kind in _PARAMETERS for one in _parameters(section)),
+        tuple(_result(one) for section in sections if section.kind in _RESULTS for one in section.value),
+        examples,
+    )
+
+
+def _style(docstring: str) -> griffe.Parser | None:
+    """Return the style that griffe tells, or that of the first mark that it does not look for."""
+    told = griffe.infer_docstring_style(griffe.Docstring(docstring, lineno=1), style_order=_STYLES)[0]
+    return told or next((style for pattern, style in _MARKS if pattern.search(docstring)), None)
+
+
+def stated_versions(docstring: str, parameters: Collection[str], rules: DirectiveRules) -> tuple[Directive, ...]:
+    """Return what a docstring states of versions, as the table `directives` has it."""
+    read = _directives(docstring, rules)
+    return tuple(dict.fromkeys(tell_arrivals(name_parameters(read, parameters, rules)))) if read else ()
+
+
+def _parameters(section: griffe.DocstringSection) -> Iterator[Described]:
+    for one in section.value:
+        default = _text(one.value)
+        said = Described("", _type(one.annotation), default, None, _prose(one.description))
+        yield from named_each(said, one.name)
+
+
+def _result(one: griffe.DocstringReturn | griffe.DocstringYield) -> Described:
+    return Described(one.name or "", _type(one.annotation), description=_prose(one.description))
+
+
+def _type(annotation: object) -> str | None:
+    """Return a type as written, without markup: a field of Sphinx takes the paragraphs after it too."""
+    text = _text(annotation)
+    return " ".join(text.split("\n\n")[0].replace("`", "").split()) or None if text else None
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value).strip() or None
+
+
+def _prose(text: str | None) -> str | None:
+    return prose(text) or None if text else None

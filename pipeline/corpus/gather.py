@@ -1,0 +1,68 @@
+"""The gather stage: asks every source of real code for what uses a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.index.http import Unreachable
+from pipeline.index.reject_log import Refusals, stopped
+from pipeline.index.release_selection import Period
+from pipeline.lake.guard import attempt
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+
+def gather_stage(
+    library: str,
+    releases: Sequence[Row],
+    known: Iterable[Row],
+    sources: Iterable[CodeSource],
+    period: Period,
+    progress: Mapping[str, Any] | None = None,
+    end: datetime | None = None,
+) -> Output:
+    """Find real code that uses a library in a period, beside what is `known` from earlier runs, which stays.
+
+    With an `end` nothing is told that was written then or later.
+
+    The unit is a piece of code. A source that cannot be asked, or stops answering, is a note, and the others go on;
+    what it refused before stays too (`progress`).
+    """
+    found = {row["id"]: row for row in known if end is None or row["created_time"] < end}
+    refusals = Refusals(progress, period)
+    notes: list[Reject] = []
+    for source in sources:
+        if why := source.left_out():
+            notes.append(Reject(source.name, RejectReason.SOURCE_LEFT_OUT, why))
+            continue
+        rejects: list[Reject] = []
+        try:
+            # a source guards its own units; one that fails as a whole leaves the others alone
+            failed = attempt(source.name, _take, source.find(library, releases, period), found, rejects)
+            notes += [failed] if failed else []
+        except Unreachable as error:
+            notes.append(stopped(source.name, error))
+        refusals.put(source.name, rejects)
+    rows = [found[key] for key in sorted(found)]
+    refused = refusals.rejects(end)
+    return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
+
+
+def _take(pieces: Iterable[Found | Reject], found: dict[str, Row], rejects: list[Reject]) -> None:
+    for piece in pieces:
+        if isinstance(piece, Reject):
+            rejects.append(piece)
+        else:
+            row = _row(piece)
+            found[row["id"]] = row
+
+
+def _row(piece: Found) -> Row:
+    made_of = (piece.library, piece.version, piece.place, piece.file, piece.line, piece.text)
+    return {"id": content_id(*made_of), **asdict(piece)}

@@ -1,0 +1,1 @@
+"""Repositories on GitHub as a source of real code."""

@@ -1,0 +1,150 @@
+"""The dependency matrix: the newest release that a project's requirements allowed on a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from pipeline.core.vocabularies.samples import VersionEvidence
+from pipeline.corpus.pins.pythons import admits, holds
+from pipeline.corpus.pins.scopes import nearest, scope
+from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
+from pipeline.index.index import Project
+from pipeline.index.release_selection import finals_of
+from pipeline.lake.schema import Row
+
+Narrow = Callable[[str, Sequence[str], str, datetime], str | None]
+"""(library, all requirements of the project, Python X.Y, as of) to the release that a resolver takes; None if none."""
+
+_TRIED = 3
+"""A compiled dependency may take a year until it has wheels for a new Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A final release that the index has, and when its first file was uploaded."""
+
+    version: str
+    uploaded: datetime
+    requires_python: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The release that a project's requirements led to, and for which Python; `words` say how."""
+
+    version: str
+    evidence: VersionEvidence
+    words: str
+
+
+def published_of(project: Project) -> tuple[Published, ...]:
+    """Return the final releases of a library that are not yanked, in PEP 440 order."""
+    finals, _ = finals_of(project, SpecifierSet())
+    files = ((final, final.file) for final in finals)
+    return tuple(Published(final.version, final.uploaded, file.requires_python) for final, file in files if file)
+
+
+def published_in(releases: Iterable[Row]) -> tuple[Published, ...]:
+    """Return the releases of the lake."""
+    return tuple(Published(row["version"], row["release_time"], row["requires_python"]) for row in releases)
+
+
+def by_matrix(
+    asked: Sequence[Stated],
+    near: Sequence[Stated],
+    pythons: Sequence[str],
+    known: Sequence[Published],
+    as_of: datetime,
+    narrow: Narrow | None,
+) -> Chosen | str:
+    """Return the newest release that was there by then and that what is `asked` of a library allows, or why none.
+
+    Where the project itself does not ask for the library, its groups do. Of the Pythons that the project admits that
+    counts which has the newest release. A prefix that only one release has (`==1.3.5.*`) is as good as a pin.
+    """
+    ranges = [one for one in asked if one.kind is not StatementKind.LOCK]
+    main = nearest([one for one in ranges if one.group is None] or ranges)
+    if not main:
+        return "a lock names it in more than one version"
+    if any(one.kind is StatementKind.ADDRESS for one in main):
+        return f"{said(main)}: which release that is cannot be told"
+    there = sorted((one for one in known if one.uploaded <= as_of), key=lambda one: Version(one.version), reverse=True)
+    found = [(Version(best), best, python) for python in pythons if (best := _newest(there, main, python))]
+    if not found:
+        return f"{said(main)}: no release that was there on {as_of:%Y-%m-%d} is allowed by that"
+    newest, spelled, python = max(found, key=lambda one: one[0])
+    if _alone(main, python, known):
+        return Chosen(spelled, VersionEvidence.EXACT_PIN, said(main))
+    words = f"{said(main)}, newest on {as_of:%Y-%m-%d} for Python {python}"
+    chosen = _narrowed(near, main, pythons[pythons.index(python) :], as_of, narrow) if narrow else None
+    if chosen and Version(chosen) != newest:
+        return Chosen(chosen, VersionEvidence.DEPENDENCY_MATRIX, f"{words}, narrowed by the other requirements")
+    return Chosen(spelled, VersionEvidence.DEPENDENCY_MATRIX, words)
+
+
+def _narrowed(
+    near: Sequence[Stated], main: Sequence[Stated], pythons: Sequence[str], as_of: datetime, narrow: Narrow
+) -> str | None:
+    """Return what a resolver takes on the newest Python on which it finds anything; a few are tried."""
+    for python in pythons[:_TRIED]:
+        chosen = narrow(main[0].library, _requirements(near, main, python), python, as_of)
+        if chosen:
+            return chosen
+    return None
+
+
+def bounds(stated: Iterable[Stated], python: str) -> list[str]:
+    """Return the specifiers of those statements that hold on a Python."""
+    return [one.specifier for one in stated if holds(one.marker, python, one.group)]
+
+
+def allows(specifiers: Iterable[str], version: str) -> bool:
+    """Whether all specifiers allow a release; alternatives stand beside `||`."""
+    return all(
+        any(SpecifierSet(one).contains(version, prereleases=True) for one in specifier.split("||"))
+        for specifier in specifiers
+    )
+
+
+def said(stated: Iterable[Stated]) -> str:
+    """Return what is stated and where, each requirement once."""
+    once: dict[tuple[str, str | None], str] = {}
+    for one in stated:
+        once.setdefault((one.specifier, one.marker), one.words)
+    return ", ".join(once.values())
+
+
+def _newest(there: Sequence[Published], main: Sequence[Stated], python: str) -> str | None:
+    """Return the newest of the releases, which stand from new to old, that is allowed on a Python."""
+    asked = bounds(main, python)
+    if not asked:
+        return None
+    fitting = (one.version for one in there if admits(one.requires_python or "", python))
+    return next((version for version in fitting if allows(asked, version)), None)
+
+
+def _alone(main: Sequence[Stated], python: str, known: Sequence[Published]) -> bool:
+    """Whether a prefix is asked for that only one of all releases has."""
+    asked = bounds(main, python)
+    prefixed = any(one.strip().startswith("==") and one.strip().endswith(".*") for one in asked)
+    return prefixed and sum(allows(asked, one.version) for one in known) == 1
+
+
+def _requirements(near: Sequence[Stated], main: Sequence[Stated], python: str) -> list[str]:
+    """Return what the project asks for on a Python, the library first, as lines that a resolver reads."""
+    place = scope(main[0].file)
+    others = (
+        one
+        for one in near
+        if one.group is None
+        and one.kind in (StatementKind.RANGE, StatementKind.EXACT_PIN)
+        and one.library != PYTHON
+        and scope(one.file) == place
+    )
+    lines = (f"{one.library}{one.specifier}" for one in [*main, *others] if holds(one.marker, python, one.group))
+    return list(dict.fromkeys(line for line in lines if "||" not in line))

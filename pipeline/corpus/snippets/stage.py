@@ -1,0 +1,213 @@
+"""The stage that writes the `snippets` table: from docstrings, and from code of others."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
+from pipeline.corpus.python_files import PythonFileRules
+from pipeline.corpus.snippets.code_samples import FoundCode
+from pipeline.corpus.snippets.demonstrated_apis import paths_shown
+from pipeline.corpus.snippets.duplicates import Known, Library
+from pipeline.corpus.snippets.extract import extract
+from pipeline.corpus.snippets.names import free_names, parse, syntax_error
+from pipeline.corpus.snippets.preamble import Importable, preamble_of
+from pipeline.corpus.snippets.programs import Example
+from pipeline.corpus.snippets.rules import SnippetRules
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.ids import content_id, sha256_json
+from pipeline.lake.intervals import chains, encode, holding_at
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+
+def snippets_stage(
+    releases: Sequence[Row],
+    documents: Sequence[Row],
+    symbols: Sequence[Row],
+    found: Sequence[Row],
+    rules: SnippetRules,
+    files: PythonFileRules,
+    licences: Collection[str],
+    usage: UsageRules,
+) -> Output:
+    """Take the examples in the docstrings of a library's public API, and what uses it in code of others.
+
+    Of docstrings the unit is an example over the run of consecutive releases in which its code, stated outputs and
+    preamble stay the same: it becomes one snippet or one reject. Of found code it is a piece that uses the library, or
+    a whole file or block that is refused. `files` say which files of others are no examples, `licences` are the SPDX
+    identifiers that code of others may have; `usage` finds the same uses here as in the stage that writes them down.
+    """
+    states: dict[str, dict[str, Row]] = {}
+    rejects: list[Reject] = []
+    apis: dict[str, Api] = {}
+    for release in releases:
+        version = release["version"]
+        at = {row["path"]: row for row in holding_at(symbols, version)}
+        apis[version] = Api(at, release["import_names"], usage.returns_of(release["library"]))
+        at_version = functools.partial(_examples_at, release, importable=Importable(apis[version]), rules=rules)
+        examples, failed = parted(guarded(holding_at(documents, version), _document, at_version))
+        states[version] = dict(examples)
+        rejects += failed
+    judge = functools.partial(_judged, apis=apis, rules=rules)
+    fitting, refused = parted(guarded(encode(chains(releases), states, _state), _key, judge))
+    rejects += refused
+    single, duplicates = _without_duplicates(fitting)
+    library, kept, unlike = _library(single, rules)
+    by_version = {release["version"]: release for release in releases}
+    snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
+    rejects += [*duplicates, *unlike]
+    of_others, refused = parted(FoundCode(apis, library, rules, files, licences).snippets(found))
+    snippets += of_others
+    rejects += refused
+    return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
+
+
+def _library(kept: Sequence[Row], rules: SnippetRules) -> tuple[Library, list[Row], list[Reject]]:
+    """Return what the docstrings show already, and the candidates that cannot be compared with anything."""
+    library = Library(rules.found)
+
+    def add(candidate: Row) -> Iterator[Row]:
+        place = f"{candidate['path']} in {candidate['first_version']}"
+        library.add(Known(candidate["code"], candidate["shown"], place))
+        yield candidate
+
+    there, failed = parted(guarded(kept, _key, add))
+    return library, there, failed
+
+
+def _examples_at(
+    release: Row, document: Row, *, importable: Importable, rules: SnippetRules
+) -> Iterator[tuple[str, Row]]:
+    """Yield the candidates of a document of one release, each with the key that it keeps from release to release."""
+    seen: Counter[str] = Counter()
+    path_of = functools.partial(importable.path_of, document=document)
+    for number, example in enumerate(_extracted(document["docstring"], rules.max_lines), 1):
+        seen[example.code] += 1
+        names = [] if "__future__" in example.code else _free_names(example.code)
+        yield (
+            sha256_json([document["path"], example.code, seen[example.code]]),
+            {
+                "path": document["path"],
+                "canonical_path": document["canonical_path"],
+                "number": number,
+                "style": example.style,
+                "preamble": preamble_of(names, path_of, rules, release["library"]),
+                "code": example.code,
+                "checks": list(example.checks),
+                "file": document["file"],
+                "line": document["line"] + example.line,
+            },
+        )
+
+
+@functools.lru_cache(8192)
+def _extracted(docstring: str, split_over: int) -> tuple[Example, ...]:
+    return tuple(extract(docstring, split_over))
+
+
+@functools.lru_cache(8192)
+def _free_names(code: str) -> tuple[str, ...]:
+    return tuple(free_names(code))
+
+
+def _state(candidate: Row) -> str:
+    return sha256_json([candidate[column] for column in ("style", "preamble", "code", "checks")])
+
+
+def _judged(candidate: Row, apis: Mapping[str, Api], rules: SnippetRules) -> Iterator[Row | Reject]:
+    refusal = _refused(candidate, apis[candidate["first_version"]], rules)
+    yield _reject(candidate, *refusal) if refusal else candidate
+
+
+def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReason, str] | None:
+    """Return why a candidate is no snippet, if it is none; of others note the APIs that they show."""
+    code: str = candidate["code"]
+    lines = code.count("\n")
+    if problem := syntax_error(code):
+        return RejectReason.BROKEN_EXAMPLE, problem
+    working = [s for s in parse(code) or () if not isinstance(s, ast.Import | ast.ImportFrom)]
+    if len(working) < rules.min_statements:
+        return RejectReason.TOO_SHORT, f"{len(working)} statements beside imports"
+    if lines > rules.max_lines or len(code) > rules.max_characters:
+        return RejectReason.TOO_LONG, f"{lines} lines, {len(code)} characters"
+    candidate["shown"] = paths_shown(candidate, api)
+    if not candidate["shown"]:
+        return RejectReason.NO_USE, f"{lines} lines, none of which uses the library"
+    return None
+
+
+def _without_duplicates(candidates: Sequence[Row]) -> tuple[list[Row], list[Reject]]:
+    """Keep one of the candidates with the same code in the same release.
+
+    Inherited docstrings and second public paths repeat an example; taken twice it would give the same instance twice.
+    """
+    kept: list[Row] = []
+    rejects: list[Reject] = []
+    by_code: Mapping[str, list[Row]] = defaultdict(list)
+    for candidate in sorted(candidates, key=_preference):
+        same = by_code[candidate["code"]]
+        if other := next((row for row in same if _overlap(row, candidate)), None):
+            place = f"{other['path']} from {other['first_version']} to {other['last_version']}"
+            rejects.append(_reject(candidate, RejectReason.DUPLICATE, f"the same code stands at {place}"))
+        else:
+            same.append(candidate)
+            kept.append(candidate)
+    return kept, rejects
+
+
+def _preference(candidate: Row) -> tuple[int, bool, int, str, int, Version]:
+    """Order the places of one example: fewest segments, then the class that defines the member, then the shortest."""
+    path: str = candidate["path"]
+    elsewhere = path.split(".")[-2:] != candidate["canonical_path"].split(".")[-2:]
+    return path.count("."), elsewhere, len(path), path, candidate["number"], Version(candidate["first_version"])
+
+
+def _overlap(one: Row, other: Row) -> bool:
+    first = max(Version(one["first_version"]), Version(other["first_version"]))
+    return first <= min(Version(one["last_version"]), Version(other["last_version"]))
+
+
+def _document(document: Row) -> str:
+    return f"{document['path']} {document['first_version']}"
+
+
+def _key(candidate: Row) -> str:
+    return f"{candidate['path']} {candidate['first_version']} #{candidate['number']}"
+
+
+def _reject(candidate: Row, reason: RejectReason, detail: str) -> Reject:
+    return Reject(_key(candidate), reason, f"{candidate['file']}:{candidate['line']}: {detail}")
+
+
+def _row(candidate: Row, release: Row) -> Row:
+    own = ("path", "style", "preamble", "code", "checks", "file", "line")
+    taken = ("library", "version", "licence", "attribution", "purl")
+    return {
+        "id": content_id(release["library"], release["version"], candidate["path"], candidate["code"]),
+        **{column: candidate[column] for column in own},
+        **{column: release[column] for column in taken},
+        "last_version": candidate["last_version"],
+        "language": Language.PYTHON,
+        "source": SnippetSource.DOCSTRING,
+        "version_evidence": VersionEvidence.RELEASE_ARTIFACT,
+        "stated": None,
+        "example_of": None,
+        "redacted": 0,
+        "comments_removed": 0,
+        "origin": f"pypi:{release['library']}",
+        "place": release["purl"],
+        "url": None,
+        "title": None,
+        "score": None,
+        "accepted": None,
+        "created_time": release["release_time"],
+    }

@@ -1,0 +1,44 @@
+"""What is found in a source: a use of a public path, or a chain that leads to none, and how it stands there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.samples import Access, UsageForm
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of a public API; positions are bytes of the source in UTF-8, the line counts from 1."""
+
+    path: str
+    name: str
+    start_byte: int
+    end_byte: int
+    name_start_byte: int
+    name_end_byte: int
+    line: int
+    access: Access
+    form: UsageForm
+    keywords: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unresolved:
+    """A chain that starts at the library and leads to no public path of the version; `path` is where it broke off."""
+
+    chain: str
+    path: str
+    line: int
+    start_byte: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How the chain as a whole stands in the code."""
+
+    form: UsageForm = UsageForm.ATTRIBUTE
+    keywords: tuple[str, ...] = ()
+
+
+PLAIN = Place()

@@ -1,0 +1,1 @@
+"""From a snapshot to a score: prompts, scores, exports."""

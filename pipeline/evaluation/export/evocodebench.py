@@ -1,0 +1,117 @@
+"""EvoCodeBench's files (2404.00599): repository tasks, the elements of their prompts, and the projects' sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pipeline.core.vocabularies.exports import NotHeld
+from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
+from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Refused, Result
+from pipeline.lake.schema import Row
+from pipeline.snapshots.format.reader import Snapshot
+
+DATA = "data.jsonl"
+ELEMENTS = "prompt/prompt_elements.jsonl"
+
+LAYOUT = Layout(
+    families=("repository_tasks",),
+    configs=("repository_tasks", "projects"),
+    notes=(
+        f"completion_path is below {SOURCES}, whose projects are as their source distributions have them;"
+        f" {PROJECTS} has the lock of the environment in which the tests of each were run",
+        "positions are lines from 1, both ends included; a completion takes the place of the lines of body_position",
+        "the benchmark's README counts body_position from 0; its scorer, and so these files, from 1",
+        "a namespace stands once: of several releases of a project that have it, the newest is taken",
+        "Dependency_Data, a cache that the benchmark's own parser fills, is not written",
+    ),
+)
+
+
+def evocodebench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
+    """Yield the repository tasks of a snapshot as records, with the sources of their projects.
+
+    Errors: Unreachable where the index that has the sources does not answer.
+    """
+    rows = snapshot.rows("repository_tasks")
+    newest = _newest(rows)
+    sources = Sources(snapshot.rows("projects"), unpack)
+    yield from sources.attached(row["project_id"] for row in newest.values())
+    for row in rows:
+        taken = newest[row["namespace"]]
+        if taken is not row:
+            detail = f"{row['namespace']} of {taken['project']} {taken['version']} is taken"
+            yield Refused("repository_tasks", row["id"], NotHeld.SAME_NAME, detail)
+        elif refusal := sources.refusal("repository_tasks", row):
+            yield refusal
+        else:
+            yield from _records(row, sources.projects[row["project_id"]])
+
+
+def _newest(rows: list[Row]) -> Mapping[str, Row]:
+    """Return the row of each namespace that is taken, that of the newest release."""
+    return {row["namespace"]: row for row in sorted(rows, key=lambda row: (row["release_time"], row["id"]))}
+
+
+def _records(row: Row, project: Row) -> Iterator[Result]:
+    record = task_record(row, project)
+    elements = prompt_elements(row, record)
+    yield Placed(DATA, record, "repository_tasks", row, task_row(elements))
+    yield Further(ELEMENTS, elements)
+
+
+def task_record(row: Row, project: Row) -> Record:
+    """Return a repository task as EvoCodeBench has it."""
+    return {
+        "namespace": row["namespace"],
+        "type": str(row["type"]),
+        "completion_path": f"{folder_of(project)}/{row['path']}",
+        "signature_position": [row["signature_first_line"], row["signature_last_line"]],
+        "body_position": [row["body_first_line"], row["body_last_line"]],
+        "dependency": {kind: row[kind] for kind in ("intra_class", "intra_file", "cross_file")},
+        "indent": row["indent"],
+        "tests": row["tests"],
+        "requirement": {"Functionality": row["functionality"], "Arguments": row["arguments"]},
+        "domain": row["domain"] or "",
+    }
+
+
+def prompt_elements(row: Row, record: Record) -> Record:
+    """Return a repository task with what its prompts are made of."""
+    return record | {
+        "class_name": row["class_name"] or "",
+        "function_name": row["name"],
+        "input_code": row["input_code"],
+        "contexts_above": row["contexts_above"],
+        "contexts_below": row["contexts_below"],
+    }
+
+
+def task_row(record: Record) -> Row:
+    """Return the columns of `published_repository_tasks` that a record, or its prompt elements, tell."""
+    first, last = record["signature_position"]
+    body_first, body_last = record["body_position"]
+    told = {
+        "namespace": record["namespace"],
+        "type": record["type"],
+        "path": path_of(record["completion_path"]),
+        "signature_first_line": first,
+        "signature_last_line": last,
+        "body_first_line": body_first,
+        "body_last_line": body_last,
+        **{kind: record["dependency"][kind] for kind in ("intra_class", "intra_file", "cross_file")},
+        "indent": record["indent"],
+        "tests": record["tests"],
+        "functionality": record["requirement"]["Functionality"],
+        "arguments": record["requirement"]["Arguments"],
+        "domain": record.get("domain") or None,
+    }
+    elements = {"input_code": "input_code", "contexts_above": "contexts_above", "contexts_below": "contexts_below"}
+    told |= {column: record[name] for column, name in elements.items() if name in record}
+    if "function_name" in record:
+        told |= {"name": record["function_name"], "class_name": record["class_name"] or None}
+    return told
+
+
+def path_of(completion_path: str) -> str:
+    """Return the path of a file in its project, of a path below the sources."""
+    return completion_path.split("/", 1)[-1]

@@ -1,0 +1,204 @@
+"""The folder of an export: records as JSON or JSON lines, and beside them what the format cannot hold."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline import __version__
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.evaluation.export.errors import ExportError, NothingHeld
+from pipeline.evaluation.export.results import Attached, Further, Layout, Placed, Record, Refused, Result
+from pipeline.lake.names import UnsafeName, inner_path
+from pipeline.lake.runner import write_json
+from pipeline.lake.schema import table
+from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.format.tables import TABLES
+
+SUMMARY = "NOT_HELD.json"
+ROWS = "NOT_HELD.jsonl"
+ATTRIBUTION = "ATTRIBUTION.md"
+_BUFFER = 1 << 24
+
+
+@dataclass(slots=True)
+class Written:
+    """What came of an export: records by file, attached files, and what the format does not hold."""
+
+    records: Counter[str] = field(default_factory=Counter)
+    attached: int = 0
+    columns: Counter[tuple[str, str]] = field(default_factory=Counter)
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    first_refusal: str = ""
+
+
+def write_export(
+    out: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot, results: Iterable[Result]
+) -> Written:
+    """Write an export to a folder that is new or empty; it appears under its name when it is whole.
+
+    Equal snapshots give equal bytes. Errors: ExportError where the folder is in use or no row is to be exported,
+    NothingHeld where none can be.
+    """
+    check_folder(out, snapshot.folder)
+    if not snapshot.count(layout.families):
+        families = ", ".join(layout.families)
+        raise ExportError(
+            f"{snapshot.folder} has no rows of {families}, which are what {wanted} holds, so nothing was written."
+            " Refresh libraries that have such rows (the card tells what each snapshot has), or choose another format"
+        )
+    draft = out.parent / f".{out.name}.{os.getpid()}.tmp"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        written = _write(draft, results)
+        if not written.records:
+            raise NothingHeld(_nothing(wanted, written))
+        _tell(draft, wanted, layout, snapshot, written)
+        draft.replace(out)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return written
+
+
+def _nothing(wanted: ExportFormat, written: Written) -> str:
+    """Say why an export would be empty."""
+    reasons = ", ".join(f"{reason} ({rows} of {config})" for (config, reason), rows in sorted(written.refused.items()))
+    rows = written.refused.total()
+    return f"{wanted} can hold none of the {rows} rows, so nothing was written: {reasons}. {written.first_refusal}"
+
+
+def check_folder(out: Path, snapshot: Path) -> None:
+    """Raise ExportError where an export would stand among other files, or in the snapshot itself."""
+    if out.resolve().is_relative_to(snapshot.resolve()):
+        raise ExportError(f"--out {out} is in the snapshot, which nothing may change; name a folder elsewhere")
+    if out.exists() and not out.is_dir():
+        raise ExportError(f"--out {out} is a file; name a folder")
+    if out.is_dir() and any(out.iterdir()):
+        raise ExportError(f"--out {out} is not empty, and nothing is written over; name a new folder, or empty it")
+
+
+def _write(draft: Path, results: Iterable[Result]) -> Written:
+    written = Written()
+    lines = _Lines(draft)
+    for result in results:
+        match result:
+            case Placed():
+                _place(result, written, lines)
+            case Further():
+                lines.add(result.file, result.record)
+                written.records[result.file] += 1
+            case Refused():
+                written.refused[result.config, result.reason] += 1
+                written.first_refusal = written.first_refusal or result.detail
+                told = {"table": result.config, "id": result.id, "reason": result.reason, "detail": result.detail}
+                table("not_held").check(told)
+                lines.add(ROWS, told)
+            case Attached():
+                path = draft / _inside(result.file)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(result.content)
+                written.attached += 1
+    lines.close()
+    return written
+
+
+def _inside(file: str) -> str:
+    """Return the name of a file of an export, which may be made of an id of a stranger's snapshot.
+
+    Errors: ExportError where it would lie elsewhere.
+    """
+    try:
+        return inner_path(file, "a file of the export")
+    except UnsafeName as error:
+        raise ExportError(f"{error}, so nothing was written: run `driftline verify` on the snapshot") from None
+
+
+def _place(placed: Placed, written: Written, lines: _Lines) -> None:
+    lines.add(placed.file, placed.record)
+    written.records[placed.file] += 1
+    if rest := placed.rest:
+        written.columns.update((placed.config, name) for name, value in rest.items() if value not in (None, []))
+        number = written.records[placed.file]
+        lines.add(ROWS, {"table": placed.config, "file": placed.file, "number": number, "columns": rest})
+
+
+class _Lines:
+    """Files of records that grow side by side; `.json` is VersiCode's {"data": [ … ]}, any other a record a line."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True)
+        self._known: set[str] = set()
+        self._buffers: dict[str, list[str]] = {}
+        self._size = 0
+
+    def add(self, file: str, record: Mapping[str, Any]) -> None:
+        # ASCII: a reader that parts lines at U+2028 or U+0085 reads the same records.
+        text = json.dumps(record, default=_plain)
+        if file.endswith(".json"):
+            text = (",\n" if file in self._known else '{"data": [\n') + text
+        else:
+            text += "\n"
+        self._known.add(file)
+        self._buffers.setdefault(file, []).append(text)
+        self._size += len(text)
+        if self._size > _BUFFER:
+            self._flush()
+
+    def _flush(self) -> None:
+        for file, texts in self._buffers.items():
+            path = self.folder / _inside(file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8", newline="") as stream:
+                stream.writelines(texts)
+        self._buffers, self._size = {}, 0
+
+    def close(self) -> None:
+        for file in self._known:
+            if file.endswith(".json"):
+                self._buffers.setdefault(file, []).append("\n]}\n")
+        self._flush()
+
+
+def _plain(value: object) -> str:
+    """Return a value of a row that JSON does not have as text."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} is no type of a column")
+
+
+def _tell(draft: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot, written: Written) -> None:
+    """Write what was made, and what it does not hold, and hand on whom the licences ask to name."""
+    summary = {
+        "format": wanted,
+        "driftline": __version__,
+        "snapshot": snapshot.name,
+        "manifest_sha256": snapshot.sha256,
+        "files": dict(sorted(written.records.items())),
+        "attached_files": written.attached,
+        "added_fields": dict(layout.added),
+        "notes": list(layout.notes),
+        "columns_not_held": [_column(*key, rows) for key, rows in sorted(written.columns.items())],
+        "rows_not_held": [
+            {"table": config, "reason": reason, "rows": rows}
+            for (config, reason), rows in sorted(written.refused.items())
+        ],
+        "tables_not_held": {
+            config: rows for config in sorted({*TABLES} - {*layout.configs}) if (rows := snapshot.count([config]))
+        },
+    }
+    write_json(draft / SUMMARY, summary)
+    shutil.copyfile(snapshot.file(ATTRIBUTION), draft / ATTRIBUTION)
+
+
+def _column(config: str, name: str, rows: int) -> Record:
+    meanings = {column.name: column.meaning for column in table(TABLES[config]).columns}
+    return {"table": config, "column": name, "meaning": meanings.get(name, ""), "rows": rows}

@@ -1,0 +1,82 @@
+"""Files of the benchmarks as samples to validate."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.programs import Program, read_record
+from pipeline.evaluation.export.records import BadRecord, RecordError, read_answered
+
+IN_PROJECTS = frozenset({ExportFormat.EVOCODEBENCH, ExportFormat.CODEVBENCH})
+"""Formats whose records are run in a project, by its own tests, and not as programs."""
+
+
+@dataclass(slots=True)
+class Converted:
+    """How many samples a file came to, whether they are answers of a model, and which records are none, and why."""
+
+    samples: int = 0
+    answers: int = 0
+    bad: list[BadRecord] = field(default_factory=list)
+
+
+def write_samples(path: Path, wanted: ExportFormat, out: IO[str], answers: Path | None = None) -> Converted:
+    """Write the records of a file as lines of samples: what a model answered where there is any, else references.
+
+    With a file of answers only what it answers is written. A record that cannot be used becomes a line that no sample
+    can have, so that it gets a verdict too.
+
+    Errors: ExportError where the file as a whole cannot be used.
+    """
+    if wanted in IN_PROJECTS:
+        raise ExportError(f"{path}: records of {wanted} are no programs: they run in a project, with its tests")
+    converted = Converted()
+    for programs, answered, bad in _programs(path, wanted, answers):
+        if bad:
+            converted.bad.append(bad)
+            out.write(json.dumps({"id": f"record {bad.number}", "unusable": bad.detail}) + "\n")
+        for program in programs:
+            out.write(json.dumps(as_sample(program)) + "\n")
+        converted.samples += len(programs)
+        converted.answers += len(programs) if answered else 0
+    if not converted.samples and not converted.bad:
+        raise ExportError(f"{path}: holds no record of {wanted}; give a file with some")
+    return converted
+
+
+def _programs(
+    path: Path, wanted: ExportFormat, answers: Path | None
+) -> Iterator[tuple[tuple[Program, ...], bool, BadRecord | None]]:
+    for one in read_answered(path, wanted, answers):
+        if isinstance(one, BadRecord):
+            yield (), False, one
+            continue
+        number, record = one
+        try:
+            read = read_record(wanted, record, number, path)
+        except RecordError as error:
+            yield (), False, BadRecord(number, str(error))
+        else:
+            yield read.answers or read.programs, bool(read.answers), None
+
+
+def as_sample(program: Program) -> dict[str, Any]:
+    """Return a program as `driftline validate` reads it."""
+    sample = {
+        "id": program.name,
+        "library": program.library,
+        "version": program.version,
+        "python": program.python,
+        "extra_dependencies": list(program.extra_dependencies),
+        "code": program.code,
+        "test": program.test,
+        "test_file": program.test_file,
+        "module": program.module,
+    }
+    return {name: value for name, value in sample.items() if value not in (None, [])}

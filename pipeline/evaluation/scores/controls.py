@@ -1,0 +1,67 @@
+"""Answers that leave everything out: where such a control passes too, running a prediction says nothing.
+
+Of many lines of examples nothing is displayed, and nothing depends on them. Most controls need no run, since they are
+certain to fail: a name that is not there cannot be imported, and what displays nothing displays no stated output.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scores import Family
+from pipeline.evaluation.scores.fragments import parse_program
+from pipeline.evaluation.scores.tasks import Task
+from pipeline.families.completions_and_migrations.masks import MASKS
+from pipeline.lake.schema import Row
+
+NO_NAME = "driftline_has_no_such_name"
+_NOTHING, _NO_CONDITION = "pass", "if True:"
+_TRACEBACK = "Traceback"
+# What may keep a name from being looked up when its statement runs.
+_LATER = (
+    *(ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.BoolOp, ast.IfExp),
+    *(ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp),
+    *(ast.Try, ast.If, ast.While, ast.For, ast.With, ast.Match),
+)
+
+
+def control(task: Task) -> str | None:
+    """Return an answer that leaves everything out; None where runs of the snapshot have shown that such a one fails."""
+    if task.family is Family.FUNCTION and task.row["granularity"] == Granularity.BLOCK:
+        # The gate has let a body that does nothing fail.
+        return None
+    if task.family in (Family.COMPLETION, Family.FUNCTION):
+        if task.row["granularity"] == Granularity.TOKEN:
+            return NO_NAME
+        return _NO_CONDITION if task.row["answer"].endswith(":") else _NOTHING
+    return _NOTHING if task.family is Family.MIGRATION else None
+
+
+def fails_for_certain(task: Task, example: Row) -> bool:
+    """Say whether the control of a task need not be run, since it cannot pass."""
+    stated = [check for check in example["checks"] if check["expected"] is not None]
+    if any(check["expected"].lstrip().startswith(_TRACEBACK) for check in stated):
+        return False
+    if task.family is Family.MIGRATION:
+        return any(_shows(check["expected"]) for check in stated)
+    if task.row["granularity"] == Granularity.TOKEN:
+        program = parse_program(task.row["masked_code"].replace(MASKS[Granularity.TOKEN], NO_NAME))
+        return program is not None and any(_looks_up(statement) for statement in program.body)
+    left_out = f"\n{task.row['answer']}\n"
+    return any(_shows(check["expected"]) and f"\n{check['statement'].strip()}\n" in left_out for check in stated)
+
+
+def _shows(expected: str) -> bool:
+    return bool(expected.replace("...", "").strip())
+
+
+def _looks_up(statement: ast.stmt) -> bool:
+    """Say whether a statement cannot run without looking up the name that is not there."""
+    nodes = list(ast.walk(statement))
+    if any(isinstance(node, _LATER) for node in nodes):
+        return False
+    if isinstance(statement, ast.ImportFrom):
+        return any(alias.name == NO_NAME for alias in statement.names)
+    loaded = [node for node in nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
+    return any(NO_NAME in (getattr(node, "id", None), getattr(node, "attr", None)) for node in loaded)

@@ -1,0 +1,85 @@
+"""Exact match and the critical diff check of VersiCode: does the prediction use the API as the reference does."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.evaluation.scores.reading import Call, read
+
+
+def exact_match(prediction: str, core_token: str, granularity: Granularity) -> bool:
+    """Return EM: a token must equal the core token, a line or block must hold it as a whole word (2406.07411, 4.1)."""
+    if granularity == Granularity.TOKEN:
+        return prediction.strip() == core_token
+    return holds(prediction, core_token)
+
+
+def holds(code: str, name: str) -> bool:
+    """Say whether code has a name as a whole word."""
+    return name in code and _word(name).search(code) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalDiff:
+    """The five rules of the critical diff check (VersiCode, 2406.07411, appendix E.1), each apart.
+
+    The last three are None where the reference asks for nothing: it does not call the core token, has no `with`, or
+    its call no keywords. Nothing can break them then.
+    """
+
+    core_token: bool
+    valid: bool
+    arguments: bool | None
+    with_statement: bool | None
+    keywords: bool | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether no rule is broken, which is what CDC@k counts."""
+        return (
+            self.core_token
+            and self.valid
+            and self.arguments is not False
+            and self.with_statement is not False
+            and self.keywords is not False
+        )
+
+
+def critical_diff(prediction: str, reference: str, core_token: str) -> CriticalDiff:
+    """Check the code that a model wrote against what stood there; `core_token` is the name of the API.
+
+    Both are statements, at any indentation; the header of a compound statement without its body counts as valid.
+    Rules 3 and 5 hold the reference's first call of the core token against one of the prediction, that which keeps
+    most of both: as many arguments, and the same keywords. A prediction that does not parse fails rules 2 to 5 as far
+    as the reference asks for something.
+    """
+    wanted, found = read(reference), read(prediction)
+    first = next((call for call in wanted.calls if call.name == core_token), None)
+    arguments, keywords = _as_called(first, found.calls) if first else (None, None)
+    return CriticalDiff(
+        core_token=holds(prediction, core_token),
+        valid=found.valid,
+        arguments=arguments,
+        with_statement=found.has_with if wanted.has_with else None,
+        keywords=keywords,
+    )
+
+
+def _as_called(wanted: Call, calls: Iterable[Call]) -> tuple[bool, bool | None]:
+    """Return of the call that is most like the wanted one whether rules 3 and 5 hold; rule 5 asks for keywords."""
+    judged = [
+        (call.arguments == wanted.arguments, call.keywords == wanted.keywords if wanted.keywords else None)
+        for call in calls
+        if call.name == wanted.name
+    ]
+    missing = (False, False if wanted.keywords else None)
+    return max(judged, key=lambda rules: rules.count(True), default=missing)
+
+
+@functools.lru_cache(4096)
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")

@@ -1,0 +1,111 @@
+"""What is measured of a prediction of each family without running it: the metrics of the paper that it is of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scores import Family, Metric
+from pipeline.evaluation.scores.api import api_f1, api_hit
+from pipeline.evaluation.scores.critical import critical_diff, exact_match, holds
+from pipeline.evaluation.scores.filling import beyond, inside
+from pipeline.evaluation.scores.retrieval import mentioned, recall
+from pipeline.evaluation.scores.similarity import identifier_sequence_match, prefix_match
+from pipeline.lake.schema import Row
+
+Values = Mapping[Metric, float | None]
+"""What one sample came to, 0 to 1 each; None where the reference asks for nothing that the metric could hold."""
+
+
+def completion(task: Row, sample: str) -> Values:
+    """Score what is to stand where the mask is: of a token EM, of a line or block all metrics of `fragment`."""
+    if task["granularity"] == Granularity.TOKEN:
+        return {Metric.EM: exact_match(sample, task["core_token"], Granularity.TOKEN)}
+    if task["granularity"] == Granularity.BLOCK:
+        return fragment(inside(task, sample), task["answer"], task["core_token"], True)
+    return fragment(sample, task["answer"], task["core_token"], False)
+
+
+def migration(task: Row, sample: str) -> Values:
+    """Score a program for the target version, as a block (VersiCode, 2406.07411, section 5)."""
+    return fragment(sample, task["target_code"], task["target_name"], True)
+
+
+def fragment(sample: str, reference: str, core_token: str, block: bool) -> Values:
+    """Score statements against those of the reference.
+
+    Of a block, ISM and PM are 0 where the core token is missing or the code is not valid, as VersiCode's scorer has it.
+    """
+    diff = critical_diff(sample, reference, core_token)
+    counts = not block or (diff.core_token and diff.valid)
+    return {
+        Metric.EM: diff.core_token,
+        Metric.ISM: identifier_sequence_match(sample, reference) if counts else 0.0,
+        Metric.PM: prefix_match(sample, reference) if counts else 0.0,
+        Metric.CDC: diff.passed,
+        Metric.CDC_CORE_TOKEN: diff.core_token,
+        Metric.CDC_VALID: diff.valid,
+        Metric.CDC_ARGUMENTS: diff.arguments,
+        Metric.CDC_WITH: diff.with_statement,
+        Metric.CDC_KEYWORDS: diff.keywords,
+        Metric.API_F1: api_f1(sample, reference),
+    }
+
+
+def block_completion(task: Row, sample: str) -> Values:
+    """Score a block of another language, of which no grammar is asked."""
+    named = holds(sample, task["core_token"])
+    return {
+        Metric.EM: named,
+        Metric.ISM: identifier_sequence_match(sample, task["answer"]) if named else 0.0,
+        Metric.PM: prefix_match(sample, task["answer"]) if named else 0.0,
+    }
+
+
+def expression(task: Row, sample: str) -> Values:
+    """Score what follows the hint, up to where the code goes on below (LibEvolutionEval, 2412.04478, section 3)."""
+    hint, below = task["hint"], task.get("right_context_few_lines") or ""
+    return {Metric.API_F1: api_f1(_before(sample, below), task["reference_call"].removeprefix(hint), hint)}
+
+
+def _before(sample: str, below: str) -> str:
+    """Cut a completion where it repeats the next line; what stands right of the cursor is no line of its own."""
+    following = next((line.strip() for line in below.split("\n")[1:] if line.strip()), None)
+    lines = sample.split("\n")
+    at = next((i for i, line in enumerate(lines) if i and line.strip() == following), len(lines))
+    return "\n".join(lines[:at])
+
+
+def problem(task: Row, sample: str) -> Values:
+    """Score a solution by what the reference calls; what the starting code calls is no merit of either."""
+    given = task["starting_code"]
+    wanted = [name for name in task["api_calls"] if api_hit(task["solution"], [name], given)]
+    return {Metric.API_HIT: api_hit(beyond(given, sample), wanted, given)}
+
+
+def repository_task(task: Row, sample: str) -> Values:
+    """Score a body by the dependencies that the reference names (EvoCodeBench).
+
+    What only ran with it, such as an operator's method, no text can name.
+    """
+    ran = [*task["intra_class"], *task["intra_file"], *task["cross_file"]]
+    wanted = mentioned(task["reference"], ran)
+    return {Metric.RECALL: recall(mentioned(sample, wanted), wanted)}
+
+
+def scene(task: Row, sample: str) -> Values:
+    """Codev-Bench measures by running alone."""
+    return {}
+
+
+SCORERS: Mapping[Family, Callable[[Row, str], Values]] = {
+    Family.COMPLETION: completion,
+    Family.CONTEXT: expression,
+    Family.CONTROLLED: expression,
+    Family.BLOCK_COMPLETION: block_completion,
+    Family.FUNCTION: completion,
+    Family.MIGRATION: migration,
+    Family.PROBLEM: problem,
+    Family.REPOSITORY_TASK: repository_task,
+    Family.SCENE: scene,
+}

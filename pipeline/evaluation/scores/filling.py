@@ -1,0 +1,105 @@
+"""The program that a prediction makes: of masked code, of a problem's starting code, of a file of a project."""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.evaluation.scores.fragments import parse_program
+from pipeline.families.completions_and_migrations.masks import MASKS, unmask
+from pipeline.lake.schema import Row
+
+_GRANULARITIES = {granularity.value: granularity for granularity in Granularity}
+
+
+def filled(task: Row, sample: str) -> str:
+    """Return the program of a completion with a sample where the mask is; other masks hide the core token.
+
+    A sample may be indented as it would stand there, or as a text of its own, with or without its first line. For a
+    block it may be the whole program: one that defines at its top what stands there before the mask.
+    """
+    granularity = _GRANULARITIES[task["granularity"]]
+    if granularity is Granularity.TOKEN:
+        return unmask(task["masked_code"], granularity, "", sample.strip())
+    if granularity is Granularity.BLOCK:
+        sample = inside(task, sample)
+        defined = _defined(f"{task['masked_code'].partition(MASKS[granularity])[0]}pass\n")
+        if defined and defined <= _defined(sample):
+            return sample
+    margin = _margin(task["masked_code"], MASKS[granularity])
+    programs = [unmask(task["masked_code"], granularity, text, task["core_token"]) for text in _shapes(sample, margin)]
+    return next(filter(parse_program, programs), programs[0])
+
+
+def inside(task: Row, sample: str) -> str:
+    """Return what of a block's sample stands where the mask is, where the sample has the code around that too."""
+    masked = task["masked_code"].replace(MASKS[Granularity.TOKEN], task["core_token"])
+    before, _, after = (part.strip() for part in masked.partition(MASKS[Granularity.BLOCK]))
+    text = sample.strip("\n").rstrip()
+    if not before or not text.startswith(before):
+        return sample
+    return text.removeprefix(before).removesuffix(after).strip("\n").rstrip()
+
+
+def _defined(program: str) -> set[str]:
+    """Return the functions and classes that a program defines at its top; none where it is not valid."""
+    tree = parse_program(program)
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return {node.name for node in tree.body if isinstance(node, definitions)} if tree else set()
+
+
+def _margin(code: str, mask: str) -> str:
+    """Return the blanks that stand before a mask on its line."""
+    return _blanks(code[: code.index(mask)].rpartition("\n")[2])
+
+
+def _shapes(sample: str, margin: str) -> Iterator[str]:
+    """Yield a sample as it may stand behind a margin, the likeliest first."""
+    text = sample.strip("\n").rstrip()
+    moved = textwrap.indent(textwrap.dedent(text), margin).removeprefix(margin)
+    following = [line for line in text.split("\n")[1:] if line.strip()]
+    shapes = [text.lstrip(" \t"), moved]
+    yield from shapes if all(line.startswith(margin) for line in following) else reversed(shapes)
+
+
+def solved(starting_code: str, sample: str) -> str:
+    """Return the program of a solution, which goes on where the starting code ends, or has it in itself already.
+
+    GitChameleon 2.0 asks for the second (2507.12367, figure 17) and stores the first.
+    """
+    program = f"{starting_code}{sample}"
+    return sample if parse_program(program) is None and parse_program(sample) else program
+
+
+def beyond(starting_code: str, sample: str) -> str:
+    """Return a solution without the starting code, where it begins with it."""
+    return sample.strip("\n").removeprefix(starting_code.strip("\n"))
+
+
+def body_in(text: str, body: str, lines: tuple[int, int]) -> str:
+    """Return a file with some of its lines, from 1 and with both ends, replaced by a body (EvoCodeBench).
+
+    A body that is indented in another way is moved to the indentation of the old one.
+    """
+    kept, (first, last) = text.split("\n"), lines
+    old = next((line for line in kept[first - 1 : last] if _is_code(line)), "")
+    return "\n".join([*kept[: first - 1], _moved(body, _blanks(old)), *kept[last:]])
+
+
+def _moved(body: str, margin: str) -> str:
+    begins = next((line for line in body.split("\n") if _is_code(line)), None)
+    if begins is None or _blanks(begins) == margin:
+        return body.removesuffix("\n")
+    shapes = [f"{margin}{shape}" for shape in _shapes(body, margin)]
+    return next((shape for shape in shapes if parse_program(f"if True:\n{shape}\n")), shapes[0])
+
+
+def _is_code(line: str) -> bool:
+    return not line.lstrip().startswith("#") and not line.isspace() and line != ""
+
+
+def _blanks(line: str) -> str:
+    """Return the blanks that a line begins with."""
+    return line[: len(line) - len(line.lstrip())]

@@ -1,0 +1,103 @@
+"""A file of predictions: one JSON object a line, each read by itself, so that a bad one stops no other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import msgspec
+
+from pipeline.core.vocabularies.scores import Exclusion, Family
+from pipeline.evaluation.scores.rules import ScoreRules
+
+_CHUNK = 1 << 20
+_KEPT = 4096
+
+
+class Prediction(msgspec.Struct, frozen=True):
+    """What a model answered for one task: samples, or documents with the best first.
+
+    `family` says which task is meant where tasks of several families share the id.
+    """
+
+    id: str
+    completions: Sequence[str] | None = None
+    documents: Sequence[str] | None = None
+    family: Family | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Excluded:
+    """A line of the predictions, from 1, or a task, that is left out of a figure, and why.
+
+    `line` is None for what stands on none.
+    """
+
+    reason: Exclusion
+    detail: str
+    id: str | None = None
+    line: int | None = None
+
+
+def read_predictions(file: IO[bytes], rules: ScoreRules) -> Iterator[tuple[int, Prediction | Excluded]]:
+    """Yield what each line that is not blank has, with its number from 1.
+
+    Samples that are too long are still there: whoever scores them leaves them out.
+    """
+    decoder = msgspec.json.Decoder(Prediction)
+    longest = rules.line_mib << 20
+    number = 0
+    while line := file.readline(longest + 1):
+        number += 1
+        if len(line) > longest:
+            _skip(file, line)
+            problem = f"longer than {rules.line_mib} MiB; leave out what no scorer reads"
+            yield number, Excluded(Exclusion.LINE_TOO_LONG, problem, _id_in(line[:_KEPT]), number)
+            continue
+        if number == 1:
+            line = line.removeprefix(b"\xef\xbb\xbf")
+        if not line.isspace():
+            yield number, _checked(_decoded(decoder, line, number), number, rules)
+
+
+def _decoded(decoder: msgspec.json.Decoder[Prediction], line: bytes, number: int) -> Prediction | Excluded:
+    try:
+        return decoder.decode(line)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        problem = f'{error}; write one object {{"id": …, "completions": [text, …]}} on each line'
+        return Excluded(Exclusion.NOT_A_PREDICTION, problem, _id_in(line[:_KEPT]), number)
+
+
+def _checked(found: Prediction | Excluded, number: int, rules: ScoreRules) -> Prediction | Excluded:
+    if isinstance(found, Excluded):
+        return found
+    if (found.completions is None) == (found.documents is None):
+        problem = "neither completions nor documents" if found.completions is None else "completions and documents"
+        return Excluded(Exclusion.NOT_A_PREDICTION, f"{problem}; give one of them", found.id, number)
+    samples = found.completions if found.completions is not None else found.documents
+    if not samples:
+        return Excluded(Exclusion.NO_SAMPLES, 'an empty list; a model that said nothing has said ""', found.id, number)
+    if len(samples) > rules.samples:
+        problem = f"{len(samples)} samples, more than {rules.samples} (curation_rules/scores.yaml)"
+        return Excluded(Exclusion.TOO_MANY_SAMPLES, problem, found.id, number)
+    return found
+
+
+def _skip(file: IO[bytes], part: bytes) -> None:
+    """Read on to the end of a line."""
+    while part and not part.endswith(b"\n"):
+        part = file.readline(_CHUNK)
+
+
+def _id_in(head: bytes) -> str | None:
+    """Return the id of a line that cannot be read as a whole, where it stands first."""
+    before, colon, after = head.decode("utf-8", "replace").partition(":")
+    if not colon or before.strip("\ufeff \t{") != '"id"':
+        return None
+    try:
+        found, _ = json.JSONDecoder().raw_decode(after.lstrip())
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, str) else None

@@ -1,0 +1,195 @@
+"""Pass@k: samples run in the pinned environments of the snapshot's rows, in the sandbox."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.projects import TestOutcome
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.scores import Exclusion, Metric
+from pipeline.evaluation.scores.planning import Sources, plan, plan_control, unparted
+from pipeline.evaluation.scores.predictions import Excluded
+from pipeline.evaluation.scores.runs import UNJUDGED, CaseRun, ProjectRun, Run, RunFile
+from pipeline.evaluation.scores.tally import Answered
+from pipeline.evaluation.scores.tasks import Task, Tasks
+from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
+from pipeline.execution.validation.running import run_cases
+from pipeline.execution.validation.samples.engine import Engine
+from pipeline.families.repository_tasks.answers import Answer, judge_answers
+from pipeline.families.repository_tasks.project import Project
+from pipeline.families.repository_tasks.project_context import Workshop, open_project
+from pipeline.index.http import BadAnswer, NotFound, Unreachable
+from pipeline.lake.schema import Row
+
+Tell = Callable[[str, int, int], None]
+"""Hears what is being done, how many runs are done, and how many there are."""
+
+_REASONS = {Outcome.NO_ENVIRONMENT: Exclusion.NO_ENVIRONMENT, Outcome.HARNESS_ERROR: Exclusion.NOT_JUDGED}
+_NOT_THERE = (StepFailed, IndexUnreachable, Unreachable, NotFound, BadAnswer, ValueError)
+
+
+@dataclass(frozen=True)
+class Runners:
+    """What running samples takes: the engine of validation, and the workshop in which projects are run."""
+
+    engine: Engine
+    workshop: Workshop
+
+
+@dataclass(slots=True)
+class Passes:
+    """Whether the samples of each task passed, by metric, in their order; and what could not be run or judged."""
+
+    scores: dict[Answered, dict[Metric, list[float]]] = field(default_factory=dict)
+    excluded: list[Excluded] = field(default_factory=list)
+    open: dict[Answered, dict[Metric, int]] = field(default_factory=dict)
+    runs: int = 0
+
+
+def run_samples(
+    samples: Mapping[Answered, Sequence[str]],
+    tasks: Tasks,
+    sources: Sources,
+    runners: Runners,
+    file: RunFile,
+    tell: Tell,
+    *,
+    unnoticed: bool = False,
+) -> Passes:
+    """Run the samples of tasks, equal ones once, and those not at all of which the file knows how they came out.
+
+    A sample passes if its run does, on every repeat that the rules ask for. What could not be judged, by no fault of
+    the sample's, is run once more; what then is still open has no score.
+
+    Errors: SnapshotError.
+    """
+    found = Passes()
+    planned = {key: _plan(found, tasks[key[1]][key[0]], texts, sources, unnoticed) for key, texts in samples.items()}
+    every = {run.key: run for runs in planned.values() for run in runs}
+    new = [run for run in every.values() if run.key not in file.outcomes]
+    found.runs = len(new)
+    run_planned(new, sources, runners, file, tell)
+    run_planned([run for run in new if file.outcomes[run.key] in UNJUDGED], sources, runners, file, tell)
+    for answered, runs in planned.items():
+        _judge(found, tasks[answered[1]][answered[0]], samples[answered], runs, file)
+    return found
+
+
+def run_planned(runs: Collection[Run], sources: Sources, runners: Runners, file: RunFile, tell: Tell) -> None:
+    """Run what was planned, an environment or project at a time; how each came out is kept in the file."""
+    done = 0
+    for (where, in_project), group in _by_place(runs).items():
+        row = (sources.projects if in_project else sources.environments).get(where)
+        tell(f"{row.get('project') or row['library']} {row['version']}" if row else where, done, len(runs))
+        run_group = _run_in_project if in_project else _run_in_environment
+        try:
+            run_group(row, group, runners, file)
+        except Exception as error:  # noqa: BLE001 - told of each run that it kept from being judged
+            left = [run for run in group if run.key not in file.outcomes]
+            _give_up(left, error, file, Outcome.HARNESS_ERROR)
+        done += len(group)
+
+
+def _plan(found: Passes, task: Task, texts: Sequence[str], sources: Sources, unnoticed: bool) -> list[Run]:
+    """Return the runs of a task's samples, and of its control."""
+    if task.is_unnoticed and not unnoticed:
+        found.excluded.append(_not_discriminating(task))
+        return []
+    runs = [run for text in dict.fromkeys(texts) for run in plan(task, text, sources)]
+    if texts and (why := unparted(task)):
+        found.excluded.append(Excluded(Exclusion.TESTS_NOT_PARTED, why, task.id))
+    elif texts and not runs:
+        reason = Exclusion.NOT_RUNNABLE
+        found.excluded.append(Excluded(reason, f"{task.family}: {reason.meaning}", task.id))
+    return [*runs, *(plan_control(task, sources) if runs else ())]
+
+
+def _not_discriminating(task: Task) -> Excluded:
+    reason = Exclusion.NOT_DISCRIMINATING
+    return Excluded(reason, f"{task.family}: {reason.meaning}", task.id)
+
+
+def _by_place(runs: Iterable[Run]) -> dict[tuple[str, bool], list[Run]]:
+    """Group runs by the lock of their environment, or by their project."""
+    groups: dict[tuple[str, bool], list[Run]] = defaultdict(list)
+    for run in runs:
+        if isinstance(run, ProjectRun):
+            groups[run.project_id, True].append(run)
+        elif isinstance(run, CaseRun):
+            groups[run.lock_id, False].append(run)
+    return groups
+
+
+def _run_in_environment(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
+    by_key = {run.key: run for run in runs}
+    engine = runners.engine
+    try:
+        environment = engine.store.open(_there(row))
+    except _NOT_THERE as error:
+        _give_up(runs, error, file)
+        return
+    run_cases(
+        environment,
+        [run.case for run in runs if isinstance(run, CaseRun)],
+        engine.sandbox,
+        engine.rules,
+        engine.workers,
+        lambda result: file.keep(by_key[result.id], result.outcome, result.detail),
+    )
+
+
+def _run_in_project(row: Row | None, runs: Sequence[Run], runners: Runners, file: RunFile) -> None:
+    of_project = [run for run in runs if isinstance(run, ProjectRun)]
+    try:
+        project = open_project(_there(row), runners.workshop)
+        answers = [_answer(project, run) for run in of_project]
+    except _NOT_THERE as error:
+        _give_up(runs, error, file)
+        return
+    for run, ran in zip(of_project, judge_answers(project, answers, runners.workshop.workers), strict=True):
+        # Tests that fail are a run that came to its end.
+        outcome = ran.outcome
+        if outcome is Outcome.PASSED and ran.worst is not TestOutcome.PASSED:
+            outcome = Outcome.TIMED_OUT if ran.worst is TestOutcome.TIMED_OUT else Outcome.FAILED_ASSERTION
+        file.keep(run, outcome, ran.detail)
+
+
+def _answer(project: Project, run: ProjectRun) -> Answer:
+    text = project.tree.text(run.path)
+    if text is None:
+        raise ValueError(f"{run.path}: no such file in the project: run `driftline verify` on the snapshot")
+    return Answer(run.key, run.path, run.rewrite(text), run.tests)
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise ValueError("the snapshot does not have what the task names: run `driftline verify` on it")
+    return row
+
+
+def _give_up(runs: Iterable[Run], error: Exception, file: RunFile, outcome: Outcome = Outcome.NO_ENVIRONMENT) -> None:
+    for run in runs:
+        file.keep(run, outcome, f"{type(error).__name__}: {error}")
+
+
+def _judge(found: Passes, task: Task, texts: Sequence[str], runs: Sequence[Run], file: RunFile) -> None:
+    """Turn the outcomes of a task's runs into scores of its samples; what was not judged has none."""
+    if any(run.control and file.outcomes[run.key] is Outcome.PASSED for run in runs):
+        found.excluded.append(_not_discriminating(task))
+        return
+    keys = {(run.metric, run.sample): run.key for run in runs if not run.control}
+    unjudged: dict[Outcome, list[str]] = defaultdict(list)
+    for metric in dict.fromkeys(metric for metric, _ in keys):
+        scores = found.scores.setdefault((task.family, task.id), {}).setdefault(metric, [])
+        for key in (keys[metric, text] for text in texts):
+            outcome = file.outcomes[key]
+            if outcome in UNJUDGED:
+                unjudged[outcome].append(file.details.get(key, ""))
+                waiting = found.open.setdefault((task.family, task.id), {})
+                waiting[metric] = waiting.get(metric, 0) + 1
+            else:
+                scores.append(float(outcome is Outcome.PASSED))
+    for outcome, details in unjudged.items():
+        found.excluded.append(Excluded(_REASONS[outcome], f"{len(details)} runs: {details[0]}", task.id))

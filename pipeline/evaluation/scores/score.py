@@ -1,0 +1,153 @@
+"""One scoring: a file of predictions against a snapshot, with all that came of it."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import IO, Any
+
+from pipeline.core.rules.fingerprint import plain
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.scores import Exclusion, Family, Metric
+from pipeline.evaluation.scores.planning import Sources
+from pipeline.evaluation.scores.predictions import Excluded, read_predictions
+from pipeline.evaluation.scores.rules import ScoreRules
+from pipeline.evaluation.scores.running import Runners, Tell, run_samples
+from pipeline.evaluation.scores.runs import RunFile
+from pipeline.evaluation.scores.table import Open, score_rows
+from pipeline.evaluation.scores.tally import tally
+from pipeline.evaluation.scores.tasks import Task, read_tasks, rows_of
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.schema import Row, table
+from pipeline.lake.tables import replacing, write_parquet
+from pipeline.snapshots.format.reader import Snapshot
+
+FILES = ("scores.parquet", "scores.csv", "excluded.csv", "scores.svg")
+"""What `write` leaves in a folder; runs are in `runs.jsonl`."""
+
+CONTROLS = Path("scores", "controls.jsonl")
+"""Below the cache: how answers that leave everything out came out, which is the same for every model."""
+
+_TASKS_ONLY = frozenset(
+    {
+        *(Exclusion.NOT_PREDICTED, Exclusion.NO_DOCUMENT, Exclusion.NOT_RUNNABLE, Exclusion.NOT_DISCRIMINATING),
+        Exclusion.TESTS_NOT_PARTED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What predictions came to: rows of `scores`, what was not counted, samples scored, and tasks answered of all."""
+
+    rows: Sequence[Row]
+    excluded: Sequence[Excluded]
+    samples: int
+    answered: Mapping[Family, tuple[int, int]]
+    runs: int | None = None
+
+    @property
+    def reasons(self) -> Mapping[Exclusion, int]:
+        """How much was not counted, by reason."""
+        return Counter(excluded.reason for excluded in self.excluded)
+
+    @property
+    def flawed(self) -> bool:
+        """Whether a prediction, and not only a task, is in no figure or not in all."""
+        return any(reason not in _TASKS_ONLY for reason in self.reasons)
+
+
+def score_predictions(
+    snapshot: Path,
+    predictions: IO[bytes],
+    rules: ScoreRules,
+    runners: Runners | None = None,
+    runs: Path | None = None,
+    tell: Tell = lambda what, done, total: None,
+    *,
+    unnoticed: bool = False,
+) -> Scored:
+    """Score a file of predictions; with runners, run them too. `runs` is the file in which their runs are kept.
+
+    Tasks whose tests do not notice an empty answer are asked for only if `unnoticed` takes them in.
+
+    Errors: SnapshotError.
+    """
+    known, keep = Snapshot(snapshot), runners is not None
+    tasks = read_tasks(known, rules.facets, running=keep)
+    documents = _Documents(known)
+    answers = read_predictions(predictions, rules)
+    counted = tally(tasks, answers, rules, documents.of, keep, unnoticed=unnoticed)
+    scores: dict[Any, dict[Metric, Sequence[float]]] = {key: dict(found) for key, found in counted.scores.items()}
+    excluded, ran = counted.excluded, None
+    unjudged: Open = {}
+    if runners is not None:
+        sources = Sources.read(known, [runners.engine.settings, plain(runners.workshop.rules)])
+        with RunFile(runs, settings().cache / CONTROLS) as file:
+            passes = run_samples(counted.samples, tasks, sources, runners, file, tell, unnoticed=unnoticed)
+        for key, found in passes.scores.items():
+            scores.setdefault(key, {}).update(found)
+        excluded, ran, unjudged = excluded + passes.excluded, passes.runs, passes.open
+    asked_for = (task for of_id in tasks.values() for task in of_id.values() if unnoticed or not task.is_unnoticed)
+    there = Counter(task.family for task in asked_for)
+    answered = Counter(family for family, _ in {answered for answered, _ in counted.answers})
+    rows = score_rows(scores, tasks, rules.k, rules.resamples, unjudged)
+    of = {family: (answered[family], there[family]) for family in Family if answered[family]}
+    return Scored(rows, excluded, counted.counted, of, ran)
+
+
+class _Documents:
+    """Which documents a retriever should find; the snapshot's are read when a task asks for the first time."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+
+    @cached_property
+    def _by_path(self) -> Mapping[tuple[str, str], list[Row]]:
+        columns = ("id", "library", "path", "canonical_path", "first_version", "last_version")
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in rows_of(self._snapshot, "api_documents", columns):
+            for path in {row["path"], row["canonical_path"] or row["path"]}:
+                found.setdefault((row["library"], path), []).append(row)
+        return found
+
+    def of(self, task: Task) -> Collection[str]:
+        """Return the ids of the documents of a task's core API in its version, under any of its public paths."""
+        if document := task.row.get("document_id"):
+            return {document}
+        library, path, version = task.row["library"], task.row["path"], task.row["version"]
+        own = holding_at([row for row in self._by_path.get((library, path), ()) if row["path"] == path], version)
+        canonical = {row["canonical_path"] or path for row in own}
+        others = (row for at in canonical for row in self._by_path.get((library, at), ()))
+        same = [row for row in others if (row["canonical_path"] or row["path"]) in canonical]
+        return {row["id"] for row in (*own, *holding_at(same, version))}
+
+
+def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
+    """Write the table, for programs and for spreadsheets, the picture, and what was not counted.
+
+    Errors: OSError.
+    """
+    write_parquet(folder / FILES[0], "scores", scored.rows)
+    _write_csv(folder / FILES[1], "scores", scored.rows)
+    _write_csv(folder / FILES[2], "excluded_predictions", [asdict(excluded) for excluded in scored.excluded])
+    if any(row["mean"] is not None for row in scored.rows):
+        # slow to import, and needed for the picture alone
+        from pipeline.evaluation.scores.picture import scores_svg
+
+        with replacing(folder / FILES[3]) as temporary:
+            temporary.write_text(scores_svg(title, scored.rows, rules.facets, rules.shown), encoding="utf-8")
+
+
+def _write_csv(path: Path, name: str, rows: Iterable[Row]) -> None:
+    declared = table(name)
+    with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8", errors="replace") as file:
+        lines = csv.DictWriter(file, [column.name for column in declared.columns], lineterminator="\n")
+        lines.writeheader()
+        for row in rows:
+            declared.check(row)
+            lines.writerow(row)

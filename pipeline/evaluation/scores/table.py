@@ -1,0 +1,90 @@
+"""The table of scores: a figure with its interval for each metric, k and group of tasks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pipeline.core.vocabularies.scores import Facet, Family, Metric
+from pipeline.evaluation.scores.estimate import Estimate, expected_best, mean_of
+from pipeline.evaluation.scores.tally import Answered
+from pipeline.evaluation.scores.tasks import Task, Tasks
+from pipeline.lake.schema import Row
+
+_DIGITS = 4
+# Of a query there is one answer.
+_OF_ONE = frozenset({Metric.MRR})
+
+Scores = Mapping[Answered, Mapping[Metric, Sequence[float]]]
+Open = Mapping[Answered, Mapping[Metric, int]]
+"""How many samples of a task have no score as yet, since the harness or the machine failed."""
+
+
+def score_rows(
+    scores: Scores, tasks: Tasks, ks: Iterable[int], resamples: int, unjudged: Open | None = None
+) -> list[Row]:
+    """Return the rows of the table `scores`.
+
+    Where no task of a family has k samples, there is one row that says so; its groups have none.
+    """
+    ks = sorted(set(ks))
+    rows: list[Row] = []
+    for family, metric, answers in _by_metric(scores, tasks):
+        for k in ks if metric not in _OF_ONE else [1]:
+            values = [expected_best(samples, k) for _, samples in answers]
+            for (facet, value), members in _groups(answers).items():
+                found = mean_of([values[at] for at in members], resamples)
+                counted = sum(len(answers[at][1]) for at in members if values[at] is not None)
+                keys = ((family, answers[at][0].id) for at in members)
+                waiting = sum((unjudged or {}).get(key, {}).get(metric, 0) for key in keys)
+                if found.tasks or facet is Facet.FAMILY:
+                    rows.append(_row(family, metric, k, facet, value, found, counted) | {"open": waiting})
+    return sorted(rows, key=_place)
+
+
+def _place(row: Row) -> tuple[int, int, int, int, str]:
+    """Return where a row stands: vocabularies in their own order."""
+    family, metric, facet = (
+        list(terms).index(row[name]) for name, terms in (("family", Family), ("metric", Metric), ("facet", Facet))
+    )
+    return family, metric, row["k"], facet, row["value"]
+
+
+Answers = list[tuple[Task, Sequence[float]]]
+
+
+def _by_metric(scores: Scores, tasks: Tasks) -> Iterator[tuple[Family, Metric, Answers]]:
+    found: dict[tuple[Family, Metric], Answers] = defaultdict(list)
+    for (family, of), by_metric in scores.items():
+        for metric, samples in by_metric.items():
+            found[family, metric].append((tasks[of][family], samples))
+    for (family, metric), answers in found.items():
+        yield family, metric, sorted(answers, key=lambda answer: answer[0].id)
+
+
+def _groups(answers: Answers) -> dict[tuple[Facet, str], list[int]]:
+    groups: dict[tuple[Facet, str], list[int]] = defaultdict(list)
+    for at, (task, _) in enumerate(answers):
+        for group in task.groups:
+            groups[group].append(at)
+    return groups
+
+
+def _row(family: Family, metric: Metric, k: int, facet: Facet, value: str, found: Estimate, samples: int) -> Row:
+    return {
+        "family": family,
+        "metric": metric,
+        "k": k,
+        "facet": facet,
+        "value": value,
+        "mean": _rounded(found.mean),
+        "low": _rounded(found.low),
+        "high": _rounded(found.high),
+        "tasks": found.tasks,
+        "samples": samples,
+        "short": found.short,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)

@@ -1,0 +1,1 @@
+"""Where untrusted code runs: sandboxes, pinned environments, validation, and caches of runs."""

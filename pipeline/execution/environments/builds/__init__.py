@@ -1,0 +1,1 @@
+"""Source distributions built inside the sandbox, behind an index proxy."""

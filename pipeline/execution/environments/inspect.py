@@ -1,0 +1,91 @@
+"""Ask an environment what it has at API paths and in modules: in one process, however some of them behave."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.execution.sandbox.sandbox import Sandbox
+from pipeline.execution.sandbox.supervise import Finished, Limits
+
+Description = dict[str, Any]
+"""What the program in the sandbox found, as plain JSON; see `inspect_program.describe` and `describe_module`."""
+
+PROGRAM = Path(__file__).with_name("inspect_program.py").read_bytes()
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an environment has under a name: a description where the outcome is PASSED, else a message."""
+
+    name: str
+    outcome: Outcome
+    message: str = ""
+    seen: Description | None = None
+    duration_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """What the program said, as far as it came; it ended by itself only if the nonce signed it."""
+
+    started: bool = False
+    lines: Sequence[dict[str, Any]] = field(default_factory=list)
+    signed: bool = False
+
+
+def ask(
+    environment: Environment, names: Iterable[str], what: Literal["path", "module"], sandbox: Sandbox, limits: Limits
+) -> dict[str, Answer]:
+    """Return for every name what is there: PASSED, API_MISSING, IMPORT_ERROR, or HARNESS_ERROR.
+
+    A name that ends the process or the time costs itself only, since the rest is asked for in a new process.
+    """
+    found: dict[str, Answer] = {}
+    left = list(enumerate(dict.fromkeys(names)))
+    while left:
+        wanted = [[index, what, name] for index, name in left]
+        finished, report = _run(environment, wanted, sandbox, limits)
+        each_s = finished.duration_s / len(left)
+        named = dict(left)
+        for line in (line for line in report.lines if "outcome" in line):
+            name = named[line["index"]]
+            found[name] = Answer(name, _OUTCOMES[line["outcome"]], line["message"], line["seen"], each_s)
+        if not report.signed:
+            culprit = named[max((line["trying"] for line in report.lines if "trying" in line), default=left[0][0])]
+            found.setdefault(culprit, _culprit(culprit, finished, report))
+        left = [(index, name) for index, name in left if name not in found]
+    return found
+
+
+def _run(
+    environment: Environment, wanted: Sequence[Sequence[Any]], sandbox: Sandbox, limits: Limits
+) -> tuple[Finished, _Report]:
+    nonce = secrets.token_hex(16).encode()
+    finished = sandbox.run(
+        [str(environment.python), ".inspect.py"],
+        environment=environment,
+        files={".inspect.py": PROGRAM, ".wanted.json": json.dumps(wanted).encode()},
+        stdin=nonce,
+        limits=limits,
+        variables={"PYTHONHASHSEED": "0"},
+    )
+    lines = finished.stdout.split(b"\n")
+    said = [json.loads(line) for line in lines[1:] if line.startswith(b"{") and line.endswith(b"}")]
+    return finished, _Report(lines[0] == b'"started"', said, nonce in lines)
+
+
+def _culprit(name: str, finished: Finished, report: _Report) -> Answer:
+    """Return the answer for the name that the process was at when it ended."""
+    if report.started:
+        message = "the process ended or stood still while importing it"
+        return Answer(name, Outcome.IMPORT_ERROR, message, duration_s=finished.duration_s)
+    message = finished.stderr.decode(errors="replace")
+    return Answer(name, Outcome.HARNESS_ERROR, message, duration_s=finished.duration_s)

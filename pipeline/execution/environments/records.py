@@ -1,0 +1,80 @@
+"""What came of building, kept beside the environments: who asks for the same again is told without the index."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.lake.damage import read_state
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+
+_VERSION = 2
+"""To be raised by whoever changes what is resolved or built for the same wish under the same rules."""
+
+
+_KEPT = frozenset({"library", "version", "outcome", "attempts", "pins", "tools"})
+
+
+class Records:
+    """Rows of `environments` in a folder, by what was wanted and by all that decides what comes of it (`basis`).
+
+    What was built stays right elsewhere; what could not be built holds for the `surroundings` in which that was so.
+    """
+
+    def __init__(self, folder: Path, basis: Any = None, surroundings: Any = None) -> None:
+        self._folder = folder
+        self._basis = content_id(_VERSION, basis)
+        self._surroundings = content_id(self._basis, surroundings)
+
+    def find(self, wanted: Wanted) -> Row | None:
+        """Return the row of what was built before, or else of what could not be built, or None."""
+        paths = (self._path(wanted, built) for built in (True, False))
+        return next((row for path in paths if (row := _read(path)) is not None), None)
+
+    def keep(self, wanted: Wanted, row: Row) -> None:
+        """Keep the row of what was built, or of a failure that stands."""
+        path = self._path(wanted, row["outcome"] == EnvironmentOutcome.BUILT)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(row | {"pins": (*wanted.pins, *wanted.undeclared), "tools": wanted.tools}, default=_plain)
+        # Two threads may have built the same: each has a temporary name of its own.
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        Path(temporary).replace(path)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield what was built, under these and under other rules, with `pins` and `tools` as they were wanted."""
+        for path in sorted(self._folder.glob("*.json")):
+            if (row := _read(path, with_wish=True)) is not None:
+                yield row
+
+    def _path(self, wanted: Wanted, built: bool) -> Path:
+        wish = asdict(wanted)
+        if built:
+            return self._folder / f"{content_id(self._basis, wish)}.json"
+        return self._folder / "failed" / f"{content_id(self._surroundings, wish)}.json"
+
+
+def _plain(value: object) -> str:
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _read(path: Path, with_wish: bool = False) -> Row | None:
+    """Return a row that was kept; None where there is none, or, with a line, where its file is damaged."""
+    row: Row | None = read_state(path, _KEPT)
+    if row is None:
+        return None
+    for place in (row, *row["attempts"]):
+        place["cutoff"] = datetime.fromisoformat(place["cutoff"])
+    if not with_wish:
+        del row["pins"], row["tools"]
+    return row

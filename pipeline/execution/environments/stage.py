@@ -1,0 +1,85 @@
+"""The stage `environments`: the pinned environment of every release that something is to be run in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.execution.environments.permanent_failures import may_pass
+from pipeline.execution.environments.resolution.failures import IndexUnreachable
+from pipeline.execution.environments.resolution.request import wanted_of
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.lake.guard import attempt, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.place import at_release
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+_ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
+"""What may come out otherwise under the same rules."""
+
+
+def environments_stage(
+    releases: Iterable[Row],
+    wanted: Collection[str],
+    store: EnvironmentStore,
+    known: Iterable[Row] = (),
+    progress: Mapping[str, str] | None = None,
+) -> Output:
+    """Build the environments of one library's wanted versions, some at a time; the unit is a wanted release.
+
+    Rows that are `known` from a run under the same rules stand, if the same was wanted then (`progress`): what could
+    not be built is not tried again for every new release.
+
+    One that cannot be built is a reject NO_ENVIRONMENT and still has its row, which says why. Where the index did
+    not answer nothing is known, so there is no row. INDEX_UNREACHABLE and NO_SPACE have the stage run again.
+    """
+    versions = frozenset(wanted)
+    chosen = sorted(
+        (release for release in releases if release["version"] in versions), key=lambda row: Version(row["version"])
+    )
+    wishes = {release["version"]: _wish(release) for release in chosen}
+    stand = {
+        row["version"]: row
+        for row in known
+        if _stands(row) and (progress or {}).get(row["version"]) == wishes.get(row["version"])
+    }
+
+    def build(release: Row) -> Row | Reject:
+        row = stand.get(release["version"])
+        return row if row is not None else attempt(release["version"], _build, store, release)
+
+    with ThreadPoolExecutor(store.workers) as pool:
+        rows, rejects = parted(pool.map(build, chosen))
+    rejects += [_refusal(row) for row in rows if row["outcome"] != EnvironmentOutcome.BUILT]
+    return Output(
+        {"environments": rows}, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, progress=wishes
+    )
+
+
+def _stands(row: Row) -> bool:
+    return row["outcome"] == EnvironmentOutcome.BUILT or not (row["outcome"] in _ANOTHER_TRY or may_pass(row))
+
+
+def _wish(release: Row) -> str:
+    return content_id(asdict(wanted_of(release)))
+
+
+def _build(store: EnvironmentStore, release: Row) -> Row | Reject:
+    try:
+        with at_release(release["version"]):
+            return store.build(wanted_of(release))
+    except IndexUnreachable as error:
+        return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
+
+
+def _refusal(row: Row) -> Reject:
+    last = (row["detail"] or "").strip().splitlines()[-1:]
+    full = row["outcome"] == EnvironmentOutcome.NO_SPACE
+    reason = RejectReason.NO_SPACE if full else RejectReason.NO_ENVIRONMENT
+    return Reject(row["version"], reason, ": ".join([row["outcome"], *last]))

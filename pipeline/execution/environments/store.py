@@ -1,0 +1,212 @@
+"""Pinned environments of releases: built once, shared by all who need them, rebuilt from the lock when gone."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from pipeline.core.rules.fingerprint import plain
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.execution.environments.builds.build_rules import build_rules
+from pipeline.execution.environments.builds.builds import Builder
+from pipeline.execution.environments.environment_cache import Shelf
+from pipeline.execution.environments.garbage_collection import Collection
+from pipeline.execution.environments.installed import installed_names, principal
+from pipeline.execution.environments.permanent_failures import is_settled, lacked, system
+from pipeline.execution.environments.records import Records
+from pipeline.execution.environments.resolution.failures import StepFailed, failure_rules
+from pipeline.execution.environments.resolution.index_facts import IndexFacts, ReleaseFacts
+from pipeline.execution.environments.resolution.install_strategies import (
+    Attempt,
+    Move,
+    attempts,
+    farthest,
+    later_wheels,
+)
+from pipeline.execution.environments.resolution.interpreters import Interpreter, discover, install
+from pipeline.execution.environments.resolution.pinned import lock_id_of, read_lock
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.resolver import Resolver
+from pipeline.execution.environments.resolution.rules import EnvironmentRules, names_of
+from pipeline.execution.environments.smoke import import_modules
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.sandbox.sandbox import Sandbox
+from pipeline.lake.schema import Row
+
+_ATTEMPT = ("python", "rung", "cutoff", "moved", "outcome", "detail", "missing")
+_FINAL = frozenset({EnvironmentOutcome.BUILT, EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
+
+
+class EnvironmentStore:
+    """The environments under one folder, with uv's cache and what was built beside them."""
+
+    def __init__(
+        self,
+        root: Path,
+        *,
+        index_url: str,
+        rules: EnvironmentRules,
+        workers: int = 1,
+        sandbox: Sandbox | None = None,
+    ) -> None:
+        self.root = root.resolve()
+        self.root.mkdir(parents=True, exist_ok=True)
+        self.rules = rules
+        self.workers = workers
+        self.interpreters = discover()
+        self.sandbox = sandbox or find_sandbox()
+        self.facts = IndexFacts(index_url)
+        self.collection = Collection(self.root)
+        basis = [plain(rules), plain(build_rules()), [found.full for found in self.interpreters]]
+        self._failures = failure_rules()
+        surroundings = [plain(self._failures), index_url, self.sandbox.kind, system(), version("uv")]
+        self.records = Records(self.root / "records", basis, surroundings)
+        self._resolver = Resolver(self.facts, self.root / "uv", rules.step_timeout_s)
+        self._builder = Builder(self.root / "wheels", facts=self.facts, sandbox=self.sandbox, rules=rules)
+        self._shelf = Shelf(self.root, self._resolver, self._builder.installable, workers)
+
+    def build(self, wanted: Wanted, tell: Callable[[str], None] = lambda step: None) -> Row:
+        """Build the environment that is wanted and return its `environments` row, built or why not.
+
+        It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
+        the attempt that worked, or of the one that came farthest, and lists them all. What was built before for the
+        same wish, under the same rules, is not looked for again; neither is what could not be built and still could
+        not (`settled`). `tell` hears of each attempt.
+
+        Errors: IndexUnreachable, because what the index would have said is not known then.
+        """
+        known = self.records.find(wanted)
+        if known and not any(map(self.facts.has, lacked(known))):
+            return known
+        started = time.monotonic()
+        row: Row = {"library": wanted.library, "version": wanted.version, "import_names": list(wanted.import_names)}
+        row |= dict.fromkeys(
+            ("python", "python_full", "cutoff", "rung", "lock_id", "lock", "moved", "detail", "missing")
+        )
+        row |= self._climb(wanted, tell)
+        row["build_s"] = round(time.monotonic() - started, 3)
+        if row["outcome"] == EnvironmentOutcome.BUILT or is_settled(row, self.rules, datetime.now(UTC)):
+            self.records.keep(wanted, row)
+        return row
+
+    def open(self, row: Row) -> Environment:
+        """Return the environment of a built `environments` row, rebuilt exactly from its lock if it is gone.
+
+        It stays for as long as anybody has the object.
+
+        The row may be a stranger's: its lock names nothing but pins, and its id must be the hash of it.
+
+        Errors: ValueError for a row that was not built, or whose lock is not what its id says; StepFailed with
+        NO_INTERPRETER where its interpreter is not on this machine (any more); StepFailed and IndexUnreachable where
+        it cannot be rebuilt.
+        """
+        if row["outcome"] != EnvironmentOutcome.BUILT:
+            raise ValueError(f"{row['library']} {row['version']} has no environment: {row['outcome']}")
+        found = (i for i in self.interpreters if i.python == row["python"] and i.path.exists())
+        interpreter = next(found, None)
+        if interpreter is None:
+            problem = f"{row['library']} {row['version']} needs Python {row['python']}, which is not installed"
+            raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
+        if row["lock_id"] != (known := lock_id_of(interpreter.python, row["lock"])):
+            raise ValueError(
+                f"{row['library']} {row['version']}: its lock has the hash {known}, lock_id says {row['lock_id']!r};"
+                " run `driftline verify` on the snapshot, and take a whole copy of it"
+            )
+        read_lock(row["lock"])
+        return self._take(row["lock"], interpreter, tuple(row["import_names"]))
+
+    def _climb(self, wanted: Wanted, tell: Callable[[str], None]) -> Row:
+        """Try until one attempt works; return what the one that came farthest adds to the row, and the list of all."""
+        tried: list[Row] = []
+        try:
+            facts = self.facts.release(wanted)
+            self._install_python(wanted.python)
+            moves = partial(self._moves, wanted, tried)
+            for attempt in attempts(wanted, facts, self.interpreters, self.rules, moves):
+                how = f"Python {attempt.interpreter.python}, {attempt.rung}, as of {attempt.cutoff:%Y-%m-%d}"
+                how += f", {attempt.moved}" if attempt.moved else ""
+                tell(f"{wanted.library} {wanted.version}: trying {how}")
+                tried.append(self._try(wanted, facts, attempt))
+                if tried[-1]["outcome"] in _FINAL:
+                    break
+        except StepFailed as error:
+            return {"outcome": error.outcome, "detail": error.detail, "attempts": []}
+        row = farthest(tried) | {"attempts": [{name: row[name] for name in _ATTEMPT} for row in tried]}
+        del row["culprit"]
+        return row
+
+    def _moves(
+        self, wanted: Wanted, tried: Sequence[Row], interpreter: Interpreter, cutoff: datetime, later: datetime
+    ) -> Iterator[Move]:
+        """Yield later wheels of the dependency that failed last on an interpreter; what was asked for never moves."""
+        here = [row["culprit"] for row in tried if row["python"] == interpreter.python and row["culprit"]]
+        if not here:
+            return
+        spelled, _, before = here[-1].partition("==")
+        name = canonicalize_name(spelled)
+        asked = names_of([wanted.library, *wanted.pins, *wanted.undeclared, *wanted.tools])
+        if name not in asked and self.facts.has(name):
+            yield from later_wheels(self.facts.project(name), before, interpreter.python, cutoff, later)
+
+    def _install_python(self, python: str | None) -> None:
+        """Have uv install an interpreter that is asked for and not here, where the setting allows it."""
+        here = {interpreter.python for interpreter in self.interpreters}
+        if python and python not in here and python in self.rules.python_released and settings().install_python:
+            install(python, self.rules.step_timeout_s)
+            self.interpreters = discover()
+
+    def _try(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> Row:
+        """Resolve, install and import once; return what that adds to the row."""
+        interpreter = attempt.interpreter
+        made: Row = {"python": interpreter.python, "python_full": interpreter.full, "detail": None, "missing": None}
+        made |= {"rung": attempt.rung, "cutoff": attempt.cutoff, "culprit": None}
+        made |= {"moved": str(attempt.moved) if attempt.moved else None}
+        try:
+            lock = self._lock(wanted, facts, attempt)
+            made |= {"lock": lock, "lock_id": lock_id_of(interpreter.python, lock)}
+            environment = self._take(lock, interpreter, ())
+            names = wanted.import_names or installed_names(environment, wanted.library)
+            made |= {"import_names": list(principal(names, wanted.library))}
+            import_modules(environment, made["import_names"], self.sandbox, self._failures, self.rules.import_timeout_s)
+        except StepFailed as error:
+            made |= {"outcome": error.outcome, "detail": error.detail, "missing": error.missing}
+            return made | {"culprit": error.culprit}
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            return made | {"outcome": EnvironmentOutcome.NO_SPACE, "detail": os.strerror(errno.ENOSPC)}
+        return made | {"outcome": EnvironmentOutcome.BUILT}
+
+    def _lock(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> str:
+        interpreter = attempt.interpreter
+        gaps = self.rules.extra_pins(wanted, facts.release_time, interpreter.python)
+        # An index that serves a few libraries alone may have nothing to fill a gap with.
+        filled = [pin for pin in gaps if self.facts.has(Requirement(pin).name)]
+        requirements = [wanted.requirement, *wanted.pins, *wanted.undeclared, *wanted.tools, *filled]
+        own = self.rules.own_cutoffs(wanted, facts.release_time, attempt.cutoff)
+        if not attempt.is_later:
+            day = min(self.rules.ready(facts.newest_upload, interpreter.python), attempt.cutoff)
+            own |= {name: min(day, own.get(name, day)) for name in names_of(wanted.undeclared)}
+        if attempt.moved:
+            requirements.append(attempt.moved.requirement)
+            own[attempt.moved.name] = attempt.moved.uploaded + timedelta(seconds=1)
+        resolver = self._builder if attempt.builds else self._resolver
+        return resolver.lock(requirements, interpreter, attempt.cutoff, own)
+
+    def _take(self, lock: str, interpreter: Interpreter, names: tuple[str, ...]) -> Environment:
+        """Take an environment from the shelf, which is kept under its size whenever one had to be made."""
+        environment, made = self._shelf.take(lock, interpreter, names)
+        if made:
+            self.collection.shrink(settings().environments_bytes)
+        return environment

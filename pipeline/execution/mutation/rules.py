@@ -1,0 +1,29 @@
+"""What a curator sets about mutants of references: `curation_rules/mutation.yaml`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from pipeline.core.rules.load import Rule
+from pipeline.core.vocabularies.scores import Family
+
+MUTATED = (Family.PROBLEM, Family.FUNCTION, Family.REPOSITORY_TASK, Family.SCENE)
+"""The families whose rows have tests, and a reference that can be changed."""
+
+
+class MutationRules(Rule):
+    """How many mutants are run of a reference, and how many of them its tests must notice; shares are 0 to 1."""
+
+    mutants: dict[Family, Annotated[int, Field(ge=1)]]
+    min_score: dict[Family, Annotated[float, Field(ge=0, le=1)]]
+    min_further_inputs: int = Field(ge=1)
+    time_s: float = Field(gt=0)
+
+    @field_validator("mutants", "min_score", mode="after")
+    @classmethod
+    def _every_family(cls, of_family: dict[Family, float]) -> dict[Family, float]:
+        if of_family.keys() != set(MUTATED):
+            raise ValueError(f"one number is needed for each of {', '.join(MUTATED)}, and for no other family")
+        return of_family

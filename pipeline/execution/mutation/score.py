@@ -1,0 +1,53 @@
+"""The mutation score: which share of changed references the tests of a row notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+SCORED = ("mutants", "mutants_killed", "mutants_equivalent", "mutation_score")
+"""The columns that a row of every family with tests has."""
+
+
+@dataclass(frozen=True, slots=True)
+class MutationScore:
+    """Mutants of a reference: how many ran, how many the tests killed, and how many are equivalent to it.
+
+    A mutant is equivalent if it gives what the reference does for all that was run, which is more than the tests hold.
+    """
+
+    mutants: int = 0
+    killed: int = 0
+    equivalent: int = 0
+
+    @property
+    def share(self) -> float | None:
+        """The share killed of those that are not equivalent; None where there are no such mutants."""
+        able = self.mutants - self.equivalent
+        return round(self.killed / able, 4) if able else None
+
+    @property
+    def columns(self) -> Row:
+        """The values of the columns SCORED."""
+        return dict(zip(SCORED, (self.mutants, self.killed, self.equivalent, self.share), strict=True))
+
+
+def too_weak(row: Row, family: Family, rules: MutationRules) -> Reject | None:
+    """Return the reject WEAK_TESTS of a row whose tests notice fewer mutants than the rules want, or of which none ran.
+
+    `row` has the columns of `MutationScore`.
+    """
+    score, least = row["mutation_score"], rules.min_score[family]
+    if score is None:
+        detail = f"none of {row['mutants']} changed references differs from the reference"
+    elif score < least:
+        able = row["mutants"] - row["mutants_equivalent"]
+        detail = f"{row['mutants_killed']} of {able} changed references fail, {least:.0%} wanted"
+    else:
+        return None
+    return Reject(str(row["id"]), RejectReason.WEAK_TESTS, detail)

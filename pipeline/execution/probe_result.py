@@ -1,0 +1,98 @@
+"""What a probe saw at an API path, read back from the column `seen` of `verdicts`."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+
+import msgspec
+
+_KINDS: Mapping[str, inspect._ParameterKind] = {
+    kind.name.lower(): kind
+    for kind in (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+        inspect.Parameter.KEYWORD_ONLY,
+        inspect.Parameter.VAR_KEYWORD,
+    )
+}
+# What is described without a signature because nobody calls it.
+_NOT_CALLED = frozenset({"attribute", "module", "property"})
+# Wrappers of these modules hand on the arguments as they are.
+_TRANSPARENT = frozenset({"abc", "contextlib", "functools", "typing_extensions", "warnings"})
+
+
+class Default(msgspec.Struct, frozen=True):
+    """A default as its repr; of one that is no short literal no more is known than that it is there."""
+
+    text: str | None
+
+    def __repr__(self) -> str:
+        return self.text or "…"
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What stands at a path: as `pipeline.execution.environments.inspect_program.describe` found it.
+
+    `name` is what a module calls itself; it may be reached under another path, by an import that binds it there.
+    A parameter is (name, kind, whether it has a default, the repr of the default if it is a short literal).
+    """
+
+    kind: str
+    signature: tuple[tuple[str, str, bool, str | None], ...] | None = None
+    name: str | None = None
+    value: str | None = None
+    type: str | None = None
+    bases: tuple[str, ...] = ()
+    mro: tuple[str, ...] = ()
+    is_async: bool = msgspec.field(default=False, name="async")
+    wrappers: tuple[str, ...] = ()
+    deprecated: bool = False
+    undescribed: str | None = None
+
+    @classmethod
+    def read(cls, text: str) -> Seen:
+        """Read the JSON of the column."""
+        return msgspec.json.decode(text, type=cls)
+
+    def words(self) -> str:
+        """Say it in a line, for people: `class (a, b=1), base B`."""
+        parts = [f"async {self.kind}" if self.is_async else self.kind]
+        if self.signature is not None:
+            parts[0] += f" {self._declared() or '(…)'}"
+        if self.wrappers:
+            parts.append(f"wrapped by {', '.join(self.wrappers)}")
+        if self.bases:
+            parts.append(f"bases {', '.join(self.bases)}")
+        if self.value is not None:
+            parts.append(f"value {self.value}")
+        return ", ".join([*parts, *(["deprecated"] if self.deprecated else [])])
+
+    def tells_calls(self) -> bool:
+        """Say whether this is all that a caller sees: of many a compiled function the signature cannot be read."""
+        return self.signature is not None or self.kind in _NOT_CALLED
+
+    def callable_as(self) -> inspect.Signature | None:
+        """Return the signature that calls must fit, or None where it cannot be told.
+
+        So it is of compiled functions, behind `(*args, **kwargs)`, and below a wrapper that may take other arguments
+        than what it wraps.
+        """
+        if self.signature is None or not _TRANSPARENT.issuperset(self.wrappers):
+            return None
+        if {kind for _, kind, _, _ in self.signature} == {"var_positional", "var_keyword"}:
+            return None
+        return self._declared()
+
+    def _declared(self) -> inspect.Signature | None:
+        try:
+            return inspect.Signature([_parameter(*each) for each in self.signature or ()])
+        except ValueError:
+            # compiled functions may have signatures that no Python function could have
+            return None
+
+
+def _parameter(name: str, kind: str, has_default: bool, default: str | None) -> inspect.Parameter:
+    given = Default(default) if has_default else inspect.Parameter.empty
+    return inspect.Parameter(name, _KINDS[kind], default=given)

@@ -1,0 +1,276 @@
+"""What the process of an answer gave back, compared with what is expected; nothing of it is run or trusted here."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import doctest
+import json
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.execution.validation.constants import constant
+from pipeline.execution.validation.splitting import Parted, Step
+from pipeline.lake.schema import Row
+
+_UNICODE_PREFIX = re.compile(r"(?<!\w)u(?=['\"])")
+_ALLOW_UNICODE = doctest.register_optionflag("ALLOW_UNICODE")
+# Of these an answer cannot say itself that it came to them.
+_NOT_OF_ANSWERS = frozenset({Outcome.PASSED, Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT, Outcome.BAD_SAMPLE})
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome if outcome not in _NOT_OF_ANSWERS}
+_FRACTION = re.compile(r"-?\d+(/\d+)?", re.ASCII)
+_SHOWN = 300
+
+Judged = tuple[Outcome, str]
+_PASSED: Judged = (Outcome.PASSED, "")
+_NOT_OBSERVATIONS: Judged = (Outcome.SANDBOX_VIOLATION, "gave back what no harness gives")
+
+
+def failing(outcome: object) -> Outcome:
+    """Return the outcome of which the process of an answer says that it came to it: one that is wrong."""
+    return _OUTCOMES.get(outcome if isinstance(outcome, str) else "", Outcome.WRONG_EXCEPTION)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opaque:
+    """A value of which only the type is known, and whether it counts as true; it equals nothing."""
+
+    type: str
+    truth: bool | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"a value of type {self.type}"
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """A value in built-in types, and the full name of the type that it had."""
+
+    value: Any
+    type: str
+
+
+def decode(node: Any) -> Observed:
+    """Return the value of the closed form, see `inside.observe.encode`.
+
+    Errors: ValueError, TypeError, KeyError or RecursionError for what is none.
+    """
+    tag, content, *names = node
+    kind = names[0] if names else f"builtins.{'NoneType' if tag == 'none' else tag}"
+    if not isinstance(kind, str):
+        raise TypeError(kind)
+    return Observed(_content(tag, content, kind), kind)
+
+
+def _fraction(text: str) -> Fraction:
+    # No exponent, which would be worked out: "1e999999999" takes no time to write.
+    if not _FRACTION.fullmatch(text):
+        raise ValueError(text)
+    return Fraction(text)
+
+
+_SCALARS: Mapping[str, Callable[[Any], Any]] = {
+    "none": lambda content: None,
+    "bool": lambda content: content is True,
+    "int": lambda content: int(content, 16),
+    "float": float.fromhex,
+    "complex": lambda content: complex(*map(float.fromhex, content)),
+    "str": str,
+    "bytes": bytes.fromhex,
+    "bytearray": bytearray.fromhex,
+    "decimal": Decimal,
+    "fraction": _fraction,
+}
+_CONTAINERS: Mapping[str, Callable[[Any], Any]] = {"list": list, "tuple": tuple, "set": set, "frozenset": frozenset}
+
+
+def _content(tag: str, content: Any, kind: str) -> Any:
+    if tag == "other":
+        return Opaque(kind, content if isinstance(content, bool) else None)
+    if tag == "dict":
+        return {decode(key).value: decode(value).value for key, value in content}
+    if tag in _CONTAINERS:
+        return _CONTAINERS[tag](decode(item).value for item in content)
+    return _SCALARS[tag](content)
+
+
+def judge_tests(parted: Parted, observed: str) -> Judged:
+    """Compare what the steps of tests gave with what each must; the first that does not decides, in their order."""
+    try:
+        tests = json.loads(observed)
+        if len(tests) != len(parted.tests):
+            return _NOT_OBSERVATIONS
+        for (name, steps), observations in zip(parted.tests, tests, strict=True):
+            outcome, message = _judge_test(steps, observations)
+            if outcome is not Outcome.PASSED:
+                return outcome, f"{name}: {message}"
+    except (ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError, MemoryError):
+        return _NOT_OBSERVATIONS
+    return _PASSED
+
+
+def _judge_test(steps: Sequence[Step], observations: Sequence[Mapping[str, Any]]) -> Judged:
+    for number, step in enumerate(steps):
+        if number >= len(observations):
+            return Outcome.WRONG_EXCEPTION, "it ended before its end"
+        one = observations[number]
+        if step.relation == "raises":
+            judged = _judge_raised(step, one)
+        elif "raised" in one:
+            judged = failing(one["outcome"]), str(one["message"])
+        elif step.relation == "warns":
+            judged = _judge_warned(step, one)
+        elif step.relation:
+            judged = _judge_value(step, decode(one["value"]))
+        else:
+            judged = _PASSED
+        if judged[0] is not Outcome.PASSED:
+            return judged
+    return _PASSED
+
+
+def _judge_raised(step: Step, one: Mapping[str, Any]) -> Judged:
+    if "raised" not in one:
+        return Outcome.FAILED_ASSERTION, f"did not raise {step.operand}: {step.source}"
+    if _is_one_of(one["raised"], step):
+        return _PASSED
+    return failing(one["outcome"]), str(one["message"])
+
+
+def _judge_warned(step: Step, one: Mapping[str, Any]) -> Judged:
+    if any(_is_one_of(classes, step) for classes in one["warned"]):
+        return _PASSED
+    return Outcome.FAILED_ASSERTION, f"did not warn of {step.operand}: {step.source}"
+
+
+def _is_one_of(classes: Sequence[str], step: Step) -> bool:
+    wanted = {name.rpartition(".")[2] for name in ast.literal_eval(step.operand)}
+    return any(str(name).rpartition(".")[2] in wanted for name in classes)
+
+
+def _judge_value(step: Step, found: Observed) -> Judged:
+    if _holds(step, found):
+        return _PASSED
+    shown = repr(found.value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    outside = "\nOutside of its process nothing else is known of it: compare text or numbers made of it"
+    told = f"assert {step.source} {step.relation} {step.operand}\ngot: {shown} ({found.type})"
+    return Outcome.FAILED_ASSERTION, told + (outside if isinstance(found.value, Opaque) else "")
+
+
+def _holds(step: Step, found: Observed) -> bool:
+    if step.relation == "type":
+        own = found.type.removeprefix("builtins.").rpartition(".")
+        names = [name.rpartition(".") for name in ast.literal_eval(step.operand)]
+        return any(name[2] == own[2] and (name[0] != "" or own[0] == "" or not _is_built_in(name[2])) for name in names)
+    node = ast.parse(step.operand, mode="eval").body
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "approx":
+        near = _is_near(found.value, *map(constant, node.args))
+        return near if step.relation == "==" else step.relation == "!=" and not near
+    expected = constant(node)
+    if step.relation in ("is", "is not"):
+        same = found.type.startswith("builtins.") and type(found.value) is type(expected) and found.value == expected
+        return bool(same) == (step.relation == "is")
+    if step.relation in ("!=", "not in") and isinstance(found.value, Opaque):
+        return False
+    try:
+        return bool(_RELATIONS[step.relation](found.value, expected))
+    except TypeError:
+        return False
+
+
+def _is_built_in(name: str) -> bool:
+    return isinstance(getattr(builtins, name, None), type)
+
+
+_RELATIONS: Mapping[str, Callable[[Any, Any], Any]] = {
+    "truth": lambda value, expected: (value.truth if isinstance(value, Opaque) else bool(value)) is expected,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "in": lambda value, expected: value in expected,
+    "not in": lambda value, expected: value not in expected,
+    "contains": lambda value, expected: expected in value,
+    "lacks": lambda value, expected: expected not in value,
+}
+
+
+def _is_near(value: Any, expected: Any, relative: float | None, absolute: float | None) -> bool:
+    """Compare as pytest's `approx` does: by default within 1e-6 of what is expected, or within 1e-12."""
+    if isinstance(expected, list | tuple):
+        pairs = zip(value, expected, strict=False)
+        same_kind = type(value) is type(expected) and len(value) == len(expected)
+        return same_kind and all(_is_near(one, other, relative, absolute) for one, other in pairs)
+    if isinstance(expected, dict):
+        same_keys = isinstance(value, dict) and value.keys() == expected.keys()
+        return same_keys and all(_is_near(value[key], other, relative, absolute) for key, other in expected.items())
+    numbers = int | float | complex | Decimal | Fraction
+    if not isinstance(value, numbers) or not isinstance(expected, numbers):
+        return bool(value == expected)
+    within = 1e-12 if absolute is None else absolute
+    if absolute is None or relative is not None:
+        within = max(within, (1e-6 if relative is None else relative) * abs(complex(expected)))
+    return abs(complex(value) - complex(expected)) <= within
+
+
+def judge_statements(checks: Sequence[Row], options: Sequence[str], observed: str) -> Judged:
+    """Compare what statements displayed with what is stated of them, as doctest does."""
+    try:
+        observations = json.loads(observed)
+        if len(observations) != len(checks):
+            return _NOT_OBSERVATIONS
+        for check, one in zip(checks, observations, strict=True):
+            outcome, message = _judge_statement(check["expected"], flags_of([*options, *check["options"]]), one)
+            if outcome is not Outcome.PASSED:
+                return outcome, message
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, MemoryError):
+        return _NOT_OBSERVATIONS
+    return _PASSED
+
+
+def flags_of(options: Sequence[str]) -> int:
+    """Return the sum of doctest's flags of these names; unknown ones count nothing."""
+    return sum({doctest.OPTIONFLAGS_BY_NAME.get(option, 0) for option in options})
+
+
+def is_skipped(check: Row, options: Sequence[str]) -> bool:
+    """Say whether an example asks not to run a statement of its own."""
+    return bool(flags_of([*options, *check["options"]]) & doctest.SKIP)
+
+
+def _judge_statement(expected: str | None, flags: int, one: Mapping[str, Any]) -> Judged:
+    checker = doctest.OutputChecker()
+    want = "" if expected is None else expected.rstrip("\n") + "\n"
+    stated = doctest.DocTestParser._EXCEPTION_RE.match(want)  # type: ignore[attr-defined]
+    if "raised" not in one:
+        wants = [want, *([_UNICODE_PREFIX.sub("", want)] if flags & _ALLOW_UNICODE else [])]
+        if expected is None or any(checker.check_output(text, one["printed"], flags) for text in wants):
+            return _PASSED
+        return Outcome.FAILED_ASSERTION, f"expected: {want.strip()}\ngot: {one['printed'].strip()}"
+    raised, failed = str(one["raised"]), (failing(one["outcome"]), str(one["message"]))
+    if stated is None:
+        return failed
+    if checker.check_output(stated.group("msg"), raised, flags):
+        return _PASSED
+    bare = doctest._strip_exception_details  # type: ignore[attr-defined]
+    same_type = bare(stated.group("msg")) == bare(raised)
+    if flags & doctest.IGNORE_EXCEPTION_DETAIL and same_type:
+        return _PASSED
+    if same_type:
+        return Outcome.FAILED_ASSERTION, f"expected: {stated.group('msg').strip()}\ngot: {raised.strip()}"
+    return failed

@@ -1,0 +1,179 @@
+"""Which runs the instances of a library ask for: snippets in the versions that matter, and probes of what changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.changes import OF_PARAMETERS, ChangeKind
+from pipeline.core.vocabularies.running import VerdictRole
+from pipeline.core.vocabularies.samples import Language, SnippetSource
+from pipeline.core.vocabularies.surface import ParameterSource, SymbolKind
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.schema import Row
+
+_CHANGED_PLACE = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
+_CAME_OR_WENT = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
+_OF_STATE = OF_PARAMETERS | {
+    ChangeKind.ATTRIBUTE_VALUE,
+    ChangeKind.KIND,
+    ChangeKind.BASES,
+    ChangeKind.ASYNC,
+    ChangeKind.DEPRECATED,
+}
+# What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
+_SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One thing to run in one version: a snippet by its id, or, as a PROBE, an API path."""
+
+    subject_id: str
+    version: str
+    role: VerdictRole
+
+    @property
+    def order(self) -> tuple[Version, str, str]:
+        """Where it stands among others: by version, role and subject."""
+        return Version(self.version), str(self.role), self.subject_id
+
+
+def plan_runs(
+    snippets: Iterable[Row],
+    completions: Iterable[Row],
+    migrations: Iterable[Row],
+    changes: Iterable[Row],
+    symbols: Iterable[Row],
+    run_alone: Collection[SnippetSource],
+    controlled_completions: Iterable[Row] = (),
+    rewrites: Iterable[Row] = (),
+) -> tuple[Run, ...]:
+    """Return every run that a library's instances need, each once, in a fixed order.
+
+    A snippet runs in its own version, and in those of the completions made from it and the release before each; both
+    sides of a migration run in both versions; a path that changed in a way that can be seen by importing it is probed
+    in both releases of the change, and so is the path that it has afterwards. Of a snippet whose source is none of
+    `run_alone`, the path that a completion hides is probed where the snippet would have run; so is that of a controlled
+    completion, which has no snippet. Other languages than Python are not run. What a codemod wrote runs as its
+    migrations ask.
+    """
+    known = _Symbols(symbols)
+    by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
+    wanted = [(row["id"], row["version"]) for row in by_id.values()]
+    by_id |= {row["id"]: row | {"last_version": row["version"]} for row in rewrites}
+    probes = list(_probes(changes, known))
+    for row in completions:
+        versions = [version for version in (row["version"], row["previous_version"]) if version]
+        if row["snippet_id"] in by_id:
+            wanted += [(row["snippet_id"], version) for version in versions]
+        elif known.reachable(row["path"], row["version"]):
+            probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
+    for row in controlled_completions:
+        if known.reachable(row["path"], row["version"]):
+            versions = [version for version in (row["version"], row["previous_version"]) if version]
+            probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
+    for row in migrations:
+        both = (row["version"], row["target_version"])
+        wanted += [(subject, version) for subject in subjects_of(row) for version in both]
+    runs = {Run(subject, version, _role(by_id[subject], version)) for subject, version in wanted if subject in by_id}
+    return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
+
+
+def subjects_of(migration: Row) -> tuple[str, str]:
+    """Return what is run for the sides of a migration: ids of snippets, or of what a codemod made of them."""
+    source, target = migration["source_rewrite_id"], migration["target_rewrite_id"]
+    return source or migration["snippet_id"], target or migration["target_snippet_id"]
+
+
+def wanted_versions(
+    releases: Iterable[Row],
+    snippets: Iterable[Row],
+    completions: Iterable[Row],
+    migrations: Iterable[Row],
+    changes: Iterable[Row],
+    symbols: Iterable[Row],
+    run_alone: Collection[SnippetSource],
+    controlled_completions: Iterable[Row] = (),
+    rewrites: Iterable[Row] = (),
+) -> tuple[str, ...]:
+    """Return the versions among the releases that need an environment, in PEP 440 order."""
+    runs = plan_runs(snippets, completions, migrations, changes, symbols, run_alone, controlled_completions, rewrites)
+    needed = {run.version for run in runs}
+    return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
+
+
+def _role(snippet: Row, version: str) -> VerdictRole:
+    holds = Version(snippet["version"]) <= Version(version) <= Version(snippet["last_version"])
+    return VerdictRole.REFERENCE if holds else VerdictRole.OTHER_VERSION
+
+
+def _probes(changes: Iterable[Row], known: _Symbols) -> Iterator[Run]:
+    for change in changes:
+        for path in _paths(change, known):
+            for version in (change["old_version"], change["new_version"]):
+                yield Run(path, version, VerdictRole.PROBE)
+
+
+def _paths(change: Row, known: _Symbols) -> Iterator[str]:
+    """Yield the paths whose probes can say something about a change."""
+    kind, path, versions = change["kind"], change["path"], (change["old_version"], change["new_version"])
+    if kind in _CAME_OR_WENT:
+        lives_in = versions[kind == ChangeKind.INTRODUCED]
+        places = [(path, lives_in), *([(change["new"], versions[1])] if kind in _CHANGED_PLACE else [])]
+        yield from (place for place, version in places if known.reachable(place, version))
+    elif kind in _OF_STATE and all(known.reachable(path, version) for version in versions):
+        states = [state for version in versions for state in known.at(path, version)]
+        yield from [path] if kind not in OF_PARAMETERS or _in_signature(change, states) else []
+
+
+def _in_signature(change: Row, states: Sequence[Row]) -> bool:
+    """Say whether the parameter that a change is about stands in the signature of each release that has it."""
+    names = {change["parameter"], change["new"] if change["kind"] == ChangeKind.PARAMETER_RENAMED else None}
+    return all(p["known_from"] in _SHOWN for state in states for p in state["parameters"] if p["name"] in names)
+
+
+class _Symbols:
+    """The states of a library's paths, at a version; members of a class are found under its second names too."""
+
+    def __init__(self, symbols: Iterable[Row]) -> None:
+        self._by_path: dict[str, list[Row]] = defaultdict(list)
+        self._owners: dict[str, list[Row]] = defaultdict(list)
+        for row in symbols:
+            self._by_path[row["path"]].append(row)
+            if row["kind"] != SymbolKind.ALIAS:
+                self._owners[row["canonical_path"]].append(row)
+
+    def at(self, path: str, version: str) -> list[Row]:
+        """Return the states of a path in a version; none where it is not there."""
+        if states := holding_at(self._by_path.get(path, ()), version):
+            return states
+        parent, _, name = path.rpartition(".")
+        aliases = holding_at(self._by_path.get(parent, ()), version)
+        owners = [owner for alias in aliases for owner in self._owners[alias["canonical_path"]]]
+        return [
+            state
+            for owner in holding_at(owners, version)
+            for state in holding_at(self._by_path.get(f"{owner['path']}.{name}", ()), version)
+        ]
+
+    def reachable(self, path: str, version: str) -> bool:
+        """Say whether importing and taking attributes must reach a path where it lives."""
+        states, parents = self.at(path, version), self.at(path.rpartition(".")[0], version)
+        of_module = all(parent["kind"] == SymbolKind.MODULE for parent in parents)
+        return bool(states) and (of_module or not any(_may_hang_on_instances(state) for state in states))
+
+
+def _may_hang_on_instances(state: Row) -> bool:
+    """Say whether an attribute of a class may be on its instances only.
+
+    `__init__` or another method sets it, or it is annotated and has no value, or a call such as `field()` makes it,
+    which the class then takes away.
+    """
+    if state["kind"] != SymbolKind.ATTRIBUTE:
+        return False
+    of_class = "class-attribute" in state["labels"] and "set-outside-init" not in state["labels"]
+    return not of_class or state["value"] is None or "(" in state["value"]

@@ -1,0 +1,1 @@
+"""Validation of a file of samples, for `driftline validate`."""

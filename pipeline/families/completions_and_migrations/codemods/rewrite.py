@@ -1,0 +1,179 @@
+"""A snippet written for another release: names, imports and calls follow what changed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from pipeline.core.vocabularies.samples import Codemod
+from pipeline.families.completions_and_migrations.codemods.calls import ArgumentEdit, edits_of, given_by, written
+from pipeline.families.completions_and_migrations.codemods.imports import ImportEditor
+from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover
+from pipeline.families.completions_and_migrations.codemods.program import Pieces, Program, Span, Statement, names_of
+from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_as_given
+from pipeline.lake.schema import Row
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """How a callable is called in both releases; `renamed` are parameters, old name to new.
+
+    What another API replaces `may_keep` arguments by position, where no name of a parameter tells how to give them.
+    """
+
+    before: tuple[Parameter, ...]
+    after: tuple[Parameter, ...]
+    renamed: Mapping[str, str]
+    may_keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One use of a snippet that the other release may want otherwise."""
+
+    usage: Row
+    move: Move | None = None
+    recall: Recall | None = None
+
+    @property
+    def span(self) -> Span:
+        """The bytes of the use."""
+        return self.usage["start_byte"], self.usage["end_byte"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The parts of the new program, and what was done, as rows of the column `edits`, in the order of the text."""
+
+    pieces: Pieces
+    edits: tuple[Row, ...]
+
+
+def rewrite(program: Program, tasks: Sequence[Task]) -> Rewritten | None:
+    """Write a snippet for another release; None where nothing in it is to be written otherwise.
+
+    Errors: Unfit where a use cannot be written so that it does the same.
+    """
+    mover = Mover(program)
+    mover.follow_all([(task.usage, task.move) for task in tasks if task.move is not None])
+    editor = _UseEditor(program, mover, tasks)
+    bodies = [
+        _lines(statement.visit(editor)) if editor.concerns(statement) else [statement]
+        for statement in program.module.body
+    ]
+    imports = ImportEditor(mover.imports)
+    if any(task.move for task in tasks):
+        _plan_imports(mover, bodies)
+        bodies = [[line for node in body for line in _lines(node.visit(imports))] for body in bodies]
+    added = imports.lines()
+    edits = [*editor.edits, *_import_edits(tasks, imports, added)]
+    if not edits:
+        return None
+    pieces = program.put_together(bodies, added)
+    _compiles(pieces)
+    return Rewritten(pieces, tuple(sorted(edits, key=lambda row: row["line"])))
+
+
+def _plan_imports(mover: Mover, bodies: Sequence[Sequence[Statement]]) -> None:
+    """Take away the imports that only the old code needed; a name that is replaced must not be left anywhere."""
+    program, plan = mover.program, mover.imports
+    still_used = names_of("".join(program.module.code_for_node(node) for body in bodies for node in body))
+    for local, (_, name) in plan.replaced.items():
+        if local in still_used and local not in plan.kept and local != name:
+            raise Unfit(f"{local} is used in a way that cannot be followed")
+    plan.gone |= (program.bound.keys() & (program.used - still_used)) - plan.replaced.keys()
+
+
+def _lines(visited: object) -> list[Statement]:
+    """Return what visiting a statement left: one, several, or none."""
+    if isinstance(visited, cst.FlattenSentinel):
+        return list(visited)
+    return [visited] if isinstance(visited, cst.SimpleStatementLine | cst.BaseCompoundStatement) else []
+
+
+def _import_edits(tasks: Sequence[Task], imports: ImportEditor, added: Sequence[str]) -> Iterable[Row]:
+    path = next((task.usage["path"] for task in tasks if task.move), "")
+    for old, new in imports.done:
+        yield _edit(Codemod.IMPORT, 1, path, None, old, new)
+    for line in added:
+        yield _edit(Codemod.IMPORT, 1, path, None, None, line)
+
+
+def _edit(codemod: Codemod, line: int, path: str, parameter: str | None, old: str | None, new: str | None) -> Row:
+    return {"codemod": codemod, "line": line, "path": path, "parameter": parameter, "old": old, "new": new}
+
+
+def _compiles(pieces: Pieces) -> None:
+    try:
+        # what is odd about other people's code is not told here
+        with warnings.catch_warnings(action="ignore"):
+            compile(pieces.preamble + pieces.code, "<rewritten>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise Unfit(f"what comes out is no program: {error}") from None
+
+
+class _UseEditor(cst.CSTTransformer):
+    """Writes uses anew: expressions as the mover planned them, and the arguments of calls."""
+
+    def __init__(self, program: Program, mover: Mover, tasks: Sequence[Task]) -> None:
+        self.program = program
+        self.mover = mover
+        self.tasks = {task.span: task for task in tasks}
+        self.edits: list[Row] = []
+
+    def concerns(self, statement: Statement) -> bool:
+        """Say whether a statement holds a use that is to be written anew."""
+        start, end = self.program.span(statement)
+        return any(start <= span[0] and span[1] <= end for span in self.tasks)
+
+    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
+        """Write a plain name anew."""
+        return self._use(original_node, updated_node)
+
+    def leave_Attribute(self, original_node: cst.Attribute, updated_node: cst.Attribute) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
+        """Write a chain anew, or the last name of one that starts at an object."""
+        span = self.program.span(original_node)
+        name = self.mover.attributes.get(span)
+        if name is None:
+            return self._use(original_node, updated_node)
+        self._note(original_node, original_node.attr.value, name)
+        return updated_node.with_changes(attr=updated_node.attr.with_changes(value=name))
+
+    def leave_Call(self, original_node: cst.Call, updated_node: cst.Call) -> cst.BaseExpression:  # noqa: N802 - libcst calls it so
+        """Write the arguments of a call anew."""
+        task = self.tasks.get(self.program.span(original_node.func))
+        if task is None or task.recall is None:
+            return updated_node
+        recall, given = task.recall, given_by(original_node)
+        try:
+            bound = bind(given, recall.before)
+            passed = adapt(given, recall.before, recall.after, recall.renamed)
+        except Unfit:
+            if recall.may_keep and not any(argument.keyword or argument.star for argument in given):
+                return updated_node
+            raise
+        if is_as_given(given, passed):
+            return updated_node
+        self._note_arguments(original_node, task, edits_of(original_node, bound, passed))
+        return written(updated_node, passed)
+
+    def _use(self, original: cst.Name | cst.Attribute, updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
+        text = self.mover.texts.get(self.program.span(original))
+        if text is None:
+            return updated
+        self._note(original, self.program.module.code_for_node(original), text)
+        return cst.parse_expression(text).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    def _note(self, node: cst.CSTNode, old: str, new: str) -> None:
+        start, end = self.program.span(node)
+        # the use that the node is the whole or the beginning of
+        whole = (task for span, task in sorted(self.tasks.items()) if span[0] == start and span[1] >= end and task.move)
+        path = next((task.usage["path"] for task in whole), "")
+        self.edits.append(_edit(Codemod.NAME, self.program.line(node), path, None, old, new))
+
+    def _note_arguments(self, node: cst.Call, task: Task, edits: Iterable[ArgumentEdit]) -> None:
+        line, path = self.program.line(node), task.usage["path"]
+        self.edits += [_edit(each.codemod, line, path, each.parameter, each.old, each.new) for each in edits]

@@ -1,0 +1,78 @@
+"""What completion and migration instances share: the head of a row, and the record of what was made and refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.families.completions_and_migrations.history import History, Tagging
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+
+@dataclass(slots=True)
+class Made:
+    """Rows that were made, candidates that were refused, and notes on what never became a candidate."""
+
+    rows: list[Row] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    notes: list[Reject] = field(default_factory=list)
+
+    def add(self, result: Row | Reject) -> None:
+        """Take one candidate's row or reject."""
+        if isinstance(result, Reject):
+            self.rejects.append(result)
+        else:
+            self.rows.append(result)
+
+
+def head(snippet: Row, path: str, version: str, tags: Tagging, history: History) -> Row:
+    """Return the columns that every instance table begins with, but the id."""
+    change = history.change_behind(path, version, tags)
+    return {
+        "library": snippet["library"],
+        "version": version,
+        "release_time": history.releases[version]["release_time"],
+        "previous_version": history.previous(version),
+        "snippet_id": snippet["id"],
+        "path": path,
+        "change_id": change["id"] if change else None,
+        "versicode_tag": tags[0],
+        "libevolutioneval_tag": tags[1],
+    }
+
+
+def tags_of(key: str, path: str, version: str, history: History) -> Tagging | Reject:
+    """Return the tags of a candidate's API, or the reject of a candidate that can have none."""
+    if history.previous(version) is None:
+        detail = f"the release before {version} is not in the lake, so nobody knows what is new in it"
+        return Reject(key, RejectReason.NO_PREDECESSOR, detail)
+    tags = history.tags(path, version)
+    return tags or Reject(key, RejectReason.UNRESOLVED_NAME, f"{path} is not public in {version}")
+
+
+def within_quota(
+    rows: Iterable[Row],
+    kind_of: Callable[[Row], Hashable],
+    rank_of: Callable[[Row], tuple[object, ...]],
+    limit: int | Callable[[Row], int],
+) -> tuple[list[Row], list[Reject]]:
+    """Keep up to `limit` rows of each kind, lowest rank first, and one of each id; reject the others.
+
+    All rows of a kind have the same limit.
+    """
+    taken: dict[Hashable, int] = {}
+    kept: dict[str, Row] = {}
+    rejects: list[Reject] = []
+    for row in sorted(rows, key=rank_of):
+        kind, most = kind_of(row), limit if isinstance(limit, int) else limit(row)
+        key = " ".join(str(row[column]) for column in ("id", "usage_id", "target_snippet_id", "basis") if column in row)
+        if row["id"] in kept:
+            rejects.append(Reject(key, RejectReason.DUPLICATE, "another candidate has the same code, API and versions"))
+        elif taken.get(kind, 0) >= most:
+            rejects.append(Reject(key, RejectReason.OVER_QUOTA, f"the rule takes {most} of {row['path']}"))
+        else:
+            taken[kind] = taken.get(kind, 0) + 1
+            kept[row["id"]] = row
+    return list(kept.values()), rejects

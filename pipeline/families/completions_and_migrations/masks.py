@@ -1,0 +1,187 @@
+"""Masking a program around one use of an API at token, line or block level, so that it can be undone exactly."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.source import Source, Span, Statement
+from pipeline.lake.stage import Reject
+
+MASKS = {
+    Granularity.TOKEN: "[token-mask]",
+    Granularity.LINE: "[line-mask]",
+    Granularity.BLOCK: "[block-mask]",
+}
+
+_COMPOUND = (
+    ast.For,
+    ast.AsyncFor,
+    ast.While,
+    ast.If,
+    ast.With,
+    ast.AsyncWith,
+    ast.Try,
+    ast.TryStar,
+    ast.Match,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+)
+
+_ESCAPES = ("[abfnrtv]", "x[0-9a-fA-F]{2}", "u[0-9a-fA-F]{4}", "U[0-9a-fA-F]{8}", "[0-7]", "[0-7]{2}", "[0-7]{3}")
+"""The escapes of strings that end in a letter or digit (Python language reference, 2.4.1), each of one width."""
+_AFTER_ESCAPE = "|".join(rf"(?<=\\{escape})" for escape in _ESCAPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A masked program and what stood where its mask is."""
+
+    masked_code: str
+    answer: str
+
+
+def mask(
+    source: Source, use: Span, uses: Sequence[Span], granularity: Granularity, rules: MaskingRules
+) -> Masked | Reject:
+    """Mask a program around the use whose name is at `use`, in VersiCode's sense (2406.07411, section 2).
+
+    Token: every occurrence of the name becomes `[token-mask]`. Line: the logical line with the use becomes
+    `[line-mask]`. Block: see `block_span`. Whatever else is readable of the name becomes `[token-mask]`. `uses` are
+    all uses of the library in the program. Returns a Reject, with an empty key, where the rules refuse.
+    """
+    cut: Span | None = None
+    if granularity == Granularity.LINE:
+        cut = line_span(source, use, rules)
+    elif granularity == Granularity.BLOCK:
+        cut = block_span(source, use, uses, rules)
+    if cut is None and granularity != Granularity.TOKEN:
+        return Reject("", RejectReason.NO_BLOCK, f"no {granularity} within the sizes of the rules")
+    return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)
+
+
+def mask_span(
+    source: Source, name: str, cut: Span | None, granularity: Granularity, *, ignore_case: bool
+) -> Masked | Reject:
+    """Mask a span of a program, or nothing but a name, and every readable occurrence of the name outside.
+
+    Returns a Reject, with an empty key, where the name can be read after all.
+    """
+    if any(text in source.text for text in MASKS.values()):
+        return Reject("", RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")
+    masked_code = _replace(source, name, cut, MASKS[granularity])
+    if leak := readable(masked_code, name, ignore_case=ignore_case):
+        return Reject("", RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
+    return Masked(masked_code, source.text_of(cut) if cut else name)
+
+
+def unmask(masked_code: str, granularity: Granularity, answer: str, core_token: str) -> str:
+    """Put the answer and the core token back: the inverse of masking, also for a model's answer."""
+    code = masked_code.replace(MASKS[Granularity.TOKEN], core_token)
+    return code if granularity == Granularity.TOKEN else code.replace(MASKS[granularity], answer, 1)
+
+
+def readable(masked_code: str, name: str, *, ignore_case: bool) -> str | None:
+    """Return how the name can still be read as a whole word in a masked program, or None.
+
+    Compatibility forms count (`ﬁrst` is the identifier `first`, PEP 3131), and other cases where rules say so.
+    """
+    text = masked_code
+    for mask_text in MASKS.values():
+        text = text.replace(mask_text, " ")
+    if text.isascii() and name.isascii() and name.lower() not in text.lower():
+        # True of nearly all: no other letters are taken for these, so that no expression has to be compiled.
+        return None
+    found = _word(name, re.IGNORECASE if ignore_case else 0).search(unicodedata.normalize("NFKC", text))
+    return found[0] if found else None
+
+
+def line_span(source: Source, use: Span, rules: MaskingRules) -> Span | None:
+    """Return the logical line with the use, or None where it has more physical lines than the rule allows."""
+    for span in source.logical_lines:
+        if span[0] <= use[0] < span[1]:
+            return span if source.lines_in(span) <= rules.line.max_lines else None
+    return None
+
+
+def block_span(source: Source, use: Span, uses: Sequence[Span], rules: MaskingRules) -> Span | None:
+    """Return the block to mask around a use, or None where there is none of the size that rules allow.
+
+    It is the smallest compound statement around the use. Where there is none, it is the run of statements from the
+    first to the last use of the same name, or, if that is too short, of the library. Imports are never part of it.
+    """
+    around = source.around(use[0])
+    compounds = [one for one in around if isinstance(one.node, _COMPOUND)]
+    for one in reversed(compounds):
+        if not source.data.startswith(b"elif", one.span[0]) and _fits(source, [one], rules):
+            return one.span
+    if compounds or not around:
+        return None
+    name = source.text_of(use)
+    for marks in ([other for other in uses if source.text_of(other) == name], uses):
+        run = _run(source, around[0], marks)
+        if _fits(source, run, rules):
+            return run[0].span[0], run[-1].span[1]
+    return None
+
+
+def _run(source: Source, middle: Statement, marks: Sequence[Span]) -> Sequence[Statement]:
+    """Return the statements of the module from the first to the last mark, as far as no import parts them."""
+    body = source.body
+    first = last = body.index(middle)
+    marked = set(map(source.place_of, marks))
+    for step in (-1, 1):
+        at = first if step < 0 else last
+        while 0 <= at < len(body) and not body[at].imports:
+            first, last = (min(first, at), max(last, at)) if at in marked else (first, last)
+            at += step
+    return body[first : last + 1]
+
+
+def _fits(source: Source, run: Sequence[Statement], rules: MaskingRules) -> bool:
+    block = rules.block
+    enough = sum(one.count for one in run) >= block.min_statements
+    if not enough or any(one.imports for one in run):
+        return False
+    return block.min_lines <= source.lines_in((run[0].span[0], run[-1].span[1])) <= block.max_lines
+
+
+def _replace(source: Source, name: str, cut: Span | None, mask_text: str) -> str:
+    edits = [
+        (span, MASKS[Granularity.TOKEN]) for span in _occurrences(source, name) if not cut or not _inside(span, cut)
+    ]
+    edits += [(cut, mask_text)] if cut else []
+    parts, at = [], 0
+    for (start, end), text in sorted(edits):
+        parts += [source.data[at:start], text.encode()]
+        at = end
+    return b"".join([*parts, source.data[at:]]).decode()
+
+
+def _inside(span: Span, cut: Span) -> bool:
+    return cut[0] <= span[0] and span[1] <= cut[1]
+
+
+def _occurrences(source: Source, name: str) -> list[Span]:
+    """Return where the name stands as an identifier, or as a word of a string or comment."""
+    spans = list(source.names.get(name, ()))
+    for token in source.texts:
+        if name in token.text:
+            for found in _word(name).finditer(token.text):
+                start = token.span[0] + len(token.text[: found.start()].encode())
+                spans.append((start, start + len(name.encode())))
+    return spans
+
+
+@functools.lru_cache(maxsize=4096)
+def _word(name: str, flags: int = 0) -> re.Pattern[str]:
+    # In a string, the letters and digits of an escape such as \n or \x20 are not part of the word after it.
+    return re.compile(rf"(?:(?<!\w)|{_AFTER_ESCAPE}){re.escape(name)}(?!\w)", flags)

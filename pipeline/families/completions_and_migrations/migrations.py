@@ -1,0 +1,126 @@
+"""Migration instances: the same task in two versions of a library, both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from pipeline.core.vocabularies.samples import Direction, MigrationBasis, VersionPattern
+from pipeline.families.completions_and_migrations.head import Made, head, tags_of, within_quota
+from pipeline.families.completions_and_migrations.history import History, is_major
+from pipeline.families.completions_and_migrations.pairs import Corpus, Pair, Side, changed_examples, connected_examples
+from pipeline.families.completions_and_migrations.rules import MigrationRules
+from pipeline.lake.guard import guarded
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+_BASES = list(MigrationBasis)
+
+
+def make_migrations(
+    snippets: Iterable[Row],
+    usages: Mapping[str, Sequence[Row]],
+    changes: Iterable[Row],
+    lifecycles: Iterable[Row],
+    history: History,
+    rules: MigrationRules,
+    rewritten: Iterable[Pair | Reject] = (),
+    max_rewritten: int = 0,
+) -> tuple[Made, list[Row]]:
+    """Make the migration instances of a library, and the rows of `rewrites` that they need.
+
+    `usages` are keyed by snippet id; `rewritten` are pairs of which a codemod wrote one side. They have a quota of
+    their own, `max_rewritten`, and give way to pairs of examples that are the same code. A candidate is a pair of
+    snippets in one direction; a snippet or a change that finds no pair is one candidate.
+    """
+    made = Made()
+    corpus = Corpus(snippets, usages, history)
+    examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
+    pairs = [*examples, *rewritten]
+    ranks: dict[str, tuple[int, bool, float]] = {}
+    for pair in pairs:
+        if isinstance(pair, Reject):
+            made.add(pair)
+            continue
+        for result in guarded([pair], _candidate, lambda pair: both_directions(pair, history)):
+            made.add(result)
+            if not isinstance(result, Reject):
+                ranks[result["id"]] = min(_rank(pair), ranks.get(result["id"], _rank(pair)))
+    made.rows, surplus = within_quota(
+        made.rows,
+        kind_of=lambda row: (
+            _is_rewritten(row),
+            *(row["path"], row["target_path"], row["version"], row["target_version"]),
+        ),
+        rank_of=lambda row: (*ranks[row["id"]], row["id"], _BASES.index(row["basis"])),
+        limit=lambda row: max_rewritten if _is_rewritten(row) else rules.max_per_paths_and_versions,
+    )
+    made.rejects += surplus
+    return made, _rewrites(pairs, made.rows)
+
+
+def _candidate(pair: Pair) -> str:
+    return f"{pair.old.snippet['id']} {pair.new.snippet['id']} {pair.old.path} {pair.basis}"
+
+
+def _rank(pair: Pair) -> tuple[int, bool, float]:
+    """Say which pair is taken first: connected examples, changed ones, what a codemod made of an API's own example."""
+    of_codemod = pair.old.rewrite is not None or pair.new.rewrite is not None
+    kind = 2 if of_codemod else 1 if pair.basis is MigrationBasis.EXAMPLE_CHANGED else 0
+    own = pair.old.snippet["path"] in (pair.old.path, pair.new.path)
+    return kind, of_codemod and not own, -pair.similarity
+
+
+def _is_rewritten(row: Row) -> bool:
+    return bool(row["source_rewrite_id"] or row["target_rewrite_id"])
+
+
+def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[Row]) -> list[Row]:
+    needed = {row[side] for row in instances for side in ("source_rewrite_id", "target_rewrite_id")}
+    sides = (side for pair in pairs if isinstance(pair, Pair) for side in (pair.old, pair.new))
+    rows = {side.rewrite["id"]: side.rewrite for side in sides if side.rewrite and side.rewrite["id"] in needed}
+    return [rows[key] for key in sorted(rows)]
+
+
+def both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
+    """Yield the instance of a pair in each direction, or why it can be none."""
+    yield _instance(pair.old, pair.new, Direction.OLD_TO_NEW, pair.basis, history)
+    yield _instance(pair.new, pair.old, Direction.NEW_TO_OLD, pair.basis, history)
+
+
+def _instance(
+    source: Side, target: Side, direction: Direction, basis: MigrationBasis, history: History
+) -> Row | Reject:
+    key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {basis}"
+    tags = tags_of(key, source.path, source.version, history)
+    if isinstance(tags, Reject):
+        return tags
+    made_of = source.version, target.version, source.path, target.path, source.code, target.code
+    return {
+        "id": content_id("migration", source.snippet["library"], *made_of),
+        **head(source.snippet, source.path, source.version, tags, history),
+        "target_version": target.version,
+        "target_release_time": history.releases[target.version]["release_time"],
+        "target_snippet_id": target.snippet["id"],
+        "source_rewrite_id": source.rewrite_id,
+        "target_rewrite_id": target.rewrite_id,
+        "target_path": target.path,
+        "direction": direction,
+        "pattern": version_pattern(source.version, target.version),
+        "basis": basis,
+        "target_outputs": target.outputs,
+        "source_code": source.code,
+        "target_code": target.code,
+        "source_name": source.path.rpartition(".")[2],
+        "target_name": target.path.rpartition(".")[2],
+    }
+
+
+def version_pattern(version: str, target_version: str) -> VersionPattern:
+    """Return which sides are major releases, X.0.0, in VersiCode's sense (2406.07411, appendix B)."""
+    return {
+        (True, True): VersionPattern.MAJOR_TO_MAJOR,
+        (True, False): VersionPattern.MAJOR_TO_MINOR,
+        (False, True): VersionPattern.MINOR_TO_MAJOR,
+        (False, False): VersionPattern.MINOR_TO_MINOR,
+    }[is_major(version), is_major(target_version)]

@@ -1,0 +1,222 @@
+"""Which two snippets, of two releases, are the same task: the pairs that migration instances are made of."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import MigrationBasis
+from pipeline.corpus.usages.text import source_of
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.replacements import resolve
+from pipeline.families.completions_and_migrations.rules import MigrationRules
+from pipeline.lake.guard import guarded
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+_REPLACED = {ChangeKind.REMOVED, ChangeKind.DEPRECATED}
+_RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a pair: a snippet, the version it stands for, its core API, and what a codemod made of it, if any."""
+
+    snippet: Row
+    version: str
+    path: str
+    rewrite: Row | None = None
+
+    @property
+    def code(self) -> str:
+        """The whole program."""
+        return source_of(self.rewrite or self.snippet)
+
+    @property
+    def outputs(self) -> int:
+        """How many outputs the program states, which it must meet to pass."""
+        return sum(check["expected"] is not None for check in self.snippet["checks"])
+
+    @property
+    def rewrite_id(self) -> str | None:
+        """The id of what a codemod made of the snippet."""
+        return self.rewrite["id"] if self.rewrite else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same task in an old and a new version, what connects the two, and how alike the programs are (0 to 1)."""
+
+    old: Side
+    new: Side
+    basis: MigrationBasis
+    similarity: float
+
+
+class Corpus:
+    """The snippets of a library by the path they document, and the public paths that each of them uses."""
+
+    def __init__(self, snippets: Iterable[Row], usages: Mapping[str, Sequence[Row]], history: History) -> None:
+        self.snippets = sorted(snippets, key=lambda row: row["id"])
+        self.paths = {key: frozenset(row["path"] for row in rows) for key, rows in usages.items()}
+        self.history = history
+
+    def using(self, path: str, version: str) -> list[Row]:
+        """Return the snippets that hold in a version and use a path; only those that document it, if there are any."""
+        found = [
+            row
+            for row in self.snippets
+            if path in self.paths.get(row["id"], ())
+            and self.history.within(version, row["version"], row["last_version"])
+        ]
+        return [row for row in found if row["path"] == path] or found
+
+
+def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | Reject]:
+    """Yield a pair, or a reject, for each snippet that ends where there is a next release, by the API it documents.
+
+    An API whose old path lives on as an alias is documented under its new path.
+    """
+    beginning: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in corpus.snippets:
+        beginning[row["path"], row["version"]].append(row)
+    ending: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in corpus.snippets:
+        following = corpus.history.next(row["last_version"])
+        if following is not None:
+            ending[row["path"], following].append(row)
+
+    def of_path(path: str, version: str) -> Iterator[Pair | Reject]:
+        documented = path if (path, version) in beginning else corpus.history.preferred_path(path, version)
+        matches = _match(ending[path, version], beginning.get((documented, version), []), rules.min_similarity)
+        for old, new, score in matches.matched:
+            yield _pair_examples(corpus, path, version, old, new, score)
+        for old in matches.left:
+            detail = f"{path} has no example like it in {version}"
+            yield Reject(f"{old['id']} {version}", RejectReason.NO_PARTNER, detail)
+
+    yield from guarded(sorted(ending), " ".join, lambda place: of_path(*place))
+
+
+@dataclass(frozen=True, slots=True)
+class _Matches:
+    """Snippets matched one to one, with how alike they are, and the old ones that are left over."""
+
+    matched: Sequence[tuple[Row, Row, float]]
+    left: Sequence[Row]
+
+
+def _match(olds: Sequence[Row], news: Sequence[Row], min_similarity: float) -> _Matches:
+    """Match each old snippet with at most one new one, the most alike first."""
+    scores = [(similarity(source_of(old), source_of(new)), old, new) for old in olds for new in news]
+    old_left = {old["id"]: old for old in olds}
+    new_left = {new["id"] for new in news}
+    matched = []
+    for score, old, new in sorted(scores, key=lambda item: (-item[0], item[1]["id"], item[2]["id"])):
+        if score >= min_similarity and old["id"] in old_left and new["id"] in new_left:
+            new_left.remove(new["id"])
+            matched.append((old_left.pop(old["id"]), new, score))
+    return _Matches(matched, [old_left[old_id] for old_id in sorted(old_left)])
+
+
+def _pair_examples(corpus: Corpus, path: str, version: str, old: Row, new: Row, score: float) -> Pair | Reject:
+    key = f"{old['id']} {new['id']}"
+    cores = core_paths(path, corpus.paths.get(old["id"], frozenset()), corpus.paths.get(new["id"], frozenset()))
+    if cores is None:
+        return Reject(key, RejectReason.NO_USE, "one side uses no public API of the library")
+    if same_program(source_of(old), source_of(new)):
+        return Reject(key, RejectReason.SAME_CODE, f"{path}: the programs differ in layout or comments only")
+    sides = Side(old, old["last_version"], cores[0]), Side(new, version, cores[1])
+    return Pair(*sides, MigrationBasis.EXAMPLE_CHANGED, score)
+
+
+def core_paths(documented: str, old: frozenset[str], new: frozenset[str]) -> tuple[str, str] | None:
+    """Return the core API of each side of a changed example, or None where a side uses nothing.
+
+    It is the documented API if both sides use it; else what each side alone uses, of several the two that are called
+    most alike; else what both use. Then the one with the name of the documented API goes first, then the deepest, then
+    the first by name.
+    """
+    if documented in old and documented in new:
+        return documented, documented
+    if not old or not new:
+        return None
+    name = _name(documented)
+    if old - new and new - old:
+        return min(
+            itertools.product(old - new, new - old),
+            key=lambda pair: (-similarity(_name(pair[0]), _name(pair[1])), *(_order(path, name) for path in pair)),
+        )
+    shared = old & new
+    return _closest(shared or old, name), _closest(shared or new, name)
+
+
+def _closest(paths: frozenset[str], name: str) -> str:
+    return min(paths, key=lambda path: _order(path, name))
+
+
+def _order(path: str, name: str) -> tuple[bool, int, str]:
+    return _name(path) != name, -path.count("."), path
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def connected_examples(
+    corpus: Corpus, changes: Iterable[Row], lifecycles: Iterable[Row], rules: MigrationRules
+) -> Iterator[Pair | Reject]:
+    """Yield the pairs, or a reject, for each rename, move, and removal or deprecation with a stated replacement."""
+    stated = {row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}
+
+    def of_change(change: Row) -> Iterator[Pair | Reject]:
+        kind = change["kind"]
+        if kind in _RENAMED:
+            yield from _connect(corpus, change, change["new"], MigrationBasis.RENAMED, rules)
+        elif kind in _REPLACED and (words := change["replacement"] or stated.get(change["path"])):
+            new_path = resolve(words, change["path"], change["new_version"], corpus.history)
+            if new_path is None:
+                detail = f"{words!r}, said to replace {change['path']}, is no public path of {change['new_version']}"
+                yield Reject(change["id"], RejectReason.NO_PARTNER, detail)
+            else:
+                yield from _connect(corpus, change, new_path, MigrationBasis.REPLACEMENT, rules)
+
+    ordered = sorted(changes, key=lambda row: str(row["id"]))
+    yield from guarded(ordered, lambda change: str(change["id"]), of_change)
+
+
+def _connect(
+    corpus: Corpus, change: Row, new_path: str, basis: MigrationBasis, rules: MigrationRules
+) -> Iterator[Pair | Reject]:
+    old_path, old_version, new_version = change["path"], change["old_version"], change["new_version"]
+    olds, news = corpus.using(old_path, old_version), corpus.using(new_path, new_version)
+    if not olds or not news:
+        missing = f"{old_path} in {old_version}" if not olds else f"{new_path} in {new_version}"
+        yield Reject(change["id"], RejectReason.NO_PARTNER, f"no example uses {missing}")
+        return
+    matches = _match(olds, news, rules.min_similarity)
+    for old, new, score in matches.matched:
+        if same_program(source_of(old), source_of(new)):
+            detail = f"one program uses both {old_path} and {new_path}"
+            yield Reject(f"{change['id']} {old['id']}", RejectReason.SAME_CODE, detail)
+        else:
+            yield Pair(Side(old, old_version, old_path), Side(new, new_version, new_path), basis, score)
+    for old in matches.left:
+        detail = f"{new_path} has no example like it in {new_version}"
+        yield Reject(f"{change['id']} {old['id']}", RejectReason.NO_PARTNER, detail)
+
+
+def similarity(old: str, new: str) -> float:
+    """Return how alike two programs are as lines of text, from 0 to 1 (difflib's ratio over characters)."""
+    return difflib.SequenceMatcher(None, old, new, autojunk=False).ratio()
+
+
+def same_program(old: str, new: str) -> bool:
+    """Return whether two programs are equal but for layout and comments."""
+    return old == new or ast.dump(ast.parse(old)) == ast.dump(ast.parse(new))

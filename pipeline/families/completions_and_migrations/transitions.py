@@ -1,0 +1,243 @@
+"""What a release wants otherwise than its neighbour, looked up for one use of an API."""
+
+from __future__ import annotations
+
+import copy
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.changes import OF_PARAMETERS, ChangeKind
+from pipeline.core.vocabularies.samples import Direction, MigrationBasis, UsageForm
+from pipeline.core.vocabularies.surface import ParameterDeprecation, SymbolKind
+from pipeline.families.completions_and_migrations.codemods.moves import Move
+from pipeline.families.completions_and_migrations.codemods.rewrite import Recall, Task
+from pipeline.families.completions_and_migrations.codemods.signatures import signature_of
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.replacements import resolve
+from pipeline.lake.guard import attempt
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+_RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
+_REPLACED = {ChangeKind.REMOVED, ChangeKind.DEPRECATED}
+_CALLED_OTHERWISE = OF_PARAMETERS | {ChangeKind.PARAMETER_DEPRECATED}
+_PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """Where an API is to be found in the other release, what connects the two, and the change that says so."""
+
+    path: str
+    basis: MigrationBasis
+    change_id: str
+    breaking: bool
+
+
+@dataclass(slots=True)
+class Called:
+    """What changed about calls of an API: new names of parameters by the old ones, and the changes that say so."""
+
+    renamed: dict[str, str] = field(default_factory=dict)
+    change_ids: list[str] = field(default_factory=list)
+    breaking: bool = False
+
+    @property
+    def basis(self) -> MigrationBasis:
+        """Where nothing breaks, the library only states what it prefers."""
+        return MigrationBasis.PARAMETERS if self.breaking else MigrationBasis.REPLACEMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one use becomes: the task, its path in the other release, what connects the two, and the changes."""
+
+    task: Task
+    path: str
+    basis: MigrationBasis
+    change_ids: tuple[str, ...]
+    breaking: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the library has said before it took something away: replacements by path, and by path and parameter.
+
+    Of parameters only other names of the same one count: what replaces a parameter need not take the same values.
+    """
+
+    paths: Mapping[str, str]
+    parameters: Mapping[tuple[str, str], str]
+
+    @classmethod
+    def of(cls, changes: Iterable[Row], lifecycles: Iterable[Row]) -> Stated:
+        """Collect them."""
+        names = {
+            (row["path"], row["parameter"]): row["replacement"] or row["new"]
+            for row in changes
+            if row["kind"] == ChangeKind.PARAMETER_RENAMED
+            or (row["kind"] == ChangeKind.PARAMETER_DEPRECATED and row["new"] == ParameterDeprecation.NAME)
+        }
+        return cls({row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}, names)
+
+
+class Transition:
+    """What changes on the way from one release to its neighbour: upwards, or downwards by the inverse.
+
+    `failed` are the rejects of changes at which an exception was raised.
+    """
+
+    def __init__(self, changes: Sequence[Row], stated: Stated, history: History, direction: Direction) -> None:
+        self.history = history
+        self.direction = direction
+        up = direction == Direction.OLD_TO_NEW
+        versions = changes[0]["old_version"], changes[0]["new_version"]
+        self.source: str = versions[0 if up else 1]
+        self.target: str = versions[1 if up else 0]
+        self._moves: dict[str, Followed] = {}
+        self._definitions: dict[str, Followed] = {}
+        self._calls: dict[str, Called] = {}
+        self.failed: list[Reject] = []
+        for change in changes:
+            if failed := attempt(f"{change['id']} {direction}", self._enter, change, stated):
+                self.failed.append(failed)
+
+    def between(self, source: str, target: str) -> Transition:
+        """Return the same from an earlier release, or to a later one, for what is the same there as at the change."""
+        if (source, target) == (self.source, self.target):
+            return self
+        other = copy.copy(self)
+        other.source, other.target = source, target
+        return other
+
+    def _enter(self, change: Row, stated: Stated) -> None:
+        if change["kind"] in _CALLED_OTHERWISE:
+            self._enter_call(change, stated)
+            return
+        found = destination(change, stated.paths, self.history)
+        if found is None:
+            return
+        path, basis = found
+        # a new path that the older release has as well is right there, and nothing has to be undone
+        new_is_old = self.history.is_public(path, change["old_version"])
+        if self.direction == Direction.OLD_TO_NEW:
+            followed = Followed(path, basis, change["id"], change["breaking"])
+            self._moves.setdefault(change["path"], followed)
+            self._definitions.setdefault(change["canonical_path"], followed)
+        elif self.history.is_public(path, change["new_version"]) and not new_is_old:
+            self._moves.setdefault(path, Followed(change["path"], basis, change["id"], True))
+
+    def _enter_call(self, change: Row, stated: Stated) -> None:
+        path, parameter = change["path"], change["parameter"]
+        new = stated.parameters.get((path, parameter))
+        for place in (change["path"], change["canonical_path"]):
+            called = self._calls.setdefault(place, Called())
+            called.change_ids.append(change["id"])
+            called.breaking |= change["breaking"] or self.direction == Direction.NEW_TO_OLD
+            if new and parameter:
+                names = parameter, new
+                called.renamed.update([names if self.direction == Direction.OLD_TO_NEW else names[::-1]])
+
+    def step(self, usage: Row) -> Step | None:
+        """Return what a use becomes; None where nothing about it changes."""
+        path = usage["path"]
+        before = self.history.definition(path, self.source)
+        if before is None:
+            return None
+        if moved := self._moved(path):
+            return self._moved_step(usage, before, *moved)
+        called = self._calls.get(path) or self._calls.get(before["canonical_path"])
+        after = self.history.definition(path, self.target)
+        if called is None or after is None:
+            return None
+        task = Task(usage, None, _recall(before, after, called.renamed))
+        return Step(task, path, called.basis, tuple(dict.fromkeys(called.change_ids)), called.breaking)
+
+    def _moved(self, path: str) -> tuple[str, Followed] | None:
+        """Return the part of a path that has moved, and where it is; a second path of the same definition too."""
+        for part in _prefixes(path):
+            if found := self._moves.get(part):
+                return part, found
+            state = self.history.definition(part, self.source)
+            other = self._definitions.get(state["canonical_path"]) if state else None
+            if other is not None and not self.history.is_public(part, self.target):
+                return part, other
+        return None
+
+    def _refusal(self, before: Row, new: str) -> str | None:
+        """Say why code cannot use the new path in place of the old one, as far as the surface of the target tells."""
+        after = self.history.definition(new, self.target)
+        if after is None:
+            known = self.history.is_root(new.partition(".")[0])
+            return f"{new} is no public path of {self.target}" if known else None
+        of_object = after["kind"] == SymbolKind.METHOD and not {"classmethod", "staticmethod"} & set(after["labels"])
+        if of_object and before["kind"] != SymbolKind.METHOD:
+            return f"{new} is a method, and nothing tells of which object"
+        return None
+
+    def _moved_step(self, usage: Row, before: Row, part: str, followed: Followed) -> Step | None:
+        new = followed.path + usage["path"][len(part) :]
+        after = self.history.definition(new, self.target)
+        target = self.history.definition(followed.path, self.target)
+        is_module = target is not None and target["kind"] == SymbolKind.MODULE
+        module = self.history.module_of(followed.path, self.target)
+        recall = None
+        if after is not None and usage["form"] == UsageForm.CALL:
+            called = self._calls.get(part, Called())
+            recall = _recall(before, after, called.renamed, may_keep=True)
+        refusal = self._refusal(before, new)
+        move = Move(part, followed.path, module, is_module, refusal)
+        return Step(Task(usage, move, recall), new, followed.basis, (followed.change_id,), followed.breaking)
+
+
+def _recall(before: Row, after: Row, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
+    old = signature_of(before["parameters"], current=False)
+    new = signature_of(after["parameters"], current=True)
+    return Recall(old, new, dict(renamed), may_keep)
+
+
+def _prefixes(path: str) -> Iterator[str]:
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+
+
+def destination(change: Row, stated: Mapping[str, str], history: History) -> tuple[str, MigrationBasis] | None:
+    """Return where an API lives on after a change, and what says so; None where nothing does.
+
+    `stated` are replacements by path that an earlier mark stated. One in another distribution counts where it is
+    written as a whole path, as Flask's `markupsafe.escape`.
+    """
+    kind = change["kind"]
+    if kind in _RENAMED:
+        return change["new"], MigrationBasis.RENAMED
+    words = change["replacement"] or stated.get(change["path"])
+    if kind not in _REPLACED or not words:
+        return None
+    path = _stated_path(words, change["path"], change["new_version"], history)
+    return (path, MigrationBasis.REPLACEMENT) if path else None
+
+
+def _stated_path(words: str, path: str, version: str, history: History) -> str | None:
+    """Return the path that words mean: `np.isin` begins with the name under which everybody imports the library."""
+    first, _, rest = words.partition(".")
+    found = resolve(words, path, version, history)
+    if found is None and rest and first not in sys.stdlib_module_names:
+        found = resolve(rest, path, version, history)
+    foreign = _PATH.fullmatch(words) is not None and not history.is_root(first)
+    return words if found is None and foreign else found
+
+
+def transitions(changes: Iterable[Row], lifecycles: Iterable[Row], history: History) -> Iterator[Transition]:
+    """Yield both directions between each pair of releases in which something changed that code can follow."""
+    ordered = sorted(changes, key=lambda row: row["id"])
+    stated = Stated.of(ordered, lifecycles)
+    by_release: dict[str, list[Row]] = {}
+    for change in ordered:
+        if change["kind"] in _RENAMED | _REPLACED | _CALLED_OTHERWISE:
+            by_release.setdefault(change["new_version"], []).append(change)
+    for version in sorted(by_release, key=history.rank):
+        for direction in Direction:
+            yield Transition(by_release[version], stated, history, direction)

@@ -1,0 +1,257 @@
+"""The stage `controlled`: completions made from the documentation of each version by a template."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.api.history.tags import Tags
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Access, DraftField
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.families.completions_and_migrations.head import tags_of
+from pipeline.families.completions_and_migrations.history import PLAIN, History, Tagging
+from pipeline.families.completions_and_migrations.masks import readable
+from pipeline.families.contexts.documents import Documentation
+from pipeline.families.contexts.rules import ControlledRules
+from pipeline.lake.guard import attempt, guarded
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.writers import Improver, Request, Text, Written
+
+_CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
+_INSTANCE = "instance"
+
+
+def controlled_stage(
+    releases: Sequence[Row],
+    api_documents: Sequence[Row],
+    symbols: Sequence[Row],
+    changes: Sequence[Row],
+    lifecycles: Iterable[Row],
+    tagging: LifecycleRules,
+    rules: ControlledRules,
+    writer: Improver,
+    *,
+    ignore_case: bool,
+) -> Output:
+    """Make the table `controlled_completions`; the unit is a documented API in a version where it says something.
+
+    These versions are the first that can be compared with the one before, and each in which the API is new, about to
+    go or modified (LibEvolutionEval, 2412.04478, section 2.1 and appendix B). Refused are NO_TEXT (no sentence of the
+    document describes it), DRAFT_WAITING (a model may), LEAKS_ANSWER (module, class or arguments give the name away),
+    OVER_QUOTA. Notes: those of `notes_of`.
+    """
+    history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
+    documentation = Documentation(releases, api_documents)
+    classes = frozenset(row["path"] for row in (*symbols, *api_documents) if row["kind"] == SymbolKind.CLASS)
+    maker = _Maker(history, classes, rules, ignore_case)
+    found = list(
+        guarded(
+            _candidates(documentation, history),
+            lambda candidate: f"{candidate[0]['path']} {candidate[1]}",
+            lambda candidate: [maker.candidate(*candidate)],
+        )
+    )
+    candidates = [one for one in found if isinstance(one, _Candidate)]
+    written = dict(zip(candidates, writer.write_offline([one.request for one in candidates]), strict=True))
+    made = {one: attempt(one.key, maker.completion, one, told) for one, told in written.items()}
+    kept, surplus = _within_quota(made, rules)
+    # A model is asked for what is drawn already, and for what has no text where places are left.
+    asked = [*kept, *maker.places_left(kept, [one for one in candidates if written[one].text is None])]
+    improved = writer.improve([one.request for one in asked], [written[one] for one in asked])
+    for one, told in zip(asked, improved, strict=True):
+        if told != written[one]:
+            better = attempt(one.key, maker.completion, one, told)
+            made[one] = made[one] if written[one].text and isinstance(better, Reject) else better
+    rows = [row for one in asked if not isinstance(row := made[one], Reject)]
+    rejects = [one for one in (*found, *made.values()) if isinstance(one, Reject)] + surplus
+    return Output(
+        {"controlled_completions": sorted(rows, key=_id)},
+        seen=len(found),
+        made=len(rows),
+        rejects=sorted(rejects, key=lambda reject: reject.key),
+        notes=list(notes_of((one.key, told) for one, told in zip(asked, improved, strict=True))),
+    )
+
+
+def _candidates(documentation: Documentation, history: History) -> Iterator[tuple[Row, str]]:
+    """Yield the documents of what can be called with the versions in which they say something."""
+    compared = [version for version in history.releases if history.previous(version)]
+    begun: set[str] = set()
+    for version in compared:
+        for document in documentation.collection(version):
+            path = document["path"]
+            name = path.rpartition(".")[2]
+            if document["kind"] not in _CALLABLE or document["signature"] is None or name.startswith("_"):
+                continue
+            if path not in begun or (history.tags(path, version) or PLAIN) != PLAIN:
+                begun.add(path)
+                yield document, version
+
+
+def _within_quota(
+    made: Mapping[_Candidate, Row | Reject], rules: ControlledRules
+) -> tuple[list[_Candidate], list[Reject]]:
+    """Keep so many rows of each version and tag as the rules say, by id, which is as good as a draw."""
+    taken: Counter[tuple[str, str]] = Counter()
+    kept: list[_Candidate] = []
+    rejects: list[Reject] = []
+    rows = [(row, one) for one, row in made.items() if not isinstance(row, Reject)]
+    for _, one in sorted(rows, key=lambda pair: _id(pair[0])):
+        if taken[one.share] < one.limit(rules):
+            taken[one.share] += 1
+            kept.append(one)
+        else:
+            detail = f"the rule takes {one.limit(rules)} that are {one.tags[1]} in {one.version}"
+            rejects.append(Reject(one.key, RejectReason.OVER_QUOTA, detail))
+    return kept, rejects
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A documented API in a version, with its tags, and the request for its description."""
+
+    document: Row
+    version: str
+    tags: Tagging
+
+    @property
+    def key(self) -> str:
+        return f"{self.document['path']} {self.version}"
+
+    @property
+    def share(self) -> tuple[str, str]:
+        """What it is counted with."""
+        return self.version, str(self.tags[1])
+
+    def limit(self, rules: ControlledRules) -> int:
+        """How many are taken of its share."""
+        unchanged = self.tags[1] == LibEvolutionEvalTag.UNCHANGED
+        return rules.max_unchanged_per_version if unchanged else rules.max_changed_per_version
+
+    @property
+    def name(self) -> str:
+        return str(self.document["path"].rpartition(".")[2])
+
+    @property
+    def request(self) -> Request:
+        texts, code = (self.document["description"],), self.document["signature"]
+        return Request(self.key, DraftField.DESCRIPTION, (self.name,), texts, code)
+
+
+@dataclass(frozen=True, slots=True)
+class _Maker:
+    """What controlled completions are made with."""
+
+    history: History
+    classes: frozenset[str]
+    rules: ControlledRules
+    ignore_case: bool
+
+    def candidate(self, document: Row, version: str) -> _Candidate | Reject:
+        """Return what a completion can be made of."""
+        path = document["path"]
+        tags = tags_of(f"{path} {version}", path, version, self.history)
+        return tags if isinstance(tags, Reject) else _Candidate(document, version, tags)
+
+    def places_left(self, kept: Sequence[_Candidate], silent: Sequence[_Candidate]) -> list[_Candidate]:
+        """Return so many of those without a text as places are left of their share, by id; none that would leak."""
+        taken = Counter(one.share for one in kept)
+        chosen = []
+        for one in sorted(silent, key=lambda one: content_id("controlled", one.key)):
+            if taken[one.share] >= one.limit(self.rules):
+                continue
+            # one at which an exception is raised is refused as having no text
+            if not attempt(one.key, lambda one: self._leak(one, self._filled(one.document, "")), one):
+                taken[one.share] += 1
+                chosen.append(one)
+        return chosen
+
+    def completion(self, one: _Candidate, written: Written) -> Row | Reject:
+        """Fill the template for an API in a version."""
+        if written.text is None:
+            return untold(one.key, written, "no sentence of the document describes it")
+        filled = self._filled(one.document, written.text.text)
+        if leak := self._leak(one, filled):
+            return Reject(one.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
+        return self._row(one, written.text, filled)
+
+    def _leak(self, one: _Candidate, filled: Row) -> str | None:
+        return readable(filled["left_context"] + filled["hint"], one.name, ignore_case=self.ignore_case)
+
+    def _row(self, one: _Candidate, description: Text, filled: Row) -> Row:
+        path, library = one.document["path"], one.document["library"]
+        return {
+            "id": content_id("controlled", library, one.version, path, filled["left_context"]),
+            **self._head(one.document, one.version, one.tags),
+            "description": description.text,
+            "redacted": description.redacted,
+            **filled,
+            "core_token": one.name,
+        }
+
+    def _head(self, document: Row, version: str, tags: Tagging) -> Row:
+        path = document["path"]
+        change = self.history.change_behind(path, version, tags)
+        return {
+            "library": document["library"],
+            "version": version,
+            "release_time": self.history.releases[version]["release_time"],
+            "previous_version": self.history.previous(version),
+            "path": path,
+            "kind": document["kind"],
+            "document_id": document["id"],
+            "change_id": change["id"] if change else None,
+            "versicode_tag": tags[0],
+            "libevolutioneval_tag": tags[1],
+        }
+
+    def _filled(self, document: Row, description: str) -> Row:
+        service, _, name = document["path"].rpartition(".")
+        of_method = document["kind"] == SymbolKind.METHOD
+        rules = self.rules
+        hint = f"{_INSTANCE if of_method else service}."
+        mandatory = [one["name"] for one in document["parameters"] if one["mandatory"]]
+        left = (rules.of_method if of_method else rules.of_module).format(
+            module=self._module(service),
+            service=service,
+            description=description,
+            arguments=", ".join(mandatory) or rules.no_arguments,
+            hint="",
+        )
+        return {
+            "access": Access.INDIRECT if of_method else Access.DIRECT,
+            "service": service,
+            "mandatory_arguments": mandatory,
+            "left_context": left,
+            "hint": hint,
+            "reference_call": f"{hint}{name}({', '.join(_given(mandatory, document['signature']))})",
+        }
+
+    def _module(self, path: str) -> str:
+        while path in self.classes:
+            path = path.rpartition(".")[0]
+        return path
+
+
+def _given(mandatory: Iterable[str], signature: str) -> Iterator[str]:
+    """Yield the mandatory arguments as a call gives them: those that only a keyword can give with their names."""
+    try:
+        # The annotations of a site need not be Python; the names before them are.
+        (function,) = ast.parse(f"def f{signature}: pass").body
+    except (SyntaxError, ValueError):
+        function = None
+    by_keyword = {one.arg for one in function.args.kwonlyargs} if isinstance(function, ast.FunctionDef) else set()
+    for name in mandatory:
+        yield f"{name}={name}" if name in by_keyword else name

@@ -1,0 +1,58 @@
+"""The expression around a use: where it begins, what of it stands before the cursor, and where it ends."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from pipeline.families.completions_and_migrations.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """The whole expression of a use, and the byte at which the cursor stands in it."""
+
+    span: Span
+    cursor: int
+    node: ast.expr
+
+
+def expression_at(source: Source, use: Span) -> Expression | None:
+    """Return the expression whose last name stands at `use`, with the call where it is called; None where none does.
+
+    Before the cursor stands the first part of the expression (LibEvolutionEval, 2412.04478, section 2.1): the object
+    from which the dotted names start, and its dot. `torch.nn.ReLU()` has `torch.`, `f(x).g()` has `f(x).`.
+    """
+    name = source.text_of(use)
+    found: ast.Attribute | ast.Name | None = None
+    called: dict[ast.expr, ast.Call] = {}
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Call):
+            called[node.func] = node
+        elif isinstance(node, ast.Attribute | ast.Name) and _end(source, node) == use[1] and _name(node) == name:
+            found = node
+    if found is None:
+        return None
+    whole: ast.expr = called.get(found, found)
+    return Expression((_start(source, whole), _end(source, whole)), _cursor(source, found), whole)
+
+
+def _cursor(source: Source, node: ast.Attribute | ast.Name) -> int:
+    """Return where the first dotted name after the object begins; the beginning where nothing is dotted."""
+    first: ast.Attribute | None = None
+    inner: ast.expr = node
+    while isinstance(inner, ast.Attribute):
+        first, inner = inner, inner.value
+    return _start(source, node) if first is None else _end(source, first) - len(first.attr.encode())
+
+
+def _name(node: ast.Attribute | ast.Name) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+def _start(source: Source, node: ast.expr) -> int:
+    return source.line_starts[node.lineno - 1] + node.col_offset
+
+
+def _end(source: Source, node: ast.expr) -> int:
+    return source.line_starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)

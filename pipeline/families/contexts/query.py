@@ -1,0 +1,38 @@
+"""The request for the query of an in-line completion: what the expression is to do, without name and arguments."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from pipeline.core.vocabularies.samples import DraftField
+from pipeline.lake.ids import content_id
+from pipeline.llm.writers import Request
+
+
+def query_request(name: str, expression: ast.expr, code: str, texts: Sequence[str], min_length: int) -> Request:
+    """Ask for the query for an expression that ends in the API `name`.
+
+    Hidden are the name and the arguments: keywords, names, and strings of one word, if they have `min_length`
+    characters (LibEvolutionEval, 2412.04478, appendix C). `texts` tell what the API does, the most telling first.
+    """
+    arguments = {argument for argument in _arguments(expression) if len(argument) >= min_length}
+    hidden = (name, *sorted(arguments - {name}))
+    subject = content_id("query", code)
+    return Request(subject, DraftField.QUERY, hidden, tuple(texts), code)
+
+
+def _arguments(expression: ast.expr) -> Iterator[str]:
+    """Yield the words with which arguments are given."""
+    if not isinstance(expression, ast.Call):
+        return
+    given: list[ast.AST] = [*expression.args, *expression.keywords]
+    for node in (inner for argument in given for inner in ast.walk(argument)):
+        if isinstance(node, ast.keyword) and node.arg:
+            yield node.arg
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isalnum():
+            yield node.value

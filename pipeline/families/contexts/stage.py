@@ -1,0 +1,239 @@
+"""The stage `contexts`: what stands around each published completion, and the documents of its version for it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.masks import readable
+from pipeline.families.completions_and_migrations.source import Source, parse_source
+from pipeline.families.contexts.documents import Documentation, searched_text
+from pipeline.families.contexts.expression import expression_at
+from pipeline.families.contexts.inline import Inline, around, occurrences
+from pipeline.families.contexts.query import query_request
+from pipeline.families.contexts.retrieval import Retriever
+from pipeline.families.contexts.rules import ContextRules
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.writers import Request, Writer, Written
+
+
+def contexts_stage(
+    releases: Sequence[Row],
+    usages: Iterable[Row],
+    api_documents: Iterable[Row],
+    published_completions: Iterable[Row],
+    rules: ContextRules,
+    writer: Writer,
+    retrievers: Sequence[Retriever],
+    *,
+    ignore_case: bool,
+) -> Output:
+    """Make the tables `published_contexts` and `published_retrievals`; the unit is a published completion of a token.
+
+    Of the three levels of a use only the token's is in-line: the cursor stands where its expression goes on. Refused
+    are BROKEN_EXAMPLE (a person's edit moved the use), OVER_QUOTA (another API of the line, or another use of the API
+    by the same author, stands for it), BROKEN_EXAMPLE (no expression ends with the use) and LEAKS_ANSWER: contexts,
+    imports, hint and query are views of an instance, and in none of them the name of the API may be left to read.
+    Documents that a retriever finds are the
+    exception: they are what a reader of the documentation sees, and that of the API names it. A note NO_TEXT says that
+    no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those of `notes_of`.
+    """
+    uses = {row["id"]: row for row in usages}
+    completions = [row for row in published_completions if row["granularity"] == Granularity.TOKEN]
+    library = _Library(releases, Documentation(releases, api_documents), rules, ignore_case)
+    standing, moved = _standing(completions, uses)
+    chosen, rejects = _chosen(standing, uses, rules)
+    rejects += moved
+    # A program is parsed once for its completions.
+    by_code = sorted(chosen, key=lambda row: str(row["code"]))
+    places = [attempt(row["id"], library.place, row, uses[row["usage_id"]]) for row in by_code]
+    found = [place for place in places if isinstance(place, _Place)]
+    written = {place.key: told for place, told in zip(found, writer.write([p.request for p in found]), strict=True)}
+    results = [attempt(place.key, library.context, place, written[place.key]) for place in found]
+    rejects += [one for one in (*places, *results) if isinstance(one, Reject)]
+    contexts = sorted(
+        (row for row in results if not isinstance(row, Reject)), key=lambda row: str(row["completion_id"])
+    )
+    versions = {row["id"]: row["version"] for row in completions}
+    asked = [(row, versions[row["completion_id"]]) for row in contexts if row["query"]]
+    hits, unasked = parted(
+        hit for retriever in retrievers for hit in _retrieved(asked, retriever, library.documentation, rules)
+    )
+    untold_keys = [row["completion_id"] for row in contexts if row["query"] is None]
+    return Output(
+        {"published_contexts": contexts, "published_retrievals": hits},
+        seen=len(completions),
+        made=len(contexts),
+        rejects=sorted(rejects, key=lambda reject: reject.key),
+        notes=[
+            *(untold(key, written[key], "no document tells what the expression does") for key in untold_keys),
+            *notes_of((row["completion_id"], written[row["completion_id"]]) for row in contexts),
+            *unasked,
+        ],
+    )
+
+
+def _standing(completions: Iterable[Row], uses: Mapping[str, Row]) -> tuple[list[Row], list[Reject]]:
+    """Keep the completions whose use stands where it was found: a person's edit may have moved it."""
+    standing: list[Row] = []
+    moved: list[Reject] = []
+    for row in completions:
+        use = uses[row["usage_id"]]
+        if row["code"].encode()[use["name_start_byte"] : use["name_end_byte"]] == row["core_token"].encode():
+            standing.append(row)
+        else:
+            moved.append(Reject(row["id"], RejectReason.BROKEN_EXAMPLE, "the use is no longer where it was found"))
+    return standing, moved
+
+
+def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextRules) -> tuple[list[Row], list[Reject]]:
+    """Keep so many APIs of a line, and so many uses of an API by one author, as the rules say."""
+    lines: Counter[tuple[str, ...]] = Counter()
+    authors: Counter[tuple[str, ...]] = Counter()
+    chosen: list[Row] = []
+    rejects: list[Reject] = []
+    for row in sorted(completions, key=lambda row: (uses[row["usage_id"]]["start_byte"], row["id"])):
+        line = (row["snippet_id"], row["version"], str(uses[row["usage_id"]]["line"]))
+        author = (row["origin"], row["version"], row["path"])
+        if lines[line] >= rules.inline.max_per_line:
+            rejects.append(Reject(row["id"], RejectReason.OVER_QUOTA, "another API of the line stands for it"))
+        elif authors[author] >= rules.inline.max_per_api_and_origin:
+            detail = f"{row['origin']} has another use of {row['path']}"
+            rejects.append(Reject(row["id"], RejectReason.OVER_QUOTA, detail))
+        else:
+            lines[line] += 1
+            authors[author] += 1
+            chosen.append(row)
+    return chosen, rejects
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A completion where it stands, with the document of its API, and the request for its query."""
+
+    completion: Row
+    shown: Inline
+    document: Row | None
+    request: Request
+
+    @property
+    def key(self) -> str:
+        return str(self.completion["id"])
+
+
+class _Library:
+    """What the contexts of a library are made from."""
+
+    def __init__(
+        self,
+        releases: Iterable[Row],
+        documentation: Documentation,
+        rules: ContextRules,
+        ignore_case: bool,
+    ) -> None:
+        self.documentation = documentation
+        self._roots = {row["version"]: frozenset(row["import_names"]) for row in releases}
+        self._rules = rules
+        self._ignore_case = ignore_case
+        self._parsed: tuple[str, Source] | None = None
+
+    def place(self, completion: Row, use: Row) -> _Place | Reject:
+        """Find the place of a completion."""
+        key, name = completion["id"], completion["core_token"]
+        source = self._source(completion["code"])
+        expression = expression_at(source, (use["name_start_byte"], use["name_end_byte"]))
+        if expression is None:
+            return Reject(key, RejectReason.BROKEN_EXAMPLE, f"no expression ends with {name!r} in line {use['line']}")
+        names = occurrences(completion["masked_code"], name)
+        shown = around(source, expression, names, self._roots[completion["version"]])
+        document = self.documentation.in_collection(completion["path"], completion["version"])
+        texts = [text for text in (document and document["description"], completion["description"]) if text][:1]
+        minimum = self._rules.query.min_argument_length
+        request = query_request(name, expression.node, shown.reference, texts, minimum)
+        place = _Place(completion, shown, document, request)
+        # Before anybody is asked for a query.
+        return self._leak(place, self._views(place)) or place
+
+    def context(self, place: _Place, written: Written) -> Row | Reject:
+        """Make the context of a completion."""
+        row = self._row(place, written)
+        return self._leak(place, {"query": row["query"]}) or row
+
+    def _leak(self, place: _Place, views: Mapping[str, str | None]) -> Reject | None:
+        name = place.completion["core_token"]
+        for column, text in views.items():
+            if leak := readable(text or "", name, ignore_case=self._ignore_case):
+                return Reject(place.key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
+        return None
+
+    def _views(self, place: _Place) -> dict[str, str]:
+        """Return what is shown of an instance beside its query."""
+        completion, shown = place.completion, place.shown
+        return {
+            "imports": shown.imports,
+            "left_context": shown.left,
+            "hint": shown.hint,
+            "right_context": shown.right,
+            "version_comment": self._rules.inline.comment(completion["library"], completion["version"]),
+        }
+
+    def _source(self, code: str) -> Source:
+        if self._parsed is None or self._parsed[0] != code:
+            self._parsed = code, parse_source(code)
+        return self._parsed[1]
+
+    def _row(self, place: _Place, written: Written) -> Row:
+        completion, shown, document, query = place.completion, place.shown, place.document, written.text
+        rules = self._rules.inline
+        few = "".join(shown.right.splitlines(keepends=True)[: rules.few_lines])
+        return {
+            "completion_id": completion["id"],
+            "library": completion["library"],
+            **self._views(place),
+            "reference_call": shown.reference,
+            "right_context_few_lines": few,
+            "masked_names": shown.masked_names,
+            "in_class": shown.in_class,
+            "query": query.text if query else None,
+            "document_id": document["id"] if document else None,
+            "query_redacted": query.redacted if query else False,
+            "query_drafter": query.drafter if query else None,
+            "canary": completion["canary"],
+        }
+
+
+def _retrieved(
+    asked: Iterable[tuple[Row, str]], retriever: Retriever, documentation: Documentation, rules: ContextRules
+) -> Iterator[Row | Reject]:
+    """Yield what a retriever finds for the query of each context among the documents of its version.
+
+    A version in which one raises an exception is the note INTERNAL_ERROR, and has no hits of it.
+    """
+    by_version: dict[str, list[Row]] = defaultdict(list)
+    for context, version in asked:
+        by_version[version].append(context)
+
+    def of_version(version: str) -> Iterator[Row]:
+        contexts = by_version[version]
+        documents = documentation.collection(version)
+        texts = [searched_text(row, rules.retrieval.searched) for row in documents]
+        found = retriever.best(texts, [context["query"] for context in contexts], rules.retrieval.documents)
+        for context, hits in zip(contexts, found, strict=True):
+            for rank, hit in enumerate(hits, 1):
+                yield {
+                    "completion_id": context["completion_id"],
+                    "library": context["library"],
+                    "retriever": retriever.kind,
+                    "rank": rank,
+                    "document_id": documents[hit.place]["id"],
+                    "path": documents[hit.place]["path"],
+                    "score": hit.score,
+                }
+
+    yield from guarded(sorted(by_version), f"{retriever.kind} {{}}".format, of_version)

@@ -1,0 +1,154 @@
+"""Which tasks of examples become functions, and in which versions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.functions import FunctionRun
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.usages.uses import Use
+from pipeline.families.completions_and_migrations.history import Tagging
+from pipeline.families.functions.function import Function
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.problems.candidates import Candidate, Candidates, Shown
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.program import Written, rewrite, write
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.lake.stage import Reject
+
+_ROLES = {
+    ProblemRun.OTHER_EXAMPLE: FunctionRun.OTHER_EXAMPLE,
+    ProblemRun.OTHER_CODEMOD: FunctionRun.OTHER_CODEMOD,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A task as a function in a version; `apart` is what sets the version apart from a neighbour, where anything does.
+
+    `use` is the use of the core API in the program that is masked.
+    """
+
+    shown: Shown
+    written: Written
+    function: Function
+    tags: Tagging
+    use: Use
+    apart: Candidate | None
+
+    @property
+    def key(self) -> str:
+        """What a reject of it is called."""
+        return f"{self.shown.key} {self.function.version}"
+
+    @property
+    def other_program(self) -> str | None:
+        """The program that is right for the neighbour, if it is known."""
+        if self.apart is None or self.apart.other is None:
+            return None
+        solution = rewrite(self.written, self.apart.other.task)
+        return self.written.starting_code + solution if solution is not None else None
+
+    @property
+    def other_role(self) -> FunctionRun | None:
+        """How it is known what is right for the neighbour."""
+        return _ROLES[self.apart.other.role] if self.apart is not None and self.apart.other is not None else None
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """What goes first where the rules take only some."""
+        task, apart = self.shown.task, self.apart
+        telling = apart is None, apart is None or apart.other is None, apart is None or not apart.known_apart
+        return (*telling, -len(task.cases), len(task.body), len(task.variables), self.function.version, self.shown.key)
+
+
+class Choices:
+    """Finds the versions of tasks, and the core API of each; `min_name_length` is that of `masking.yaml`."""
+
+    def __init__(self, finder: Candidates, min_name_length: int) -> None:
+        self.finder = finder
+        self.library: Library = finder.library
+        self.rules: ProblemRules = finder.rules
+        self.min_name_length = min_name_length
+
+    def of(self, shown: Shown) -> Iterator[Choice | Reject]:
+        """Yield the task in each version that sets it apart, then in the first and the last that have the example.
+
+        Rejects: NO_PREDECESSOR where no version can be compared with the one before, UNFIT_NAME where the core API
+        goes by no name of its own that could be hidden.
+        """
+        history, snippet = self.library.history, shown.snippet
+        run = history.between(snippet["version"], snippet["last_version"])
+        compared = [version for version in run if history.previous(version)]
+        if not compared:
+            detail = f"of {run[0]} to {run[-1]} the lake holds no release before"
+            yield Reject(shown.key, RejectReason.NO_PREDECESSOR, detail)
+            return
+        written = write(shown.task, (), self.rules)
+        apart = {candidate.version: candidate for candidate in self.finder.of(shown)}
+        for version in dict.fromkeys([*apart, compared[0], compared[-1]]):
+            yield self._choice(shown, written, version, apart.get(version))
+
+    def _choice(self, shown: Shown, written: Written, version: str, apart: Candidate | None) -> Choice | Reject:
+        history, key = self.library.history, f"{shown.key} {version}"
+        uses = self.library.uses(written.program, version)
+        own = [use for use in uses if use.name == use.path.rpartition(".")[2] and history.tags(use.path, version)]
+        fit = [use for use in own if len(use.name) >= self.min_name_length]
+        use = _core(fit, apart.path if apart is not None else None, shown.snippet["path"])
+        tags = history.tags(use.path, version) if use is not None else None
+        if use is None or tags is None:
+            found = ", ".join(sorted({use.path for use in uses})) or "nothing of the library"
+            return Reject(key, RejectReason.UNFIT_NAME, f"it uses {found}")
+        return Choice(shown, written, self._function(shown, written, version, use), tags, use, apart)
+
+    def _function(self, shown: Shown, written: Written, version: str, use: Use) -> Function:
+        changed = self.library.changed_parameters(use.path, version)
+        return Function(
+            library=shown.snippet["library"],
+            version=version,
+            path=use.path,
+            program=written.program,
+            name=written.function,
+            parameters=written.parameters,
+            hidden=(use.name, *sorted(set(use.keywords) & changed)),
+            snippet_id=shown.snippet["id"],
+            docstrings=self.library.docstrings(filter(None, (shown.snippet["path"], use.path)), version),
+        )
+
+
+def _core(uses: Sequence[Use], changed: str | None, documented: str | None) -> Use | None:
+    """Return the use of the core API: of what changed, else of what the example documents, else the last."""
+    for path in (changed, documented):
+        if found := next((use for use in uses if use.path == path), None):
+            return found
+    return uses[-1] if uses else None
+
+
+def within_quota(choices: Iterable[Choice], rules: FunctionRules) -> tuple[list[Choice], list[Reject]]:
+    """Keep as many choices as the rules take, the most telling first, and one of the same program."""
+    taken: Counter[Hashable] = Counter()
+    kept: dict[str, Choice] = {}
+    rejects: list[Reject] = []
+    for each in sorted(choices, key=lambda choice: choice.rank):
+        function = each.function
+        if function.id in kept:
+            detail = f"the same program as {kept[function.id].key}"
+            rejects.append(Reject(each.key, RejectReason.DUPLICATE, detail))
+            continue
+        kinds = {
+            ("task", each.shown.key): rules.max_versions_per_task,
+            ("path", function.path, function.version): rules.max_per_path_and_version,
+            ("library",): rules.max_per_library,
+        }
+        full = next((kind for kind, limit in kinds.items() if taken[kind] >= limit), None)
+        if full is not None:
+            rejects.append(
+                Reject(each.key, RejectReason.OVER_QUOTA, f"the rule takes {kinds[full]} of {' '.join(full)}")
+            )
+        else:
+            taken.update(kinds.keys())
+            kept[function.id] = each
+    return list(kept.values()), rejects

@@ -1,0 +1,49 @@
+"""Masking a task function at token, line or block level (VersiCode, 2406.07411, appendix A.3)."""
+
+from __future__ import annotations
+
+import ast
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.masks import Masked, line_span, mask_span
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.source import Source, Span, Statement
+from pipeline.lake.stage import Reject
+
+_FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def mask_function(source: Source, use: Span, granularity: Granularity, rules: MaskingRules) -> Masked | Reject:
+    """Mask the program of a function around the use of the core API whose name is at `use`.
+
+    Token and line are as in any program. Block is the body of the function that uses it, without its docstring; where a
+    definition beside the function does, everything from that definition on. Returns a Reject, with an empty key, where
+    there is no such span, or the name can be read outside.
+    """
+    cut: Span | None = None
+    if granularity == Granularity.LINE:
+        cut = line_span(source, use, rules)
+    elif granularity == Granularity.BLOCK:
+        cut = _body(source, use)
+    if cut is None and granularity != Granularity.TOKEN:
+        return Reject("", RejectReason.NO_BLOCK, f"no {granularity} around the use of the core API")
+    return mask_span(source, source.text_of(use), cut, granularity, ignore_case=rules.ignore_case)
+
+
+def _body(source: Source, use: Span) -> Span | None:
+    around = source.around(use[0])
+    if not around or (around[0].imports and not around[0].held):
+        return None
+    if around[0] is not source.body[-1]:
+        return around[0].span[0], source.body[-1].span[1]
+    held = _without_docstring(around[0])
+    return (held[0].span[0], held[-1].span[1]) if held and held[0].span[0] <= use[0] else None
+
+
+def _without_docstring(definition: Statement) -> tuple[Statement, ...]:
+    """Return the statements of a function; none of what is no function."""
+    if not isinstance(definition.node, _FUNCTION):
+        return ()
+    told = ast.get_docstring(definition.node, clean=False) is not None
+    return definition.held[1:] if told else definition.held

@@ -1,0 +1,246 @@
+"""Proof of task functions: their reference, a program that does nothing, and the code of another version, run."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from pipeline.core.vocabularies.functions import FunctionRun
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.core.vocabularies.scores import Family
+from pipeline.corpus.usages.uses import Use
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import MutationScore
+from pipeline.execution.validation.cases import Case, Result
+from pipeline.execution.validation.running import run_cases
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.history import Tagging
+from pipeline.families.functions.choosing import Choice
+from pipeline.families.functions.function import Function, Tests
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.functions.testing import Evidence, Inputs, evidence_of, inputs_of, tested_cases, write_tests
+from pipeline.families.problems.mutating import Mutated, kills_of
+from pipeline.families.problems.recording import Tried, read_told, record
+from pipeline.families.problems.running import Place
+from pipeline.families.problems.selecting import constant_parameters, score_of, unused
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.llm.judging import emptied
+from pipeline.llm.writers import Text
+
+
+@dataclass(frozen=True, slots=True)
+class OtherProgram:
+    """A program that is right for another version, and in which role it runs in the function's own."""
+
+    role: FunctionRun
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who wrote a function's code, or its tests; what a model wrote has the tokens and nano-dollars of all tries."""
+
+    drafter: Drafter = Drafter.OFFLINE
+    model: str | None = None
+    prompt_sha256: str | None = None
+    tokens: int = 0
+    nano_usd: int = 0
+
+
+OFFLINE = By()
+
+
+@dataclass(slots=True)
+class Trial:
+    """A function on its way: its tests as they came to be, and the runs that it has had.
+
+    `use` is the use of the core API that is masked; `description` is set where it came with the code.
+    """
+
+    function: Function
+    snippet: Row
+    tags: Tagging
+    use: Use
+    tests: Tests
+    other_version: str | None = None
+    other: OtherProgram | None = None
+    recorded_tests: int = 0
+    code_by: By = OFFLINE
+    tests_by: By = OFFLINE
+    description: Text | None = None
+    score: MutationScore = field(default_factory=MutationScore)
+    runs: list[Row] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the reference passed its tests."""
+        return any(run["role"] == FunctionRun.TESTS and run["outcome"] == Outcome.PASSED for run in self.runs)
+
+    @property
+    def apart(self) -> bool:
+        """Whether code that is right for the other version passes the tests there, and not here."""
+        ended = {run["role"]: run["outcome"] for run in self.runs}
+        if self.other is None or ended.get(FunctionRun.OTHER_THERE) != Outcome.PASSED:
+            return False
+        return bool(ended.get(self.other.role, Outcome.PASSED) != Outcome.PASSED)
+
+
+def coverage_of(trial: Trial) -> float:
+    """Return the share of the program's statements that the tests execute; 0 where that was not measured."""
+    run = next((run for run in trial.runs if run["role"] == FunctionRun.TESTS), None)
+    return run["executed"] / run["statements"] if run is not None and run["statements"] else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A choice, and what is known of its function once the reference was asked."""
+
+    choice: Choice
+    evidence: Evidence
+
+    def trial(self, rules: FunctionRules, mutation: MutationRules, *, stated_only: bool = False) -> Trial:
+        """Return the function with the tests that the evidence gives, or those that the example states."""
+        choice, evidence = self.choice, self.evidence
+        inputs = [case.arguments for case in evidence.all]
+        if stated_only:
+            evidence = Evidence(evidence.stated, (), (), None, evidence.killing)
+        task, written, module = choice.shown.task, choice.written, choice.function.module
+        tests = write_tests(task, written, evidence, rules, module)
+        cases = [case for of_kind in tested_cases(evidence, rules).values() for case in of_kind]
+        program, role = choice.other_program, choice.other_role
+        return Trial(
+            function=choice.function,
+            snippet=choice.shown.snippet,
+            tags=choice.tags,
+            use=choice.use,
+            tests=tests,
+            other_version=choice.apart.other_version if choice.apart is not None else None,
+            other=OtherProgram(role, program) if role is not None and program is not None else None,
+            recorded_tests=len(tests.kinds) - len(set(cases) & set(evidence.stated)),
+            score=score_of(cases, inputs, evidence.killing, mutation.min_further_inputs),
+        )
+
+
+def ask_references(
+    choices: Sequence[Choice],
+    places: Mapping[str, Place],
+    runner: Runner,
+    rules: FunctionRules,
+    mutation: MutationRules,
+) -> Iterator[Known | Reject]:
+    """Let the reference of each choice say what it makes of the stated inputs, and of others, and so its mutants.
+
+    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
+    INPUT_UNUSED where a function that ignores a parameter would pass whatever tests are made of the inputs.
+    """
+    by_version: dict[str, list[Choice]] = defaultdict(list)
+    for choice in choices:
+        by_version[choice.function.version].append(choice)
+    for version, group in sorted(by_version.items()):
+        if version not in places:
+            yield from (Reject(each.key, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for each in group)
+            continue
+        asked, failed = parted(
+            guarded(group, lambda each: each.key, lambda each: [(each, inputs_of(each.shown.task, rules))])
+        )
+        yield from failed
+        tried = [Tried(each.function.id, each.shown.task, each.written, made.all) for each, made in asked]
+        results = record(tried, places[version], runner)
+        answered = [(each, made, result) for (each, made), result in zip(asked, results, strict=True)]
+        known, refused = parted(guarded(answered, lambda one: one[0].key, lambda one: [_known(*one, rules)]))
+        yield from refused
+        mutated = [
+            Mutated(one.choice.function.id, one.choice.shown.task, one.choice.written, one.evidence.all)
+            for one in known
+        ]
+        kills = kills_of(mutated, Family.FUNCTION, places[version], runner, mutation)
+        for one, killing in zip(known, kills, strict=True):
+            yield Known(one.choice, replace(one.evidence, killing=killing))
+
+
+def _known(choice: Choice, made: Inputs, result: Result, rules: FunctionRules) -> Known | Reject:
+    told = read_told(result.output, made.all, rules.max_recorded_characters)
+    evidence = evidence_of(choice.shown.task, made, told, rules)
+    constant = constant_parameters(evidence.all, choice.written.parameters)
+    if evidence.values and constant:
+        detail = unused(choice.function.version, constant, len(evidence.all))
+        return Reject(choice.key, RejectReason.INPUT_UNUSED, detail)
+    if evidence.values:
+        return Known(choice, evidence)
+    said = result.detail or "the reference gives none of the stated values where it is called alone"
+    return Reject(choice.key, RejectReason.NOT_PROVEN, f"{choice.function.version}: {result.outcome}: {said}")
+
+
+def prove(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> None:
+    """Run functions, once through each environment; their runs are added to them."""
+    groups: dict[tuple[str, bool], list[_Asked]] = defaultdict(list)
+    for trial in trials:
+        for version, asked in runs_of(trial):
+            # An empty body is to fail: run like all others, it would take most of the stage's time.
+            groups[version, asked.role is FunctionRun.EMPTIED].append(asked)
+    for (version, is_to_fail), group in sorted(groups.items()):
+        if version not in places:
+            continue
+        place, rules = places[version], runner.rules.once if is_to_fail else runner.rules
+        cases = [asked.case(place) for asked in group]
+        results = run_cases(place.environment, cases, runner.sandbox, rules, runner.workers, memory=runner.memory)
+        for asked, result in zip(group, results, strict=True):
+            asked.trial.runs.append(_row(asked, place, result))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """One run of a function's tests; `program` is what runs in place of the reference, None where it is that."""
+
+    trial: Trial
+    role: FunctionRun
+    program: str | None = None
+
+    def case(self, place: Place) -> Case:
+        function, tests = self.trial.function, self.trial.tests
+        return Case(
+            f"{function.id} {self.role}",
+            "",
+            function.program if self.program is None else self.program,
+            import_names=place.row["import_names"],
+            test_file=tests.text,
+            module=function.module,
+            cover=self.role is FunctionRun.TESTS,
+        )
+
+
+def runs_of(trial: Trial) -> Iterable[tuple[str, _Asked]]:
+    """Yield the runs of a function with their versions."""
+    version, elsewhere, other = trial.function.version, trial.other_version, trial.other
+    yield version, _Asked(trial, FunctionRun.TESTS)
+    yield version, _Asked(trial, FunctionRun.EMPTIED, emptied(trial.function.program))
+    if elsewhere is not None:
+        yield elsewhere, _Asked(trial, FunctionRun.REFERENCE_ELSEWHERE)
+    if elsewhere is not None and other is not None:
+        yield version, _Asked(trial, other.role, other.program)
+        yield elsewhere, _Asked(trial, FunctionRun.OTHER_THERE, other.program)
+
+
+def _row(asked: _Asked, place: Place, result: Result) -> Row:
+    key, covered = asked.trial.function.id, result.coverage
+    return {
+        "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
+        "function_id": key,
+        "library": place.row["library"],
+        "version": place.row["version"],
+        "role": asked.role,
+        "program": asked.program,
+        "outcome": result.outcome,
+        "python": place.row["python"],
+        "lock_id": place.row["lock_id"],
+        "detail": result.detail,
+        "statements": covered.statements if covered else None,
+        "executed": len(covered.executed) if covered else None,
+        "duration_s": round(result.duration_s, 4),
+    }

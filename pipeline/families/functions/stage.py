@@ -1,0 +1,176 @@
+"""The stage `functions`: examples with stated outputs become task functions with tests, proven by running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.functions import TestKind
+from pipeline.core.vocabularies.samples import DraftField
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.head import head
+from pipeline.families.functions.choosing import Choice, Choices, within_quota
+from pipeline.families.functions.proving import Known, Trial, ask_references, prove, runs_of
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.functions.unused_examples import untaken_examples, versions_of
+from pipeline.families.functions.writing import Improved, Writers, improve
+from pipeline.families.problems.candidates import Candidates, show
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.places import environments_with_tests, places_of
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.writers import Request, Text, Writer, Written
+
+
+def functions_stage(
+    releases: Sequence[Row],
+    snippets: Sequence[Row],
+    rewrites: Sequence[Row],
+    symbols: Sequence[Row],
+    changes: Sequence[Row],
+    lifecycles: Sequence[Row],
+    documents: Sequence[Row],
+    api_documents: Sequence[Row],
+    verdicts: Sequence[Row],
+    rules: FunctionRules,
+    of_problems: ProblemRules,
+    tagging: LifecycleRules,
+    usage: UsageRules,
+    min_name_length: int,
+    mutation: MutationRules,
+    writer: Writer,
+    runner: Runner,
+    writers: Writers | None = None,
+) -> Output:
+    """Make the tables `functions`, `function_runs`, `function_environments` and `refused_functions` of a library.
+
+    The unit is a task of an example in a version; an example without a task, and a task that no version can have, is
+    one unit each. Refused are beside those NO_TEXT and DRAFT_WAITING, where nothing describes a function that passed.
+    Notes: those of `notes_of`, and INDEX_UNREACHABLE by version.
+
+    `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
+    tests of what has too few; what came of that is noted as in `notes_of`.
+    """
+    library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
+    shown, untaken = parted(show(snippets, library, of_problems))
+    finder = Choices(Candidates(shown, rewrites, library, of_problems), min_name_length)
+    choices, unfit = parted(guarded(shown, lambda each: each.key, finder.of))
+    chosen, surplus = within_quota(choices, rules)
+    tasks = [each.snippet for each in shown]
+    examples = (
+        untaken_examples(untaken, tasks, snippets, library, writers.functions.rules, min_name_length) if writers else []
+    )
+    versions = _versions(chosen) | versions_of(examples, library)
+    rows, unreachable = environments_with_tests(releases, versions, runner)
+    places, closed = places_of(rows, runner)
+    known, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
+    tried, untried = parted(guarded(known, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation)]))
+    prove([trial for trial, _ in tried], places, runner)
+    trials = [trial if trial.passed else stated for trial, stated in tried]
+    prove([trial for trial in trials if not trial.runs], places, runner)
+    described = _describe(trials, writer)
+    improved = Improved(trials)
+    if writers is not None:
+        improved = improve(trials, examples, described, library, places, mutation, writers, runner)
+    described |= {trial.function.id: Written(trial.description) for trial in improved.trials if trial.description}
+    kept, undescribed = parted(_described(trial, described) for trial in improved.trials)
+    made, failed = parted(
+        guarded(
+            kept,
+            lambda trial: trial.function.id,
+            lambda trial: [
+                (_row(trial, described[trial.function.id].text if trial.passed else None, library), trial.runs)
+            ],
+        )
+    )
+    functions = [row for row, _ in made]
+    refused = [*improved.left(untaken), *unfit, *surplus, *unproven, *untried, *undescribed, *failed]
+    return Output(
+        {
+            "functions": sorted(functions, key=lambda row: str(row["id"])),
+            "function_runs": sorted((run for _, runs in made for run in runs), key=lambda row: str(row["id"])),
+            "function_environments": rows,
+            "refused_functions": sorted(improved.refused, key=lambda row: str(row["id"])),
+        },
+        seen=len(functions) + len(refused),
+        made=len(functions),
+        rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
+        notes=[*unreachable, *closed, *notes_of(sorted(described.items())), *improved.notes],
+    )
+
+
+def _tried(known: Known, rules: FunctionRules, mutation: MutationRules) -> tuple[Trial, Trial]:
+    """Return a function with all its tests, and with those alone that the example states; both can be run."""
+    both = known.trial(rules, mutation), known.trial(rules, mutation, stated_only=True)
+    for trial in both:
+        list(runs_of(trial))
+    return both
+
+
+def _versions(choices: Iterable[Choice]) -> set[str]:
+    """Return the versions in which something is to be run."""
+    found: set[str] = set()
+    for choice in choices:
+        found.add(choice.function.version)
+        if choice.apart is not None and choice.apart.other_version is not None:
+            found.add(choice.apart.other_version)
+    return found
+
+
+def _describe(trials: Sequence[Trial], writer: Writer) -> dict[str, Written]:
+    """Have the functions described that passed their tests, by id."""
+    passed = [trial for trial in trials if trial.passed]
+    requests = [
+        Request(one.id, DraftField.DESCRIPTION, one.hidden, one.docstrings, one.program)
+        for one in (trial.function for trial in passed)
+    ]
+    return dict(zip((request.subject_id for request in requests), writer.write(requests), strict=True))
+
+
+def _described(trial: Trial, described: dict[str, Written]) -> Trial | Reject:
+    key = trial.function.id
+    if not trial.passed or described[key].text is not None:
+        return trial
+    return untold(key, described[key], f"no docstring has a sentence that describes {trial.function.path}")
+
+
+def _row(trial: Trial, text: Text | None, library: Library) -> Row:
+    """Return the row of a function; one that failed its tests has no description."""
+    function, code_by, tests_by = trial.function, trial.code_by, trial.tests_by
+    by_model = [by for by in (code_by, tests_by) if by.model is not None]
+    return {
+        "id": function.id,
+        **head(trial.snippet, function.path, function.version, trial.tags, library.history),
+        "code": function.program,
+        "function": function.name,
+        "parameters": list(function.parameters),
+        "core_token": trial.use.name,
+        "core_start_byte": trial.use.name_start_byte,
+        "core_end_byte": trial.use.name_end_byte,
+        "access": trial.use.access,
+        "redacted": text.redacted if text else False,
+        "tests": trial.tests.text,
+        "module": function.module,
+        **{str(kind): trial.tests.counts.get(kind, 0) for kind in TestKind},
+        "lacking": list(trial.tests.lacking),
+        "recorded_tests": trial.recorded_tests,
+        "other_version": trial.other_version,
+        "code_drafter": code_by.drafter,
+        "code_model": code_by.model,
+        "code_prompt_sha256": code_by.prompt_sha256,
+        "tests_drafter": tests_by.drafter,
+        "tests_model": tests_by.model,
+        "tests_prompt_sha256": tests_by.prompt_sha256,
+        "tokens": sum(by.tokens for by in by_model) if by_model else None,
+        "nano_usd": sum(by.nano_usd for by in by_model) if by_model else None,
+        "description": text.text if text else None,
+        "drafter": text.drafter if text else None,
+        "model": text.model if text else None,
+        "prompt_sha256": text.prompt_sha256 if text else None,
+        **trial.score.columns,
+    }

@@ -1,0 +1,112 @@
+"""Who else may write functions and tests: functions that no example is, tests of kinds that none gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pipeline.core.vocabularies.functions import TestKind
+from pipeline.corpus.usages.api import Api
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.execution.validation.cases import Coverage
+from pipeline.llm.tasks.rules import FunctionTestsRules, TaskFunctionRules
+from pipeline.llm.writers import Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An example that ran, of which a function is wanted: its whole code, and what its version offers.
+
+    `path` is the core API, `hidden` are the names that nothing but imports and the function's body may give away.
+    """
+
+    id: str
+    library: str
+    version: str
+    path: str
+    code: str
+    docstrings: tuple[str, ...]
+    hidden: tuple[str, ...]
+    api: Api
+    environment: Environment
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFunction:
+    """A function made of an example: the program without comments and docstrings, and what the function is to do.
+
+    `parameters` are in the order of the program; tokens and nano-dollars are those of all tries.
+    """
+
+    program: str
+    function: str
+    parameters: tuple[str, ...]
+    description: str
+    model: str
+    prompt_sha256: str
+    tries: int
+    tokens: int
+    nano_usd: int
+
+
+class FunctionWriter(Protocol):
+    """Anything that makes functions of examples, all at once; its rules say of how many."""
+
+    @property
+    def rules(self) -> TaskFunctionRules:
+        """How many it is asked for."""
+
+    def write(self, examples: Sequence[Example]) -> list[WrittenFunction | Refusal]:
+        """Write the function of each example, in their order, or say why there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Untested:
+    """A function whose tests are too few: its program, the pytest module that it has, or "", and the kinds wanted.
+
+    `path` is the core API, which the program must need to pass its tests. These import the program as `module`, and do
+    not use what `hidden` names; `import_names` are the library's modules. `other` is code that is right for another
+    version, which the tests must fail for: that of a function whose own tests do; None where they need not.
+    """
+
+    id: str
+    library: str
+    version: str
+    path: str
+    environment: Environment
+    module: str
+    function: str
+    program: str
+    description: str
+    tests: str
+    lacking: tuple[TestKind, ...]
+    hidden: tuple[str, ...]
+    import_names: tuple[str, ...] = ()
+    other: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenTests:
+    """A pytest module with the tests that a function had, and those written; `kinds` are the latter, by their names."""
+
+    tests: str
+    kinds: dict[str, TestKind]
+    coverage: Coverage | None
+    discriminating: bool
+    model: str
+    prompt_sha256: str
+    tries: int
+    tokens: int
+    nano_usd: int
+
+
+class FunctionTestWriter(Protocol):
+    """Anything that writes tests for functions, all at once; its rules say for how many."""
+
+    @property
+    def rules(self) -> FunctionTestsRules:
+        """For how many it is asked, and which coverage is wanted."""
+
+    def write(self, functions: Sequence[Untested]) -> list[WrittenTests | Refusal]:
+        """Write the tests that each function lacks, in their order, or say why there are none."""

@@ -1,0 +1,185 @@
+"""Which snippets may need other code in a neighbouring release, where neither a codemod nor an example has it."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Direction, Language
+from pipeline.corpus.usages.text import source_of
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.lake.tables import Lake
+from pipeline.llm.tasks.rules import MigratedCodeRules
+
+_OF_SYMBOLS = ("path", "first_version", "last_version", "canonical_path", "kind")
+_OF_MEMBERS_TOO = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED, ChangeKind.REMOVED, ChangeKind.KIND})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A snippet, the release that it is right for, the one that it may not be right for, and the change that says so.
+
+    `path` is the API as the snippet uses it.
+    """
+
+    snippet: Row
+    path: str
+    change: Row
+    direction: Direction
+    source: str
+    target: str
+
+    @property
+    def key(self) -> str:
+        """What rejects and subjects are named by."""
+        return f"{self.snippet['id']} {self.source} {self.target}"
+
+    @property
+    def rank(self) -> tuple[bool, bool, bool, bool, str]:
+        """Order by what a pair of it says: upgrades that must be made, with a stated replacement, of the API's own."""
+        down = self.direction == Direction.NEW_TO_OLD
+        own = self.snippet["path"] == self.path
+        return not self.change["breaking"], down, not self.change["replacement"], not own, self.key
+
+
+def candidates(
+    snippets: Iterable[Row],
+    usages: Iterable[Row],
+    changes: Iterable[Row],
+    migrations: Iterable[Row],
+    history: History,
+    rules: MigratedCodeRules,
+) -> list[Candidate]:
+    """Return a candidate for each snippet and pair of releases, the most telling first.
+
+    A snippet goes from the release before a change to the one with it, if the change breaks code or the snippet ends
+    there; where documentation dropped it before a change that breaks code, from the last release that has it. One that
+    the older release does not have goes back, where that has the API too. Pairs that are instances already are none.
+    """
+    users = _Users(snippets, usages, history, rules)
+    paired = _paired(migrations)
+    found: dict[str, Candidate] = {}
+    for change in changes:
+        for one in users.concerned_by(change):
+            known = (one.snippet["id"], frozenset((one.source, one.target))) in paired
+            if not known and (one.key not in found or one.rank < found[one.key].rank):
+                found[one.key] = one
+    return sorted(found.values(), key=lambda one: one.rank)
+
+
+def unasked(lake: Lake, library: str, rules: MigratedCodeRules, run_alone: Collection[str]) -> list[Candidate]:
+    """Return the candidates of a library from the lake that are not known to pass in the other release."""
+    changes, usages = lake.read("changes", library), lake.read("usages", library)
+    alone = pc.field("source").isin(sorted(run_alone))
+    snippets = lake.read("snippets", library, alone) if changes else []
+    if not snippets or not usages:
+        return []
+    places = sorted({place for usage in usages for place in _parents(usage["path"])})
+    symbols = lake.read(
+        "symbols", library, pc.field("path").isin(places) | pc.field("canonical_path").isin(places), _OF_SYMBOLS
+    )
+    history = History(lake.read("releases", library), symbols, changes, lambda path, version: None)
+    found = candidates(snippets, usages, changes, lake.read("migrations", library), history, rules)
+    passed = pc.field("outcome") == Outcome.PASSED
+    passes = {
+        (row["subject_id"], row["version"])
+        for row in lake.read("verdicts", library, passed, ("subject_id", "version", "outcome"))
+    }
+    kept = [one for one in found if (one.snippet["id"], one.target) not in passes]
+    return within_quota(kept, rules)[0]
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Yield a path and what it stands in."""
+    while path:
+        yield path
+        path = path.rpartition(".")[0]
+
+
+def within_quota(found: Iterable[Candidate], rules: MigratedCodeRules) -> tuple[list[Candidate], list[Reject]]:
+    """Keep as many candidates as are to be run, some of each API and pair of releases; refuse the others."""
+    taken: Counter[tuple[str, str, str]] = Counter()
+    kept: list[Candidate] = []
+    rejects: list[Reject] = []
+    for one in found:
+        kind = one.path, one.source, one.target
+        if taken[kind] >= rules.max_per_path or len(kept) >= rules.max_run:
+            detail = f"the rule takes {rules.max_per_path} of {one.path}, {rules.max_run} of a library"
+            rejects.append(Reject(one.key, RejectReason.OVER_QUOTA, detail))
+        else:
+            taken[kind] += 1
+            kept.append(one)
+    return kept, rejects
+
+
+def _paired(migrations: Iterable[Row]) -> Set[tuple[str, Set[str]]]:
+    return {
+        (row[side], frozenset((row["version"], row["target_version"])))
+        for row in migrations
+        for side in ("snippet_id", "target_snippet_id")
+    }
+
+
+class _Users:
+    """The snippets of a library that may be asked about, by the paths that they use and the parents of those."""
+
+    def __init__(
+        self, snippets: Iterable[Row], usages: Iterable[Row], history: History, rules: MigratedCodeRules
+    ) -> None:
+        self._history = history
+        by_id = {row["id"]: row for row in snippets if _is_asked_about(row, rules)}
+        self._using: Mapping[str, dict[tuple[str, str], Row]] = defaultdict(dict)
+        for usage in sorted(usages, key=lambda row: str(row["id"])):
+            if snippet := by_id.get(usage["snippet_id"]):
+                for place in self._places(usage["path"], snippet["version"]):
+                    self._using[place][snippet["id"], usage["path"]] = snippet
+
+    def _places(self, path: str, version: str) -> Iterator[str]:
+        """Yield what changes may be told under: the path, where its definition stands, and its parents."""
+        state = self._history.definition(path, version)
+        if state is not None:
+            yield state["canonical_path"]
+        yield from _parents(path)
+
+    def concerned_by(self, change: Row) -> Iterator[Candidate]:
+        """Yield the snippets that a change concerns, each with the releases between which that is so."""
+        if change["kind"] == ChangeKind.INTRODUCED:
+            return
+        old, new = change["old_version"], change["new_version"]
+        for place in dict.fromkeys((change["path"], change["canonical_path"])):
+            for (_, path), snippet in sorted(self._using.get(place, {}).items()):
+                if path.startswith(f"{place}.") and change["kind"] not in _OF_MEMBERS_TOO:
+                    continue
+                if source := self._upgraded_from(snippet, path, change):
+                    yield Candidate(snippet, path, change, Direction.OLD_TO_NEW, source, new)
+                if self._can_go_back(snippet, path, old, new):
+                    yield Candidate(snippet, path, change, Direction.NEW_TO_OLD, new, old)
+
+    def _upgraded_from(self, snippet: Row, path: str, change: Row) -> str | None:
+        history, old = self._history, change["old_version"]
+        first, last = snippet["version"], str(snippet["last_version"])
+        if history.within(old, first, last):
+            dropped = not history.within(change["new_version"], first, last)
+            return old if change["breaking"] or dropped else None
+        early = change["breaking"] and history.rank(last) < history.rank(old)
+        return last if early and history.is_public(path, last) else None
+
+    def _can_go_back(self, snippet: Row, path: str, old: str, new: str) -> bool:
+        first, last = snippet["version"], snippet["last_version"]
+        alone = self._history.within(new, first, last) and not self._history.within(old, first, last)
+        return alone and self._history.definition(path, old) is not None
+
+
+def _is_asked_about(snippet: Row, rules: MigratedCodeRules) -> bool:
+    source = source_of(snippet)
+    outputs = [check["expected"] for check in snippet["checks"] if check["expected"] is not None]
+    sized = source.count("\n") < rules.max_lines and len(source) + sum(map(len, outputs)) <= rules.max_shown
+    return sized and snippet["language"] == Language.PYTHON and len(outputs) >= rules.min_outputs

@@ -1,0 +1,76 @@
+"""The rows of the stage `migrated_code`."""
+
+from __future__ import annotations
+
+from pipeline.core.vocabularies.samples import Drafter, DraftField
+from pipeline.families.model_migrations.candidates import Candidate
+from pipeline.families.model_migrations.llm_code import Attempt
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.llm.tasks.forms import MigratedCode
+from pipeline.llm.tasks.rounds import Drafted
+from pipeline.llm.writers import Refusal
+
+
+def rewrite_row(attempt: Attempt, one: Candidate) -> Row:
+    """Return what was written as a row of `rewrites`; nobody noted what was edited."""
+    steps, snippet = attempt.steps, one.snippet
+    checks = steps.checks(snippet)
+    statements = [check["statement"] for check in checks]
+    return {
+        "id": content_id("drafted", snippet["library"], one.key, steps.preamble, steps.code, *statements),
+        "library": snippet["library"],
+        "version": one.target,
+        "snippet_id": snippet["id"],
+        "snippet_version": one.source,
+        "changes": [one.change["id"]],
+        "preamble": steps.preamble,
+        "code": steps.code,
+        "checks": checks,
+        "edits": [],
+    }
+
+
+def drafted_rewrite_row(attempt: Attempt, one: Candidate, drafted: Drafted[MigratedCode]) -> Row:
+    """Return a row of `drafted_rewrites`."""
+    return {
+        **rewrite_row(attempt, one),
+        "drafter": Drafter.MODEL,
+        "model": drafted.model,
+        "prompt_sha256": drafted.prompt_sha256,
+        "tries": drafted.tries,
+        "tokens": drafted.tokens,
+        "nano_usd": drafted.nano_usd,
+    }
+
+
+def description_row(instance: Row, attempt: Attempt, drafted: Drafted[MigratedCode]) -> Row:
+    """Return a row of `drafted_descriptions`."""
+    text = attempt.description
+    return {
+        "id": content_id(instance["id"], DraftField.DESCRIPTION, Drafter.MODEL, text),
+        "library": instance["library"],
+        "subject_id": instance["id"],
+        "field": DraftField.DESCRIPTION,
+        "text": text,
+        "redacted": False,
+        "drafter": Drafter.MODEL,
+        "model": drafted.model,
+        "prompt_sha256": drafted.prompt_sha256,
+        "tokens": drafted.tokens,
+        "nano_usd": drafted.nano_usd,
+    }
+
+
+def refused_row(one: Candidate, refusal: Refusal) -> Row:
+    """Return a row of `refused_migrations`."""
+    return {
+        "id": content_id(one.key, refusal.model, refusal.prompt_sha256),
+        "library": one.snippet["library"],
+        "snippet_id": one.snippet["id"],
+        "version": one.source,
+        "target_version": one.target,
+        "path": one.path,
+        "change_id": one.change["id"],
+        **refusal.columns,
+    }

@@ -1,0 +1,208 @@
+"""The stage `migrated_code`: a model writes the side of a migration that no codemod could, and it is run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Direction, MigrationBasis, SnippetSource
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.migrations import both_directions
+from pipeline.families.completions_and_migrations.pairs import Pair, Side, similarity
+from pipeline.families.model_migrations.bench import Bench, without
+from pipeline.families.model_migrations.candidates import Candidate, candidates, within_quota
+from pipeline.families.model_migrations.llm_code import Attempt, ModelMigrations
+from pipeline.families.model_migrations.prompt_context import Teller
+from pipeline.families.model_migrations.rows import description_row, drafted_rewrite_row, refused_row, rewrite_row
+from pipeline.families.problems.library import Library
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.client.drafter import ModelDrafter
+from pipeline.llm.rules import DraftingRules
+from pipeline.llm.tasks.forms import MigratedCode
+from pipeline.llm.tasks.rounds import Drafted
+from pipeline.llm.tasks.rules import MigratedCodeRules
+
+
+@dataclass(frozen=True)
+class Migrating:
+    """What the stage needs beside tables: rules, what runs code, and the model that writes it.
+
+    A snippet needs other code where it ends in one of `fails`.
+    """
+
+    rules: MigratedCodeRules
+    drafting: DraftingRules
+    tagging: LifecycleRules
+    usage: UsageRules
+    run_alone: Collection[SnippetSource]
+    fails: Collection[Outcome]
+    runner: Runner
+    drafter: ModelDrafter
+
+
+def drafted_migrations_stage(
+    releases: Sequence[Row],
+    snippets: Sequence[Row],
+    usages: Sequence[Row],
+    symbols: Sequence[Row],
+    changes: Sequence[Row],
+    lifecycles: Sequence[Row],
+    documents: Sequence[Row],
+    migrations: Sequence[Row],
+    environments: Sequence[Row],
+    verdicts: Sequence[Row],
+    migrating: Migrating,
+) -> Output:
+    """Make the tables `drafted_*` and `refused_migrations` of a library; the unit is a snippet in a pair of releases.
+
+    Rejects: OVER_QUOTA; NO_ENVIRONMENT; NOT_PROVEN, where the snippet does not pass in its own release; UNCHANGED,
+    where it does not fail in the other; DRAFT_WAITING and DRAFT_REFUSED. An instance that can have no tags, or is there
+    already, is a note.
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    rules = migrating.rules
+    library = Library(
+        releases, symbols, changes, lifecycles, documents, (), verdicts, migrating.tagging, migrating.usage
+    )
+    history = library.history
+    alone = [row for row in snippets if row["source"] in migrating.run_alone]
+    found = candidates(alone, usages, changes, migrations, history, rules)
+    chosen, surplus = within_quota(found, rules)
+    bench = Bench(releases, environments, verdicts, migrating.runner)
+    failing, refused = _failing(chosen, bench, migrating.fails)
+    asked, more = failing[: rules.max_asked], failing[rules.max_asked :]
+    rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
+    made = _Made({row["id"] for row in migrations}, rejects)
+    teller = Teller(documents, usages, history, rules)
+    shown, failed = parted(
+        guarded(
+            asked, lambda one: one.key, lambda one: [(one, teller.of(one, bench.run([(one.snippet, one.target)])[0]))]
+        )
+    )
+    rejects += failed
+    asked, told = [one for one, _ in shown], [unwritten for _, unwritten in shown]
+    by_key = {one.key: one for one in asked}
+    writer = ModelMigrations(migrating.drafter, rules, migrating.drafting, library.uses)
+    written = writer.write(told, lambda attempts: _judge(attempts, by_key, bench))
+    for one, (result, drafted) in zip(asked, written, strict=True):
+        if broken := attempt(one.key, made.add, one, result, drafted, history):
+            rejects.append(broken)
+    subjects = {one.snippet["id"] for one in asked} | made.rewrites.keys()
+    return made.output(len(found), [row for row in bench.fresh.values() if row["subject_id"] in subjects])
+
+
+@dataclass
+class _Made:
+    """Rows that came of candidates, those that were refused, and notes; `known` are ids of instances that are there."""
+
+    known: Set[str]
+    rejects: list[Reject]
+    notes: list[Reject] = field(default_factory=list)
+    rewrites: dict[str, Row] = field(default_factory=dict)
+    instances: dict[str, Row] = field(default_factory=dict)
+    descriptions: dict[str, Row] = field(default_factory=dict)
+    refused: list[Row] = field(default_factory=list)
+
+    def add(self, one: Candidate, attempt: Attempt | None, drafted: Drafted[MigratedCode], history: History) -> None:
+        """Take what came of a candidate."""
+        if attempt is None:
+            refusal = drafted.refusal
+            assert refusal is not None
+            reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
+            self.rejects.append(Reject(one.key, reason, refusal.problem))
+            self.refused += [] if refusal.waiting else [refused_row(one, refusal)]
+            return
+        rewrite = drafted_rewrite_row(attempt, one, drafted)
+        self.rewrites.setdefault(rewrite["id"], rewrite)
+        for result in both_directions(_pair(one, attempt, rewrite), history):
+            if isinstance(result, Reject):
+                self.notes.append(result)
+            elif result["id"] in self.known or result["id"] in self.instances:
+                self.notes.append(
+                    Reject(one.key, RejectReason.DUPLICATE, "the same code in the same versions is there")
+                )
+            else:
+                self.instances[result["id"]] = result
+                self.descriptions[result["id"]] = description_row(result, attempt, drafted)
+
+    def output(self, seen: int, verdicts: Iterable[Row]) -> Output:
+        """Return it as the output of the stage."""
+        return Output(
+            {
+                "drafted_migrations": _by_id(self.instances.values()),
+                "drafted_rewrites": _by_id(self.rewrites.values()),
+                "drafted_verdicts": _by_id(verdicts),
+                "drafted_descriptions": _by_id(self.descriptions.values()),
+                "refused_migrations": _by_id(self.refused),
+            },
+            seen=seen,
+            made=seen - len(self.rejects),
+            rejects=sorted(self.rejects, key=lambda reject: (reject.key, reject.reason)),
+            notes=self.notes,
+        )
+
+
+def _failing(
+    chosen: Sequence[Candidate], bench: Bench, fails: Collection[Outcome]
+) -> tuple[list[Candidate], list[Reject]]:
+    """Run the snippets in both releases; return those that pass in their own and fail in the other."""
+    ready = [one for one in chosen if bench.has(one.source) and bench.has(one.target)]
+    rejects = [
+        Reject(one.key, RejectReason.NO_ENVIRONMENT, f"{one.source} or {one.target}: not built")
+        for one in chosen
+        if one not in ready
+    ]
+    here = bench.run([(one.snippet, one.source) for one in ready])
+    there = bench.run([(one.snippet, one.target) for one in ready])
+    failing = []
+    for one, own, other in zip(ready, here, there, strict=True):
+        if own["outcome"] != Outcome.PASSED:
+            rejects.append(Reject(one.key, RejectReason.NOT_PROVEN, f"{one.source}: {own['outcome']}"))
+        elif other["outcome"] not in fails:
+            detail = f"{one.path}: the code for {one.source} ends in {one.target} as {other['outcome']}"
+            rejects.append(Reject(one.key, RejectReason.UNCHANGED, detail))
+        else:
+            failing.append(one)
+    return failing, rejects
+
+
+def _judge(attempts: Sequence[Attempt], by_key: Mapping[str, Candidate], bench: Bench) -> list[str | None]:
+    """Run what was written; what passes is run in the example's own release too, and without the API that it uses."""
+    ones = [by_key[attempt.of.id] for attempt in attempts]
+    rows = [rewrite_row(attempt, one) for attempt, one in zip(attempts, ones, strict=True)]
+    said = bench.run([(row, one.target) for row, one in zip(rows, ones, strict=True)])
+    good = [place for place, verdict in enumerate(said) if verdict["outcome"] == Outcome.PASSED]
+    bench.run([(rows[place], ones[place].source) for place in good])
+    controls = bench.run([(without(rows[place], attempts[place].path), ones[place].target) for place in good])
+    problems = {place: f"in {ones[place].target} it ends as {verdict['outcome']}:\n{verdict['detail'] or ''}".strip()
+                for place, verdict in enumerate(said)}  # fmt: skip
+    for place, control in zip(good, controls, strict=True):
+        problems[place] = _needless(attempts[place]) if control["outcome"] == Outcome.PASSED else ""
+    return [problems[place] or None for place in range(len(attempts))]
+
+
+def _needless(attempt: Attempt) -> str:
+    return f"it gives the same outputs where {attempt.path} does nothing: what it gives must come of that API"
+
+
+def _pair(one: Candidate, attempt: Attempt, rewrite: Row) -> Pair:
+    here = Side(one.snippet, one.source, one.path)
+    there = Side(one.snippet, one.target, attempt.path, rewrite)
+    old, new = (here, there) if one.direction == Direction.OLD_TO_NEW else (there, here)
+    return Pair(old, new, MigrationBasis.MODEL, similarity(old.code, new.code))
+
+
+def _surplus(one: Candidate, rules: MigratedCodeRules) -> Reject:
+    return Reject(one.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
+
+
+def _by_id(rows: Iterable[Row]) -> list[Row]:
+    return sorted(rows, key=lambda row: str(row["id"]))

@@ -1,0 +1,286 @@
+"""Candidates: a task of an example in a version where something sets that version apart from a neighbour."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from pipeline.core.vocabularies.changes import ChangeKind, GitChameleonCategory, LibEvolutionEvalTag
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Language, UsageForm
+from pipeline.corpus.usages.uses import Use
+from pipeline.families.completions_and_migrations.history import PLAIN, Tagging
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.program import write
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.tasks import CaseOf, Task, renamed, tasks_of
+from pipeline.lake.guard import guarded
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+_TELLING = [LibEvolutionEvalTag.INTRODUCED, LibEvolutionEvalTag.DEPRECATED, LibEvolutionEvalTag.MODIFIED]
+_CATEGORIES = {
+    LibEvolutionEvalTag.INTRODUCED: GitChameleonCategory.NEW_FEATURE,
+    # Where it is gone, the same takes another dependency, or code of one's own.
+    LibEvolutionEvalTag.DEPRECATED: GitChameleonCategory.NEW_FEATURE,
+    LibEvolutionEvalTag.MODIFIED: GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE,
+    LibEvolutionEvalTag.UNCHANGED: GitChameleonCategory.SEMANTICS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A task that an example shows; `number` counts the tasks of the example."""
+
+    snippet: Row
+    number: int
+    task: Task
+
+    @property
+    def key(self) -> str:
+        """What a reject of it is called."""
+        return f"{self.snippet['id']} {self.number}"
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A task of the same inputs and results as it is written for another version, and how that is known."""
+
+    task: Task
+    role: ProblemRun
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A task in a version: its core API, what changed about that, and the version on the other side of the change.
+
+    `other` is what is right for the other version, if that is known.
+    """
+
+    shown: Shown
+    version: str
+    path: str
+    tags: Tagging
+    change: Row | None
+    category: GitChameleonCategory
+    other_version: str | None
+    other: Other | None
+    uses: tuple[Use, ...]
+    known_apart: bool
+
+    @property
+    def task(self) -> Task:
+        """The task itself."""
+        return self.shown.task
+
+    @property
+    def api_calls(self) -> tuple[str, ...]:
+        """The public paths that are called, each once, in order."""
+        return tuple(dict.fromkeys(use.path for use in self.uses if use.form == UsageForm.CALL))
+
+    @property
+    def name(self) -> str:
+        """The name of the core API."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def rank(self) -> tuple[object, ...]:
+        """What goes first where the rules take only some."""
+        size = len(self.task.body), len(self.task.variables)
+        return (not self.known_apart, self.other is None, -len(self.task.cases), size, self.version, self.shown.key)
+
+
+def show(snippets: Iterable[Row], library: Library, rules: ProblemRules) -> Iterator[Shown | Reject]:
+    """Yield the tasks of the examples that the rules take, and what makes none."""
+    taken = [row for row in snippets if row["source"] in rules.sources and row["language"] == Language.PYTHON]
+
+    def tasks(snippet: Row) -> Iterator[Shown | Reject]:
+        told = tasks_of(snippet, library.roots(snippet["version"]))
+        if not told.tasks:
+            detail = told.unfit[0] if told.unfit else "no use of the library has a stated output to compare"
+            yield Reject(snippet["id"], RejectReason.NO_CHECK, detail)
+        for number, task in enumerate(told.tasks, 1):
+            shown = Shown(snippet, number, task)
+            yield _unfit(shown, rules) or shown
+
+    yield from guarded(sorted(taken, key=_id), _id, tasks)
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
+def _unfit(shown: Shown, rules: ProblemRules) -> Reject | None:
+    task = shown.task
+    statements = len(task.body) + 1
+    if not task.variables:
+        return Reject(shown.key, RejectReason.NO_INPUT, task.returned)
+    if all(case.outcome.raises for case in task.cases):
+        return Reject(shown.key, RejectReason.NO_CHECK, f"{task.returned}: only exceptions are stated")
+    if len(task.variables) > rules.max_parameters or statements > rules.max_statements:
+        detail = f"{len(task.variables)} parameters, {statements} statements"
+        return Reject(shown.key, RejectReason.TOO_LONG, detail)
+    return None
+
+
+class Candidates:
+    """Finds the versions in which tasks say something, by the tags of what they use and by what other examples say."""
+
+    def __init__(self, shown: Sequence[Shown], rewrites: Iterable[Row], library: Library, rules: ProblemRules) -> None:
+        self.library = library
+        self.rules = rules
+        self._rewrites: Mapping[tuple[str, str], list[Row]] = defaultdict(list)
+        for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
+            self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
+        self._stating: Mapping[CaseOf, list[Shown]] = defaultdict(list)
+        for each in shown:
+            for case in each.task.cases:
+                self._stating[case].append(each)
+
+    def of(self, shown: Shown) -> Iterator[Candidate]:
+        """Yield a candidate for each version of the example's run where one of two neighbours is set apart."""
+        program = write(shown.task, (), self.rules).program
+        for version in self._versions(shown, program):
+            uses = self.library.uses(program, version)
+            found = (
+                self._by_tags(shown, version, uses)
+                or self._by_runs(shown, version, uses)
+                or self._by_rewrites(shown, version, uses)
+            )
+            if found is not None:
+                yield found
+
+    def _versions(self, shown: Shown, program: str) -> Iterator[str]:
+        """Yield the versions of the run that may say something, so that uses are looked for in those alone."""
+        history, snippet = self.library.history, shown.snippet
+        run = history.between(snippet["version"], snippet["last_version"])
+        paths = {use.path for use in self.library.uses(program, run[0])}
+        for version in run:
+            previous, following = history.previous(version), history.next(version)
+            if previous is not None and (
+                any((history.tags(path, version) or PLAIN) != PLAIN for path in paths)
+                or self.library.runs.outcome(snippet["id"], previous) == Outcome.FAILED_ASSERTION
+                or (snippet["id"], following) in self._rewrites
+            ):
+                yield version
+
+    def _by_tags(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+        """Return the candidate of the API that changed, best the one that the example documents."""
+        history = self.library.history
+        changed: dict[str, Tagging] = {}
+        for use in uses:
+            tags = history.tags(use.path, version)
+            if tags is not None and tags != PLAIN and use.name == use.path.rpartition(".")[2]:
+                changed[use.path] = tags
+        if not changed:
+            return None
+        path = min(changed, key=lambda p: (p != shown.snippet["path"], _TELLING.index(changed[p][1]), -p.count("."), p))
+        tags = changed[path]
+        change = history.change_behind(path, version, tags)
+        gone = tags[1] == LibEvolutionEvalTag.DEPRECATED
+        neighbour = history.next(version) if gone else history.previous(version)
+        category = (change or {}).get("gitchameleon_category") or _CATEGORIES[tags[1]]
+        if neighbour is not None and history.old_name(path, version, neighbour):
+            category = GitChameleonCategory.NAME
+        return self._candidate(shown, version, _Target(path, tags, change, category), neighbour, uses)
+
+    def _by_runs(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+        """Return the candidate of an API whose own example a neighbouring release does not fulfil, as it ran."""
+        path = shown.snippet["path"]
+        if path not in {use.path for use in uses if use.name == use.path.rpartition(".")[2]}:
+            return None
+        history = self.library.history
+        neighbour = history.previous(version)
+        if self.library.runs.outcome(shown.snippet["id"], neighbour) != Outcome.FAILED_ASSERTION:
+            return None
+        target = _Target(path, PLAIN, None, GitChameleonCategory.SEMANTICS)
+        return self._candidate(shown, version, target, neighbour, uses)
+
+    def _by_rewrites(self, shown: Shown, version: str, uses: tuple[Use, ...]) -> Candidate | None:
+        """Return the candidate of an API that codemods write otherwise for the release after."""
+        history = self.library.history
+        following = history.next(version)
+        rewrites = self._rewrites.get((shown.snippet["id"], following), []) if following else []
+        used = {use.path for use in uses}
+        for edit in (edit for rewrite in rewrites for edit in rewrite["edits"] if edit["path"] in used):
+            changes = (self.library.changes.get(key) for rewrite in rewrites for key in rewrite["changes"])
+            change = next((row for row in changes if row and row["path"] == edit["path"]), None)
+            category = (change or {}).get("gitchameleon_category") or GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE
+            tags = history.tags(edit["path"], version) or PLAIN
+            found = self._candidate(shown, version, _Target(edit["path"], tags, change, category), following, uses)
+            if found.other is not None:
+                return found
+        return None
+
+    def _candidate(
+        self, shown: Shown, version: str, target: _Target, neighbour: str | None, uses: tuple[Use, ...]
+    ) -> Candidate:
+        paths = {shown.snippet["path"], target.path, *_counterparts(target.change)}
+        other = None
+        if neighbour is not None:
+            other = (
+                self._example(shown, version, neighbour, paths)
+                or self._rewritten(shown, neighbour)
+                or self._under_old_name(shown, target.path, version, neighbour)
+            )
+        outcome = self.library.runs.outcome(shown.snippet["id"], neighbour)
+        apart = outcome not in (None, Outcome.PASSED)
+        return Candidate(shown, version, *target, neighbour, other, uses, apart)
+
+    def _rewritten(self, shown: Shown, neighbour: str) -> Other | None:
+        """Return what a codemod made of the task for the neighbour."""
+        for rewrite in self._rewrites.get((shown.snippet["id"], neighbour), []):
+            for task in tasks_of(rewrite, self.library.roots(neighbour)).tasks:
+                if task.code != shown.task.code and set(task.cases) & set(shown.task.cases):
+                    return Other(task, ProblemRun.OTHER_CODEMOD)
+        return None
+
+    def _under_old_name(self, shown: Shown, path: str, version: str, neighbour: str) -> Other | None:
+        """Return the task under the name that the neighbour has, if the new one is but another for the same."""
+        names = self.library.history.old_name(path, version, neighbour)
+        return Other(renamed(shown.task, *names), ProblemRun.OTHER_CODEMOD) if names else None
+
+    def _example(self, shown: Shown, version: str, neighbour: str, paths: Collection[str | None]) -> Other | None:
+        """Return what an example of the neighbour writes for one of the same inputs and results, and no example here.
+
+        It is an example of one of the paths, or calls something of the core API's name.
+        """
+        cases = set(shown.task.cases)
+        names = {path.rpartition(".")[2] for path in paths if path}
+        for each in sorted((each for case in cases for each in self._stating[case]), key=lambda each: each.key):
+            related = each.snippet["path"] in paths or any(
+                re.search(rf"\b{re.escape(n)}\b", each.task.code) for n in names
+            )
+            if related and self._holds(each, neighbour) and not self._is_shown(each.task, version):
+                return Other(each.task, ProblemRun.OTHER_EXAMPLE)
+        return None
+
+    def _is_shown(self, task: Task, version: str) -> bool:
+        """Say whether an example of a version writes the same."""
+        return any(each.task.code == task.code and self._holds(each, version) for each in self._stating[task.cases[0]])
+
+    def _holds(self, shown: Shown, version: str) -> bool:
+        return self.library.history.within(version, shown.snippet["version"], shown.snippet["last_version"])
+
+
+class _Target(NamedTuple):
+    path: str
+    tags: Tagging
+    change: Row | None
+    category: GitChameleonCategory
+
+
+def _counterparts(change: Row | None) -> Iterator[str]:
+    """Yield the paths on both sides of a change, and what the library says to use instead."""
+    if change is None:
+        return
+    yield change["path"]
+    if change["kind"] in (ChangeKind.RENAMED, ChangeKind.MOVED) and change["new"]:
+        yield change["new"]
+    if change["replacement"]:
+        yield change["replacement"]

@@ -1,0 +1,136 @@
+"""A candidate becomes a problem, as far as that can be said before anything has run."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from packaging.utils import canonicalize_name
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.execution.environments.installed import installed_names
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.families.completions_and_migrations.head import head
+from pipeline.families.problems.candidates import Candidate
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.program import Written, rewrite, write
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.statement import Source, describe, names_given_away
+from pipeline.families.problems.tasks import CaseOf
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.llm.rules import DraftingRules
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A problem that has yet to be proven: its row without statement and tests, what is to be run, and what is stated.
+
+    `source` is what the statement will be written from, once it is known which of the stated cases hold.
+    """
+
+    row: Row
+    candidate: Candidate
+    written: Written
+    source: Source
+
+    @property
+    def id(self) -> str:
+        """The problem's id."""
+        return str(self.row["id"])
+
+    @property
+    def stated(self) -> tuple[CaseOf, ...]:
+        """The cases that the example states."""
+        return self.candidate.task.cases
+
+    @property
+    def other_solution(self) -> str | None:
+        """What the other version wants in place of the solution, if that is known."""
+        other = self.candidate.other
+        return rewrite(self.written, other.task) if other is not None else None
+
+
+def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting: DraftingRules) -> Draft | Reject:
+    """Write the problem of a candidate, which names neither the core API nor those of its parameters that changed.
+
+    Rejects: LEAKS_ANSWER where what is given names the core API; NO_TEXT where no sentence says what to do.
+    """
+    task, version = candidate.task, candidate.version
+    given = {keyword for use in candidate.uses if use.path == candidate.path for keyword in use.keywords}
+    hidden = (candidate.name, *sorted(given & library.changed_parameters(candidate.path, version)))
+    key = f"{candidate.shown.key} {version}"
+    written = write(task, hidden, rules)
+    if found := names_given_away([_without_library(written, library.roots(version))], hidden, drafting):
+        return Reject(key, RejectReason.LEAKS_ANSWER, f"the starting code has {found[0]!r}")
+    docstrings = library.docstrings(filter(None, (candidate.shown.snippet["path"], candidate.path)), version)
+    source = Source(library.name, candidate.name, hidden, docstrings, library.document(candidate.path, version))
+    if describe(source, drafting) is None:
+        detail = f"none of {len(docstrings)} docstrings has a sentence that describes the task"
+        return Reject(key, RejectReason.NO_TEXT, detail)
+    made = candidate.shown.snippet["library"], version, candidate.path, written.starting_code, written.solution
+    documented = [path for path in _documented_paths(candidate) if library.document(path, version)]
+    documents = (library.document(path, version) or {} for path in documented)
+    row = {
+        "id": content_id("problem", *made),
+        **head(candidate.shown.snippet, candidate.path, version, candidate.tags, library.history),
+        "change_id": candidate.change["id"] if candidate.change else None,
+        "starting_code": written.starting_code,
+        "solution": written.solution,
+        "category": candidate.category,
+        "target_entity": candidate.name,
+        "api_calls": list(candidate.api_calls),
+        "solution_api_call": candidate.path in candidate.api_calls,
+        "functional": written.functional,
+        "webdev": library.name in rules.webdev,
+        "documented_paths": documented,
+        "docs": list(dict.fromkeys(document["url"] for document in documents if document.get("url"))),
+        "other_version": candidate.other_version,
+    }
+    return Draft(row, candidate, written, source)
+
+
+def additional_dependencies(
+    texts: Iterable[str], own: Collection[str], lock: str, environment: Environment
+) -> list[str]:
+    """Return the pins of what program and tests import beside the standard library and their `own`, by the lock.
+
+    Which distribution brings a module is read from what is installed: `dateutil` comes with `python-dateutil`.
+    """
+    imported = {name for text in texts for name in _imported(text)}
+    others = imported - set(sys.stdlib_module_names) - set(own) - {"pytest"}
+    if not others:
+        return []
+    return sorted(pin for pin in _pins(lock) if others & set(installed_names(environment, _distribution(pin))))
+
+
+def _imported(text: str) -> Iterator[str]:
+    """Yield the first names of the modules that a program imports."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def _pins(lock: str) -> Iterator[str]:
+    for line in lock.splitlines():
+        if found := re.match(r"([A-Za-z0-9][\w.-]*==[^\s;\\]+)", line):
+            yield found[1]
+
+
+def _distribution(pin: str) -> str:
+    return canonicalize_name(pin.partition("==")[0])
+
+
+def _documented_paths(candidate: Candidate) -> list[str]:
+    return list(dict.fromkeys([candidate.path, *candidate.api_calls]))
+
+
+def _without_library(written: Written, roots: Collection[str]) -> str:
+    """Return the starting code without the names of the library's modules, which everybody is told anyway."""
+    return re.sub(rf"\b(?:{'|'.join(sorted(map(re.escape, roots)))})\b", " ", written.starting_code)

@@ -1,0 +1,136 @@
+"""Problems by a model about changes that no example decides: written, read, and judged by running them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.execution.validation.cases import MODULE, Case
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, tested
+from pipeline.families.problems.llm_reading import Reader, text_of
+from pipeline.families.problems.running import Place, Tested, run_tested
+from pipeline.lake.schema import Row
+from pipeline.llm.client.drafter import ModelDrafter
+from pipeline.llm.idle import doing_nothing
+from pipeline.llm.judging import RunJudge, Trial
+from pipeline.llm.tasks.forms import ProblemText
+from pipeline.llm.tasks.rounds import Drafted, Subject, draft
+from pipeline.llm.tasks.rules import ProblemDraftRules
+
+_Draft = tuple[Unwritten, Text]
+
+
+@dataclass(frozen=True)
+class ModelProblems:
+    """Asks a model for problems, and takes those that give nothing away, run as they must, and hang on the version."""
+
+    drafter: ModelDrafter
+    rules: ProblemDraftRules
+    reader: Reader
+    judge: RunJudge
+    runner: Runner
+
+    def write(self, wanted: Sequence[Unwritten], places: Mapping[str, Place]) -> list[WrittenProblem]:
+        """Write a problem for each change, in their order; none where no draft was accepted."""
+        court = _Court(self, {one.id: one for one in wanted}, places)
+        subjects = [Subject(one.id, one.facts) for one in wanted]
+        drafted = draft(subjects, ProblemText, self.rules, self.drafter, court.judge)
+        return [_written(one, court.runs) for one in drafted]
+
+
+@dataclass
+class _Court:
+    """Judges drafts of problems; `runs` are those of the last draft of each that came so far.
+
+    `taken` are the problems that were accepted, by their id, which is that of the program.
+    """
+
+    kind: ModelProblems
+    wanted: Mapping[str, Unwritten]
+    places: Mapping[str, Place]
+    runs: dict[str, Sequence[Row]] = field(default_factory=dict)
+    taken: dict[str, Tested] = field(default_factory=dict)
+
+    def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
+        """Say what is wrong with each: by reading it, by what its tests tell, by whether the solution needs the core
+        API, and by what both releases make of it."""
+        found: dict[str, str | None] = {}
+        texts = [(self.wanted[subject.id], text_of(one)) for subject, one in drafts]
+        for judged in (self._read, self._try, self._need, self._prove):
+            found |= judged([(wanted, text) for wanted, text in texts if found.get(wanted.id) is None])
+        return [found[subject.id] for subject, _ in drafts]
+
+    def _read(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        return {wanted.id: self.kind.reader.problem(wanted, text) for wanted, text in drafts}
+
+    def _try(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        trials = [self._trial(wanted, text) for wanted, text in drafts]
+        return {trial.id: found.problem for trial, found in zip(trials, self.kind.judge.judge(trials), strict=True)}
+
+    def _trial(self, wanted: Unwritten, text: Text) -> Trial:
+        place = self.places[wanted.changed.version]
+        other = text.starting_code + text.other_solution if text.other_solution else None
+        names = place.row["import_names"]
+        return Trial(wanted.id, place.environment, MODULE, text.hidden, text.program, other, import_names=names)
+
+    def _need(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        """Run the hidden tests where the core API does nothing: a solution that passes does the work by itself."""
+        by_version: Mapping[str, list[_Draft]] = defaultdict(list)
+        for one in drafts:
+            by_version[one[0].changed.version].append(one)
+        found: dict[str, str | None] = {}
+        for version, group in sorted(by_version.items()):
+            cases = [Case(wanted.id, "", _without(wanted, text), test_file=text.hidden) for wanted, text in group]
+            results = self.kind.judge.run_once(self.places[version].environment, cases)
+            for wanted, _ in group:
+                needless = results[wanted.id].outcome is Outcome.PASSED
+                path = wanted.changed.path
+                found[wanted.id] = f"solution: the tests pass where {path} does nothing: use it" if needless else None
+        return found
+
+    def _prove(self, drafts: Sequence[_Draft]) -> dict[str, str | None]:
+        problems = {wanted.id: tested(wanted, text) for wanted, text in drafts}
+        first = dict(self.taken)
+        for problem in problems.values():
+            first.setdefault(problem.id, problem)
+        # Of the same program with other tests the runs would be those of another problem.
+        same = {key: problem for key, problem in problems.items() if problem == first[problem.id]}
+        runs = run_tested({problem.id: problem for problem in same.values()}.values(), self.places, self.kind.runner)
+        self.runs |= {key: runs[problem.id] for key, problem in same.items()}
+        proven = {key: self._unproven(self.runs[key], problem.other_version) for key, problem in same.items()}
+        self.taken |= {problem.id: problem for key, problem in same.items() if proven[key] is None}
+        return {key: proven[key] if key in same else _TWICE for key in problems}
+
+    def _unproven(self, rows: Sequence[Row], other_version: str | None) -> str | None:
+        """Say which run of a problem did not end as it must."""
+        runs = {row["role"]: row for row in rows}
+        for role, name in _MUST_PASS.items():
+            if role in runs and runs[role]["outcome"] != Outcome.PASSED:
+                return f"{name} as {runs[role]['outcome']}:\n{runs[role]['detail'] or ''}".strip()
+        there = runs[ProblemRun.REFERENCE_ELSEWHERE]["outcome"]
+        if there not in self.kind.judge.fails:
+            return f"solution: in {other_version} it ends as {there}: use the API so that the change matters"
+        return None
+
+
+_TWICE = "starting_code and solution: another problem about the same API is the same program"
+_MUST_PASS = {
+    ProblemRun.VISIBLE: "visible_test: with the solution it ends",
+    ProblemRun.HIDDEN: "hidden_tests: with the solution they end",
+    ProblemRun.OTHER_THERE: "other_solution: with it the hidden tests end in the other version",
+}
+
+
+def _without(wanted: Unwritten, text: Text) -> str:
+    """Return the program of a problem where the core API does nothing."""
+    return doing_nothing(wanted.changed.path) + text.program
+
+
+def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[Row]]) -> WrittenProblem:
+    text = text_of(one.form) if one.form is not None else None
+    of_text = runs[one.subject.id] if text is not None else ()
+    return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tries, one.tokens, one.nano_usd)

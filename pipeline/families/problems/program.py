@@ -1,0 +1,218 @@
+"""A task as the program of a problem: what is given, what is to be written, and the tests."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import keyword
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.families.problems.lifting import parameter
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.tasks import CaseOf, Task
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A program in two parts, and what its function is called with."""
+
+    starting_code: str
+    solution: str
+    function: str
+    parameters: tuple[str, ...]
+    functional: bool
+
+    @property
+    def signature(self) -> str:
+        """The function with its parameters."""
+        return f"{self.function}({', '.join(self.parameters)})"
+
+    @property
+    def program(self) -> str:
+        """The whole program."""
+        return self.starting_code + self.solution
+
+
+def write(task: Task, hidden: Collection[str], rules: ProblemRules) -> Written:
+    """Write a task as a function of neutral name; nothing of what is given names anything of `hidden`.
+
+    Imports that name it are part of the solution. In functional style the body of the function is to be written; in
+    full style, where the function needs definitions of its own, the whole program but for imports and helpers.
+    """
+    names = parameter_names(task, hidden, rules)
+    parted = [part for line in task.imports for part in _parts(line, hidden)]
+    given = [line for line in parted if not _mentions(line, hidden)]
+    hiding = [line for line in parted if _mentions(line, hidden)]
+    body = [*task.body, f"return {task.returned}"]
+    head = f"def {rules.function}({', '.join(names)}):\n"
+    above = _blocks([_lines(given), *task.definitions])
+    if not task.own:
+        starting = _blocks([above, head]) if above else head
+        return Written(starting, _indented(_renamed([*hiding, *body], names)), rules.function, names, True)
+    function = head + _indented(_renamed(body, names))
+    solution = _blocks([_lines(hiding), *task.own, function])
+    return Written(above + "\n\n" if above else "", solution, rules.function, names, False)
+
+
+def rewrite(written: Written, other: Task) -> str | None:
+    """Return what another task, of the same inputs, writes in place of the solution; None where it does not fit in."""
+    if not written.functional or other.own or len(other.variables) != len(written.parameters):
+        return None
+    body = [*other.imports, *other.definitions, *other.body, f"return {other.returned}"]
+    return _indented(_renamed(body, written.parameters))
+
+
+def parameter_names(task: Task, hidden: Collection[str], rules: ProblemRules) -> tuple[str, ...]:
+    """Return a name for each parameter: that of its variable in the example, else one for the type of its value."""
+    taken = {*hidden, *_names_of(task), rules.function, *dir(builtins)}
+    names: list[str] = []
+    for variable, argument in zip(task.variables, task.cases[0].arguments, strict=True):
+        wanted = variable if variable and variable not in taken else name_for(argument, rules)
+        number, name = 1, wanted
+        while name in taken or keyword.iskeyword(name):
+            number += 1
+            name = f"{wanted}_{number}"
+        taken.add(name)
+        names.append(name)
+    return tuple(names)
+
+
+def name_for(argument: str, rules: ProblemRules) -> str:
+    """Return the name that the rules give to values like this one."""
+    node = ast.parse(argument, mode="eval").body
+    try:
+        kind = type(ast.literal_eval(node)).__name__
+    except (ValueError, TypeError, SyntaxError):
+        kind = type(node).__name__
+    return rules.names.get(kind, rules.other_name)
+
+
+def call(written: Written, case: CaseOf) -> str:
+    """Return the call of the function for a case."""
+    return f"{written.function}({', '.join(case.arguments)})"
+
+
+def visible_test(task: Task, written: Written, case: CaseOf) -> str:
+    """Return the asserts of one case, to be run after the program."""
+    return _lines([*task.argument_imports, *asserts(written, case)])
+
+
+# A module object is no function, no class to derive from, nothing to iterate over: whatever is done with it raises.
+_WITHOUT_LIBRARY = """
+def without_library(*arguments):
+    import importlib, sys, types
+
+    class Unavailable(types.ModuleType):
+        def __getattr__(self, name):
+            return Unavailable(name)
+
+    before = dict(sys.modules)
+    try:
+        for name in before:
+            if name.split(".")[0] in {roots}:
+                sys.modules[name] = Unavailable(name)
+        del sys.modules[{module!r}]
+        return importlib.import_module({module!r}).{function}(*arguments)
+    finally:
+        sys.modules.update(before)
+"""
+
+
+def hidden_tests(
+    task: Task,
+    written: Written,
+    stated: Sequence[CaseOf],
+    recorded: Sequence[CaseOf],
+    module: str,
+    roots: Iterable[str],
+) -> str:
+    """Return a pytest module that tests the program, imported as `module`, with every case.
+
+    Its last test is passed only by a program that fails where each use of the library, its modules `roots`, raises.
+    """
+    cases = [*((f"test_stated_{n}", case) for n, case in enumerate(stated, 1))]
+    cases += [(f"test_recorded_{n}", case) for n, case in enumerate(recorded, 1)]
+    tests = {name: asserts(written, case) for name, case in cases}
+    if first := next((case for _, case in cases if not case.outcome.raises), None):
+        call_without = f"without_library({', '.join(first.arguments)})"
+        tests["test_needs_library"] = [f"with pytest.raises(Exception):\n    {call_without}"]
+    names = "(" + "".join(f"{name!r}, " for name in sorted(roots)) + ")"
+    helper = _WITHOUT_LIBRARY.format(roots=names, module=module, function=written.function)
+    return pytest_module(task, written, tests, module, helper)
+
+
+def pytest_module(
+    task: Task, written: Written, tests: Mapping[str, Sequence[str]], module: str, helper: str = ""
+) -> str:
+    """Return a pytest module that imports a program as `module`; `tests` are statements by name."""
+    raising = any(line.startswith("with pytest.") for lines in tests.values() for line in lines)
+    imports = [*task.argument_imports, *(["import pytest"] if raising else [])]
+    needed = sorted({*task.argument_names, written.function})
+    head = _blocks([_lines(imports), f"from {module} import {', '.join(needed)}\n"], between="\n")
+    return "\n\n".join(
+        [
+            head + ("\n" + helper if helper else ""),
+            *(f"def {name}():\n{_indented(lines)}" for name, lines in tests.items()),
+        ]
+    )
+
+
+def asserts(written: Written, case: CaseOf) -> list[str]:
+    """Return the statements that hold if the function does what a case says."""
+    outcome, made = case.outcome, call(written, case)
+    if outcome.raises is not None:
+        return [f"with pytest.raises({outcome.raises}):\n    {made}"]
+    if outcome.value in ("None", "True", "False"):
+        return [f"assert {made} is {outcome.value}"]
+    if outcome.value is not None:
+        return [f"assert {made} == {outcome.value}"]
+    return [f"assert repr({made}).split() == {outcome.shown!r}.split()"]
+
+
+def _names_of(task: Task) -> set[str]:
+    """Return every name that stands in the code of a task."""
+    tree = ast.parse("\n".join([*task.imports, *task.definitions, task.code]))
+    found = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    aliases = [
+        alias for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
+    ]
+    return found | {alias.asname or alias.name.split(".")[0] for alias in aliases}
+
+
+def _mentions(line: str, hidden: Iterable[str]) -> bool:
+    return any(re.search(rf"\b{re.escape(name)}\b", line) for name in hidden)
+
+
+def _parts(line: str, hidden: Collection[str]) -> list[str]:
+    """Return an import in two parts, where only some of the names that it brings are hidden."""
+    node = ast.parse(line).body[0]
+    if not isinstance(node, ast.ImportFrom) or _mentions(node.module or "", hidden):
+        return [line]
+    named = [alias for alias in node.names if _mentions(ast.unparse(alias), hidden)]
+    others = [alias for alias in node.names if alias not in named]
+    return [ast.unparse(ast.ImportFrom(node.module, part, node.level)) for part in (others, named) if part]
+
+
+def _renamed(statements: Iterable[str], names: Sequence[str]) -> list[str]:
+    """Return statements with the parameters under their names."""
+    by_number = {parameter(number): name for number, name in enumerate(names)}
+    trees = [ast.parse(statement) for statement in statements]
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.Name):
+            node.id = by_number.get(node.id, node.id)
+    return [ast.unparse(tree) for tree in trees]
+
+
+def _indented(statements: Iterable[str]) -> str:
+    return "".join(f"    {line}\n" if line else "\n" for text in statements for line in text.split("\n"))
+
+
+def _lines(lines: Sequence[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _blocks(blocks: Sequence[str], between: str = "\n\n") -> str:
+    """Return blocks of code with blank lines between them."""
+    return between.join(block if block.endswith("\n") else f"{block}\n" for block in blocks if block)

@@ -1,0 +1,223 @@
+"""Proof of problems that an example states: what of it holds, and what more the reference says of other inputs.
+
+Hidden tests are chosen so that every parameter is varied and changed references fail; the visible test is none of them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import MutationScore
+from pipeline.execution.validation.cases import Case, Result
+from pipeline.execution.validation.running import run_cases
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.drafts import Draft
+from pipeline.families.problems.inputs import further_inputs
+from pipeline.families.problems.mutating import Mutated, kills_of
+from pipeline.families.problems.program import hidden_tests, visible_test
+from pipeline.families.problems.recording import Tried, choose, gives, read_recorded, record
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.running import OtherCode, Place, Tested, run_tested
+from pipeline.families.problems.selecting import Arguments, constant_parameters, score_of, select_cases, unused
+from pipeline.families.problems.tasks import CaseOf
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+
+@dataclass(slots=True)
+class Trial:
+    """A draft on its way: its tests as they came to be, and the runs that it has had.
+
+    `shown` is the case of the visible test; `stated` and `recorded` are those of the hidden ones. `cases` are all
+    inputs for which the reference was run; `killing` has for each mutant those for which it gives something else.
+    """
+
+    draft: Draft
+    roots: frozenset[str]
+    shown: CaseOf
+    stated: tuple[CaseOf, ...]
+    cases: tuple[CaseOf, ...]
+    recorded: tuple[CaseOf, ...] = ()
+    killing: Sequence[frozenset[Arguments]] = ()
+    runs: list[Row] = field(default_factory=list)
+
+    @property
+    def version(self) -> str:
+        """The version that the problem is for."""
+        return str(self.draft.row["version"])
+
+    @property
+    def passed(self) -> bool:
+        """Whether the reference passed the hidden tests."""
+        return any(run["role"] == ProblemRun.HIDDEN and run["outcome"] == Outcome.PASSED for run in self.runs)
+
+    @property
+    def module(self) -> str:
+        """Under what name the hidden tests import the program."""
+        return f"sample_{self.draft.id}"
+
+    @property
+    def hideable(self) -> tuple[CaseOf, ...]:
+        """The cases that a hidden test may have: all but that of the visible one."""
+        return tuple(case for case in self.cases if case != self.shown)
+
+    @property
+    def visible(self) -> str:
+        """The visible test."""
+        return visible_test(self.draft.candidate.task, self.draft.written, self.shown)
+
+    @property
+    def hidden(self) -> str:
+        """The hidden tests."""
+        task, written = self.draft.candidate.task, self.draft.written
+        return hidden_tests(task, written, self.stated, self.recorded, self.module, self.roots)
+
+    def score(self, rules: MutationRules) -> MutationScore:
+        """Return which mutants the hidden tests kill."""
+        inputs = [case.arguments for case in self.cases]
+        return score_of([*self.stated, *self.recorded], inputs, self.killing, rules.min_further_inputs)
+
+    @property
+    def tested(self) -> Tested:
+        """The problem with the tests that it has by now."""
+        draft, other = self.draft, self.draft.candidate.other
+        code = draft.other_solution
+        return Tested(
+            id=draft.id,
+            version=self.version,
+            other_version=draft.row["other_version"],
+            starting_code=draft.written.starting_code,
+            solution=draft.written.solution,
+            visible=self.visible,
+            hidden=self.hidden,
+            module=self.module,
+            other=OtherCode(other.role, code) if other is not None and code is not None else None,
+        )
+
+
+def prove(
+    drafts: Sequence[Draft],
+    places: Mapping[str, Place],
+    runner: Runner,
+    rules: ProblemRules,
+    mutation: MutationRules,
+) -> Iterator[Trial | Reject]:
+    """Run drafts; those whose reference does what the example states come back with their tests and runs.
+
+    Where the reference fails hidden tests, those are left out of what was recorded that do not come out the same again.
+
+    Rejects: NO_ENVIRONMENT where the version has none, NOT_PROVEN where the reference gives no stated value,
+    INPUT_UNUSED where a function that ignores a parameter would pass the hidden tests, whichever inputs are chosen.
+    """
+    trials: list[Trial] = []
+    for version, group in _by_version(drafts):
+        if version not in places:
+            yield from (Reject(draft.id, RejectReason.NO_ENVIRONMENT, f"{version}: not built") for draft in group)
+            continue
+        recorded, refused = parted(_record(group, places[version], runner, rules))
+        yield from refused
+        varied, unused = parted(_select(recorded, places[version], runner, rules, mutation))
+        yield from unused
+        trials += varied
+    failed = _run(trials, places, runner)
+    unsure = [trial for trial in trials if trial.recorded and not trial.passed and trial.draft.id not in failed]
+    for trial in unsure:
+        trial.recorded = _repeatable(trial, places[trial.version], runner)
+    failed |= _run(unsure, places, runner)
+    yield from (failed.get(trial.draft.id, trial) for trial in trials)
+
+
+def _record(drafts: Sequence[Draft], place: Place, runner: Runner, rules: ProblemRules) -> Iterator[Trial | Reject]:
+    """Let the reference say what it makes of the stated inputs, and of others."""
+    asked, failed = parted(guarded(drafts, lambda draft: draft.id, lambda draft: [(draft, _inputs(draft, rules))]))
+    yield from failed
+    wanted = [Tried(draft.id, draft.candidate.task, draft.written, tried) for draft, tried in asked]
+    results = record(wanted, place, runner)
+    roots = frozenset(name.split(".")[0] for name in place.row["import_names"])
+
+    def judged(one: tuple[Draft, list[Arguments], Result]) -> Iterator[Trial | Reject]:
+        draft, tried, result = one
+        recorded = read_recorded(result.output, tried, rules)
+        made = {case.arguments: case.outcome for case in recorded}
+        stated = [case for case in draft.stated if case.outcome.raises or gives(made.get(case.arguments), case)]
+        shown = next((case for case in stated if not case.outcome.raises), None)
+        if shown is not None:
+            known = {case.arguments for case in draft.stated}
+            cases = [*stated, *(case for case in recorded if case.arguments not in known)]
+            yield Trial(draft, roots, shown, tuple(case for case in stated if case != shown), tuple(cases))
+        else:
+            said = result.detail or "the reference gives none of the stated values where it is called alone"
+            yield Reject(draft.id, RejectReason.NOT_PROVEN, f"{draft.row['version']}: {result.outcome}: {said}")
+
+    answered = [(draft, tried, result) for (draft, tried), result in zip(asked, results, strict=True)]
+    yield from guarded(answered, lambda one: one[0].id, judged)
+
+
+def _inputs(draft: Draft, rules: ProblemRules) -> list[Arguments]:
+    stated = [case.arguments for case in draft.stated]
+    return [*stated, *further_inputs(stated, rules.changes, rules.max_tried)]
+
+
+def _select(
+    trials: Sequence[Trial], place: Place, runner: Runner, rules: ProblemRules, mutation: MutationRules
+) -> Iterator[Trial | Reject]:
+    """Choose the hidden tests of trials by what they notice of the reference's mutants."""
+    able = [trial for trial in trials if not _unused(trial, trial.hideable)]
+    for trial in trials:
+        if unused := _unused(trial, trial.hideable):
+            yield Reject(trial.draft.id, RejectReason.INPUT_UNUSED, unused)
+    mutated = [Mutated(trial.draft.id, trial.draft.candidate.task, trial.draft.written, trial.cases) for trial in able]
+    for trial, killing in zip(able, kills_of(mutated, Family.PROBLEM, place, runner, mutation), strict=True):
+        others = choose(trial.hideable, [*trial.stated, trial.shown], len(trial.cases))
+        trial.killing = killing
+        trial.recorded = tuple(select_cases(trial.stated, others, killing, rules.max_recorded))
+        yield trial
+
+
+def _repeatable(trial: Trial, place: Place, runner: Runner) -> tuple[CaseOf, ...]:
+    """Return the recorded cases that come out the same on every repeat."""
+    task, written, module = trial.draft.candidate.task, trial.draft.written, trial.module
+    cases = [
+        Case(
+            f"{trial.draft.id} {number}",
+            "",
+            written.program,
+            import_names=place.row["import_names"],
+            test_file=hidden_tests(task, written, (), (case,), module, trial.roots),
+            module=module,
+        )
+        for number, case in enumerate(trial.recorded)
+    ]
+    results = run_cases(place.environment, cases, runner.sandbox, runner.rules, runner.workers, memory=runner.memory)
+    told = zip(trial.recorded, results, strict=True)
+    return tuple(case for case, result in told if result.outcome is Outcome.PASSED)
+
+
+def _unused(trial: Trial, cases: Sequence[CaseOf]) -> str:
+    """Say which parameters a function may ignore and still do what cases say; nothing where there is none."""
+    constant = constant_parameters(cases, trial.draft.written.parameters)
+    return unused(trial.version, constant, len(cases)) if constant else ""
+
+
+def _run(trials: Sequence[Trial], places: Mapping[str, Place], runner: Runner) -> dict[str, Reject]:
+    """Run trials; return those that cannot be written as tests, by their ids."""
+    tested, failed = parted(guarded(trials, lambda trial: trial.draft.id, lambda trial: [trial.tested]))
+    runs = run_tested(tested, places, runner)
+    for trial in trials:
+        trial.runs = runs[trial.draft.id]
+    return {reject.key: reject for reject in failed}
+
+
+def _by_version(drafts: Iterable[Draft]) -> list[tuple[str, list[Draft]]]:
+    groups: dict[str, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        groups[draft.row["version"]].append(draft)
+    return sorted(groups.items())

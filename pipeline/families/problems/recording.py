@@ -1,0 +1,160 @@
+"""What the reference makes of inputs, recorded by running it in its own environment."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.execution.validation.cases import Case, Result
+from pipeline.execution.validation.running import run_cases
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.program import Written
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.running import Place
+from pipeline.families.problems.stated_values import Outcome, is_builtin_exception, outcome_of_literal
+from pipeline.families.problems.tasks import CaseOf, Task
+from pipeline.lake.schema import Row
+
+_MARK = "driftline-recorded "
+_RECORDED_CHARACTERS = 1 << 19
+# Runs after the program, in its namespace. A result is kept if a literal makes an equal one of the same kind, or if its
+# representation tells more than an address; of an exception the nearest class that is built in. Arguments that cannot
+# be made say nothing of the function.
+_RECORDER = """
+def _record(number, function, given):
+    import ast, json
+    try:
+        arguments = given()
+    except Exception:
+        return
+    try:
+        value = function(*arguments)
+    except Exception as error:
+        raised = next(each.__name__ for each in type(error).__mro__ if each.__module__ == "builtins")
+        print("\\n" + %r + json.dumps({"number": number, "raises": raised}), flush=True)
+        return
+    try:
+        told = {"number": number, "shown": repr(value), "is_literal": False, "type": type(value).__name__}
+    except Exception:
+        return
+    try:
+        again = ast.literal_eval(told["shown"])
+        told["is_literal"] = type(again) is type(value) and bool(again == value)
+    except Exception:
+        pass
+    print("\\n" + %r + json.dumps(told), flush=True)
+"""
+
+
+def recorder(task: Task, written: Written, inputs: Sequence[tuple[str, ...]]) -> str:
+    """Return a script that calls the function with inputs, and prints what each gives."""
+    calls = [
+        f"_record({number}, {written.function}, lambda: [{', '.join(arguments)}])"
+        for number, arguments in enumerate(inputs)
+    ]
+    return "\n".join([*task.argument_imports, _RECORDER % (_MARK, _MARK), *calls, ""])
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A program, and inputs of its function, of which it is to be seen what they give."""
+
+    id: str
+    task: Task
+    written: Written
+    inputs: Sequence[tuple[str, ...]]
+
+
+def record(tried: Sequence[Tried], place: Place, runner: Runner) -> list[Result]:
+    """Run recorders in an environment; what they printed is the output of each result, in the order of `tried`."""
+    names = place.row["import_names"]
+    cases = [
+        Case(one.id, "", one.written.program, import_names=names, test=recorder(one.task, one.written, one.inputs))
+        for one in tried
+    ]
+    talkative = runner.rules.model_copy(update={"output_tail": _RECORDED_CHARACTERS, "repeats": 1})
+    return run_cases(place.environment, cases, runner.sandbox, talkative, runner.workers, memory=runner.memory)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What the reference made of an input: a value of a type, by its bare name, or an exception."""
+
+    case: CaseOf
+    type: str | None
+
+
+def read_recorded(output: str, inputs: Sequence[tuple[str, ...]], rules: ProblemRules) -> list[CaseOf]:
+    """Read what a recorder printed: the cases with values that the rules keep."""
+    told = read_told(output, inputs, rules.max_recorded_characters)
+    return [one.case for one in told if not one.case.outcome.raises]
+
+
+def read_told(output: str, inputs: Sequence[tuple[str, ...]], max_characters: int) -> list[Recorded]:
+    """Read everything that a recorder printed, in its order; longer representations are left out."""
+    found: list[Recorded] = []
+    for line in output.splitlines():
+        told = _told(line)
+        if told is None or not 0 <= told["number"] < len(inputs):
+            continue
+        outcome = _outcome(told)
+        if outcome is not None and len(told.get("shown", "")) <= max_characters:
+            found.append(Recorded(CaseOf(inputs[told["number"]], outcome), _type(told)))
+    return found
+
+
+def gives(made: Outcome | None, case: CaseOf) -> bool:
+    """Say whether a recorded outcome is the stated one: equal values, or the same representation but for blanks."""
+    if made is None:
+        return False
+    if case.outcome.raises is not None:
+        return made.raises == case.outcome.raises
+    if case.outcome.value is not None and made.value is not None:
+        return bool(ast.literal_eval(case.outcome.value) == ast.literal_eval(made.value))
+    stated = case.outcome.shown or case.outcome.value or ""
+    return (made.shown or made.value or "").split() == stated.split()
+
+
+def choose(recorded: Sequence[CaseOf], stated: Sequence[CaseOf], limit: int) -> list[CaseOf]:
+    """Choose recorded cases to be tested: not what is stated, and new results first."""
+    known = {case.arguments for case in stated}
+    results = {case.outcome for case in stated}
+    fresh: list[CaseOf] = []
+    same: list[CaseOf] = []
+    for case in recorded:
+        if case.arguments in known:
+            continue
+        (same if case.outcome in results else fresh).append(case)
+        known.add(case.arguments)
+        results.add(case.outcome)
+    return [*fresh, *same][:limit]
+
+
+def _told(line: str) -> Row | None:
+    if not line.startswith(_MARK):
+        return None
+    try:
+        told = json.loads(line.removeprefix(_MARK))
+        made = told["raises"] if "raises" in told else told["shown"]
+        fits = isinstance(told["number"], int) and isinstance(made, str)
+    except (ValueError, TypeError, KeyError):
+        return None
+    return told if fits else None
+
+
+def _outcome(told: Row) -> Outcome | None:
+    if "raises" in told:
+        return Outcome(raises=told["raises"]) if is_builtin_exception(told["raises"]) else None
+    return outcome_of_literal(told["shown"]) if told.get("is_literal") else _shown(told["shown"])
+
+
+def _type(told: Row) -> str | None:
+    name = told.get("type")
+    return name if isinstance(name, str) and name.isidentifier() else None
+
+
+def _shown(text: str) -> Outcome | None:
+    vague = not text or text.startswith("<") or "0x" in text or "…" in text
+    return None if vague else Outcome(shown=text)

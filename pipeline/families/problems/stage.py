@@ -1,0 +1,181 @@
+"""The stage `problems`: examples with stated outputs become version-conditioned problems, proven by running."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
+
+from packaging.version import Version
+
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.candidates import Candidate, Candidates, Shown, show
+from pipeline.families.problems.drafted import ProblemWriter
+from pipeline.families.problems.drafts import Draft, additional_dependencies, draft
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.places import environments_with_tests, places_of
+from pipeline.families.problems.proving import Trial, prove
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.running import Place
+from pipeline.families.problems.statement import state
+from pipeline.families.problems.writing import WrittenRows, write_problems
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.rules import DraftingRules
+
+
+def problems_stage(
+    releases: Sequence[Row],
+    snippets: Sequence[Row],
+    rewrites: Sequence[Row],
+    symbols: Sequence[Row],
+    changes: Sequence[Row],
+    lifecycles: Sequence[Row],
+    documents: Sequence[Row],
+    api_documents: Sequence[Row],
+    verdicts: Sequence[Row],
+    rules: ProblemRules,
+    drafting: DraftingRules,
+    tagging: LifecycleRules,
+    usage: UsageRules,
+    mutation: MutationRules,
+    runner: Runner,
+    writer: ProblemWriter | None = None,
+) -> Output:
+    """Make the tables `problems`, `problem_runs`, `problem_environments` and `refused_problems` of a library.
+
+    The unit is a task of an example in a version that sets it apart; a task of no such version, and an example without
+    a task, is one unit each. Where there is a `writer`, so is each change that no example decides.
+    """
+    library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
+    shown, rejects = parted(show(snippets, library, rules))
+    found, unchanged = _candidates(Candidates(shown, rewrites, library, rules), shown)
+    chosen, surplus = _within_quota(found, rules)
+    drafts, undrafted = parted(
+        guarded(
+            chosen,
+            lambda candidate: f"{candidate.shown.key} {candidate.version}",
+            lambda candidate: [draft(candidate, library, rules, drafting)],
+        )
+    )
+    drafts, twice = _distinct(drafts)
+    wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
+    rows, unreachable = environments_with_tests(releases, wanted, runner)
+    places, closed = places_of(rows, runner)
+    trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
+    refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
+    made, failed = parted(
+        guarded(
+            trials,
+            lambda trial: trial.draft.id,
+            lambda trial: [(_problem(trial, places[trial.version], library, rules, drafting, mutation), trial)],
+        )
+    )
+    refused += failed
+    problems = [row for row, _ in made]
+    proven = [row for row, trial in made if trial.passed]
+    written = WrittenRows()
+    if writer is not None:
+        written = write_problems(library, snippets, proven, places, rules, mutation, writer, runner)
+    problems += written.problems
+    refused += written.rejects
+    # What could not be built is tried again for what a writer wants there.
+    environments = {row["version"]: row for row in [*rows, *written.environments]}
+    runs = [*(run for _, trial in made for run in trial.runs), *written.runs]
+    return Output(
+        {
+            "problems": sorted(problems, key=_id),
+            "problem_runs": sorted(runs, key=_id),
+            "problem_environments": sorted(environments.values(), key=lambda row: Version(row["version"])),
+            "refused_problems": sorted(written.refused, key=_id),
+        },
+        seen=len(problems) + len(refused),
+        made=len(problems),
+        rejects=sorted(refused, key=lambda reject: (reject.key, reject.reason, reject.detail)),
+        notes=[*unreachable, *closed, *written.notes],
+    )
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
+def _problem(
+    trial: Trial,
+    place: Place,
+    library: Library,
+    rules: ProblemRules,
+    drafting: DraftingRules,
+    mutation: MutationRules,
+) -> Row:
+    """Return the row of a problem whose tests are known."""
+    made = trial.draft
+    statement = state(made.candidate.task, made.written, trial.shown, made.source, rules.statement, drafting)
+    texts = [made.written.program, trial.visible, trial.hidden]
+    own = library.roots(trial.version) | {trial.module}
+    pins = additional_dependencies(texts, own, place.row["lock"], place.environment)
+    tested: Row = {
+        "problem": statement.text,
+        "written_from": statement.written_from,
+        "drafter": Drafter.OFFLINE,
+        "model": None,
+        "prompt_sha256": statement.written_from,
+        "tokens": None,
+        "nano_usd": None,
+        "test": trial.visible,
+        "hidden_tests": trial.hidden,
+        "module": trial.module,
+        "stated_tests": len(trial.stated),
+        "recorded_tests": len(trial.recorded),
+        "drafted_tests": 0,
+        "additional_dependencies": pins,
+        **trial.score(mutation).columns,
+    }
+    return made.row | tested
+
+
+def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:
+    def of_task(each: Shown) -> Iterable[Candidate | Reject]:
+        run = f"{each.snippet['version']} to {each.snippet['last_version']}"
+        return list(finder.of(each)) or [Reject(each.key, RejectReason.UNCHANGED, f"{run}: {each.task.returned}")]
+
+    return parted(guarded(shown, lambda each: each.key, of_task))
+
+
+def _within_quota(candidates: Iterable[Candidate], rules: ProblemRules) -> tuple[list[Candidate], list[Reject]]:
+    """Keep as many candidates as the rules take, the most telling first."""
+    taken: Counter[Hashable] = Counter()
+    kept: list[Candidate] = []
+    rejects: list[Reject] = []
+    for each in sorted(candidates, key=lambda candidate: candidate.rank):
+        kinds = {
+            ("path", each.path, each.version): rules.max_per_path_and_version,
+            ("snippet", each.shown.snippet["id"], each.version): rules.max_per_snippet_and_version,
+            ("library",): rules.max_per_library,
+        }
+        full = next((kind for kind, limit in kinds.items() if taken[kind] >= limit), None)
+        if full is not None:
+            detail = f"the rule takes {kinds[full]} of {' '.join(full)}"
+            rejects.append(Reject(f"{each.shown.key} {each.version}", RejectReason.OVER_QUOTA, detail))
+        else:
+            taken.update(kinds.keys())
+            kept.append(each)
+    return kept, rejects
+
+
+def _distinct(drafts: Iterable[Draft]) -> tuple[list[Draft], list[Reject]]:
+    """Keep one draft of the same program in the same version."""
+    kept: dict[str, Draft] = {}
+    rejects: list[Reject] = []
+    for each in drafts:
+        if each.id in kept:
+            detail = f"the same program as {kept[each.id].candidate.shown.key}"
+            key = f"{each.candidate.shown.key} {each.row['version']}"
+            rejects.append(Reject(key, RejectReason.DUPLICATE, detail))
+        kept.setdefault(each.id, each)
+    return list(kept.values()), rejects

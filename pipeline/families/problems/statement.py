@@ -1,0 +1,114 @@
+"""The statement of a problem: what is to be done, from the documentation, without the names of the core API."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.samples import DraftField
+from pipeline.families.problems.lifting import parameter
+from pipeline.families.problems.program import Written, call
+from pipeline.families.problems.rules import StatementRules
+from pipeline.families.problems.tasks import CaseOf, Task
+from pipeline.lake.ids import sha256_json
+from pipeline.lake.schema import Row
+from pipeline.llm.names import find_names, redact
+from pipeline.llm.rules import DraftingRules
+from pipeline.llm.writers import OfflineWriter, Request, Text
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a statement is written from: the core API by its name, docstrings, and its document at that version."""
+
+    library: str
+    name: str
+    hidden: tuple[str, ...]
+    docstrings: tuple[str, ...]
+    document: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement, and a hash of what it was written from."""
+
+    text: str
+    written_from: str
+
+
+def state(
+    task: Task, written: Written, shown: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+) -> Statement:
+    """Write the statement of a task that `describe` has a sentence for; `shown` is the case that it may show.
+
+    Errors: ValueError where the documentation has no sentence that describes anything.
+    """
+    described = describe(source, drafting)
+    if described is None:
+        raise ValueError(f"nothing describes {source.name} of {source.library}")
+    form = rules.functional if written.functional else rules.full
+    asked = form.format(signature=written.signature, library=source.library)
+    told = list(_parameters(task, written, source, rules, drafting))
+    about = list(_result(written, shown, source, rules, drafting))
+    blocks = [described.text, asked, "\n".join(told), " ".join(about)]
+    facts = sha256_json([described.prompt_sha256, source.document, asked, told, about])
+    return Statement("\n\n".join(block for block in blocks if block), facts)
+
+
+def describe(source: Source, drafting: DraftingRules) -> Text | None:
+    """Write the first paragraph of a statement."""
+    request = Request("", DraftField.DESCRIPTION, source.hidden, source.docstrings, "")
+    return OfflineWriter(drafting).text(request)
+
+
+def _parameters(
+    task: Task, written: Written, source: Source, rules: StatementRules, drafting: DraftingRules
+) -> Iterator[str]:
+    """Yield a line for each parameter that goes to the core API as it is, and that its documentation describes."""
+    described = {row["name"].lstrip("*"): row["description"] for row in _documented(source.document)}
+    for number, name in sorted(_passed_on(task, source.name, list(described)).items()):
+        text = " ".join((described.get(name) or "").split())
+        if text and len(text) <= rules.max_parameter_characters:
+            shown = redact(text, source.hidden, drafting)
+            yield rules.parameter.format(name=written.parameters[number], description=shown)
+
+
+def _documented(document: Row | None) -> Sequence[Row]:
+    return [row for row in (document or {}).get("parameters", ()) if row["name"] not in ("self", "cls")]
+
+
+def _passed_on(task: Task, name: str, documented: Sequence[str]) -> dict[int, str]:
+    """Return which of the core API's parameters our parameters become, by number."""
+    numbers = {parameter(number): number for number in range(len(task.variables))}
+    found: dict[int, str] = {}
+    for node in ast.walk(ast.parse("\n".join([*task.body, task.returned]))):
+        if not isinstance(node, ast.Call) or _last_name(node.func) != name:
+            continue
+        given = [*zip(documented, node.args, strict=False), *((k.arg, k.value) for k in node.keywords if k.arg)]
+        for theirs, value in given:
+            if isinstance(value, ast.Name) and value.id in numbers and theirs is not None:
+                found.setdefault(numbers[value.id], theirs)
+    return found
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def _result(
+    written: Written, shown: CaseOf, source: Source, rules: StatementRules, drafting: DraftingRules
+) -> Iterator[str]:
+    """Yield what comes out: the type of a literal, and the stated case as long as it names nothing hidden."""
+    if shown.outcome.value is not None and shown.outcome.value != "None":
+        yield rules.returns.format(type=type(ast.literal_eval(shown.outcome.value)).__name__)
+    # Blanks within a literal are part of the value.
+    result = shown.outcome.value or " ".join((shown.outcome.shown or "").split())
+    example = rules.example.format(call=call(written, shown), result=result)
+    if len(example) <= rules.max_example_characters and not find_names(example, source.hidden, drafting):
+        yield example
+
+
+def names_given_away(texts: Iterable[str], hidden: Sequence[str], drafting: DraftingRules) -> list[str]:
+    """Return the hidden names as they can be read in texts that a solver sees; none is as it should be."""
+    return sorted({text[start:end] for text in texts for start, end in find_names(text, hidden, drafting)})

@@ -1,0 +1,136 @@
+"""Tasks in an example: expressions that differ in their values alone are cases of one function."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.families.problems.lifting import Lifted, lift
+from pipeline.families.problems.slices import Slice, Unfit, names_in, slice_of
+from pipeline.families.problems.stated_values import Outcome, stated_by
+from pipeline.families.problems.steps import Program, Step, program_of
+from pipeline.lake.schema import Row
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOf:
+    """Arguments of a function as source, one for each parameter, and what comes of them."""
+
+    arguments: tuple[str, ...]
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A function that an example shows, and the cases that it states.
+
+    `imports` and `definitions` (helpers that have nothing to do with the library; with it: `own`) are what the function
+    needs, `argument_imports` and `argument_names` what the arguments of the cases take for granted. Parameters are
+    still called as `lifting.parameter` calls them; `variables` are their names in the example, or "".
+    """
+
+    imports: tuple[str, ...]
+    definitions: tuple[str, ...]
+    own: tuple[str, ...]
+    body: tuple[str, ...]
+    returned: str
+    variables: tuple[str, ...]
+    argument_imports: tuple[str, ...]
+    argument_names: tuple[str, ...]
+    cases: tuple[CaseOf, ...]
+
+    @property
+    def code(self) -> str:
+        """Everything that has to do with the library, as one text."""
+        return "\n".join([*self.own, *self.body, self.returned])
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The tasks of an example, and what was said of expressions that make none."""
+
+    tasks: tuple[Task, ...]
+    unfit: tuple[str, ...]
+
+
+def tasks_of(snippet: Row, roots: Collection[str]) -> Told:
+    """Return the tasks of a snippet in the order of their first case; `roots` are the modules of the library."""
+    program = program_of(snippet, roots)
+    groups: dict[tuple[object, ...], list[tuple[Slice, Lifted, Outcome]]] = {}
+    unfit: list[str] = []
+    for position, step in enumerate(program.steps):
+        stated = stated_by(step) if step.of_library else None
+        if stated is None:
+            continue
+        try:
+            needed = slice_of(program, stated.expression, position)
+            lifted = lift(program, needed, stated.expression)
+        except Unfit as error:
+            unfit.append(f"{ast.unparse(stated.expression)}: {error}")
+            continue
+        key = (lifted.shape, tuple(sorted(needed.own)), len(lifted.arguments))
+        groups.setdefault(key, []).append((needed, lifted, stated.outcome))
+    return Told(tuple(_task(program, group) for group in groups.values()), tuple(unfit))
+
+
+def renamed(task: Task, name: str, other: str) -> Task:
+    """Return a task with another name in place of one, in all that has to do with the library."""
+
+    def written(lines: Iterable[str]) -> tuple[str, ...]:
+        return tuple(re.sub(rf"\b{re.escape(name)}\b", other, line) for line in lines)
+
+    (returned,) = written([task.returned])
+    return replace(
+        task, imports=written(task.imports), own=written(task.own), body=written(task.body), returned=returned
+    )
+
+
+def _task(program: Program, group: Sequence[tuple[Slice, Lifted, Outcome]]) -> Task:
+    """Put the cases of one shape together."""
+    needed, first, _ = group[0]
+    free = {name for _, lifted, _ in group for name in lifted.free}
+    steps = {position for each, _, _ in group for position in each.imports}
+    given = {position for each, _, _ in group for position in each.given}
+    own = [ast.unparse(program.steps[position].node) for position in sorted(needed.own)]
+    code = names_in(ast.parse("\n".join([*own, *first.body, first.returned])))
+    helpers = [program.steps[position] for position in sorted(given)]
+    used = code | {name for step in helpers for name in step.needs}
+    imported = [program.steps[position] for position in sorted(steps)]
+    return Task(
+        imports=_import_lines(imported, used),
+        definitions=tuple(ast.unparse(step.node) for step in helpers),
+        own=tuple(own),
+        body=first.body,
+        returned=first.returned,
+        variables=first.variables,
+        argument_imports=_import_lines([step for step in imported if not step.of_library], free),
+        argument_names=tuple(sorted(free & {name for step in helpers for name in step.binds})),
+        cases=_without_duplicates(CaseOf(lifted.arguments, outcome) for _, lifted, outcome in group),
+    )
+
+
+def _without_duplicates(cases: Iterable[CaseOf]) -> tuple[CaseOf, ...]:
+    """Keep the first case of the same arguments."""
+    kept: dict[tuple[str, ...], CaseOf] = {}
+    for case in cases:
+        kept.setdefault(case.arguments, case)
+    return tuple(kept.values())
+
+
+def _import_lines(steps: Iterable[Step], names: Collection[str]) -> tuple[str, ...]:
+    """Return the imports that bring some names, each line cut down to those names."""
+    lines = [line for step in steps if (line := _narrowed(step.node, names))]
+    return tuple(dict.fromkeys(lines))
+
+
+def _narrowed(node: ast.stmt, names: Collection[str]) -> str | None:
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return None
+    kept = [a for a in node.names if (a.asname or a.name.split(".")[0]) in names or a.name == "*"]
+    if not kept:
+        return None
+    if isinstance(node, ast.Import):
+        return ast.unparse(ast.Import(kept))
+    return ast.unparse(ast.ImportFrom(node.module, kept, node.level))

@@ -1,0 +1,128 @@
+"""Problems that somebody writes about changes that no example decides: what is asked for, and the rows that come."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.running import score_by_tests
+from pipeline.execution.mutation.score import MutationScore
+from pipeline.execution.validation.cases import MODULE, Case
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.change_context import told
+from pipeline.families.problems.changed import Changed, changed_apis, undecided
+from pipeline.families.problems.drafted import ProblemWriter, Unwritten, WrittenProblem, drafted_row, refused_row
+from pipeline.families.problems.library import Library
+from pipeline.families.problems.places import environments_with_tests, places_of
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.running import Place
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+
+
+@dataclass(slots=True)
+class WrittenRows:
+    """What came of having problems written: rows of the stage's tables, the changes that got none, and notes."""
+
+    problems: list[Row] = field(default_factory=list)
+    runs: list[Row] = field(default_factory=list)
+    refused: list[Row] = field(default_factory=list)
+    environments: list[Row] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    notes: list[Reject] = field(default_factory=list)
+
+
+def write_problems(
+    library: Library,
+    snippets: Sequence[Row],
+    decided: Iterable[Row],
+    places: Mapping[str, Place],
+    rules: ProblemRules,
+    mutation: MutationRules,
+    writer: ProblemWriter,
+    runner: Runner,
+) -> WrittenRows:
+    """Have problems written about the changes of a library; `decided` are the problems that it has, `places` theirs.
+
+    Rejects: those of `changed_apis`, NO_ENVIRONMENT where one of the two versions has none, DRAFT_WAITING and
+    DRAFT_REFUSED where nothing was written yet, or nothing that holds, DUPLICATE.
+    """
+    have = list(decided)
+    left = undecided(library.changes.values(), have, writer.rules.kinds)
+    chosen, rejects = changed_apis(left, library, writer.rules)
+    versions = {version for one in chosen for version in (one.version, one.other_version)} - set(places)
+    environments, unreachable = environments_with_tests(library.history.releases.values(), versions, runner)
+    opened, closed = places_of(environments, runner)
+    everywhere = {**places, **opened}
+    runnable = [one for one in chosen if {one.version, one.other_version} <= everywhere.keys()]
+    wanted, failed = parted(
+        guarded(
+            runnable,
+            lambda one: one.id,
+            lambda one: [Unwritten(one, told(one, library, snippets, rules.function, writer.rules), library)],
+        )
+    )
+    refused = [*rejects, *_homeless(chosen, runnable), *failed]
+    found = WrittenRows(environments=environments, rejects=refused, notes=[*unreachable, *closed])
+    known = {row["id"] for row in have}
+    for asked, written in zip(wanted, writer.write(wanted, everywhere), strict=True):
+        place = everywhere[asked.changed.version]
+        score = _score(asked, written, place, runner, mutation)
+        if broken := attempt(asked.id, _enter, found, asked, written, place, rules, score, known):
+            found.rejects.append(broken)
+    return found
+
+
+def _homeless(chosen: Iterable[Changed], runnable: Collection[Changed]) -> list[Reject]:
+    return [
+        Reject(one.id, RejectReason.NO_ENVIRONMENT, f"{one.path}: {one.version} or {one.other_version} is not built")
+        for one in chosen
+        if one not in runnable
+    ]
+
+
+def _score(
+    wanted: Unwritten, written: WrittenProblem, place: Place, runner: Runner, rules: MutationRules
+) -> MutationScore:
+    """Return how many mutants of the reference the hidden tests kill that were written."""
+    text = written.text
+    if text is None:
+        return MutationScore()
+    names = place.row["import_names"]
+    case = Case(wanted.id, "", text.program, import_names=names, test_file=text.hidden, module=MODULE)
+    given = text.starting_code.count("\n")
+    lines = range(given + 1, text.program.count("\n") + 2)
+    return score_by_tests(case, lines, Family.PROBLEM, place.environment, runner, rules)
+
+
+def _enter(
+    found: WrittenRows,
+    wanted: Unwritten,
+    written: WrittenProblem,
+    place: Place,
+    rules: ProblemRules,
+    score: MutationScore,
+    known: set[str],
+) -> None:
+    """Take in what was written about one change."""
+    changed = wanted.changed
+    if written.text is None:
+        refusal = written.refusal
+        assert refusal is not None
+        reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
+        found.rejects.append(Reject(wanted.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
+        found.refused += [] if refusal.waiting else [refused_row(wanted, refusal)]
+        return
+    row = drafted_row(wanted, written.text, written, place, rules, score)
+    if row["id"] in known:
+        detail = f"{changed.path} in {changed.version}: the same program as another problem"
+        found.rejects.append(Reject(wanted.id, RejectReason.DUPLICATE, detail))
+        found.refused.append(refused_row(wanted, written.refused_as("the same program as another problem")))
+        return
+    known.add(row["id"])
+    found.problems.append(row)
+    found.runs += written.runs

@@ -1,0 +1,155 @@
+"""The stage `judgements`: a model judges renames and moves that are guesses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.api.history.rules import LifecycleRules
+from pipeline.api.history.states import describe_state
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.families.rename_judgements.bodies import Contents, Sources, body_head
+from pipeline.families.rename_judgements.llm_judge import ModelJudge
+from pipeline.families.rename_judgements.pairs import Pair, pairs
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.tasks.forms import RenameJudgement
+from pipeline.llm.tasks.rounds import Drafted, Subject
+from pipeline.llm.tasks.rules import RenameJudgementRules
+from pipeline.llm.writers import Refusal
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What the stage needs beside tables: rules, the sources of releases, and the model."""
+
+    rules: RenameJudgementRules
+    tagging: LifecycleRules
+    sources: Sources
+    contents: Contents
+    judge: ModelJudge
+
+
+def judgements_stage(
+    releases: Sequence[Row],
+    symbols: Sequence[Row],
+    importable: Sequence[Row],
+    changes: Sequence[Row],
+    documents: Sequence[Row],
+    completions: Sequence[Row],
+    migrations: Sequence[Row],
+    judging: Judging,
+) -> Output:
+    """Make the tables `judgements` and `refused_judgements` of a library; the unit is a pair of APIs.
+
+    Rejects: OVER_QUOTA, DRAFT_WAITING, DRAFT_REFUSED.
+    """
+    rules = judging.rules
+    library = str(releases[0]["library"]) if releases else ""
+    rested_on = {row["change_id"] for row in (*completions, *migrations) if row["change_id"]}
+    found = pairs(changes, symbols, importable, rested_on, judging.tagging, rules)
+    asked, surplus = found[: rules.max_asked], found[rules.max_asked :]
+    teller = _Teller(library, symbols, documents, judging)
+    shown, rejects = parted(guarded(asked, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))
+    judged = judging.judge.judge([subject for _, subject in shown])
+    rejects += [
+        Reject(pair.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
+        for pair in surplus
+    ]
+    tables: dict[str, list[Row]] = {"judgements": [], "refused_judgements": []}
+    for (pair, _), one in zip(shown, judged, strict=True):
+        if one.form is not None:
+            tables["judgements"].append(_row(library, pair, one.form, one))
+            continue
+        refusal = one.refusal
+        assert refusal is not None
+        reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
+        rejects.append(Reject(pair.key, reason, refusal.problem))
+        tables["refused_judgements"] += [] if refusal.waiting else [_refused(library, pair, refusal)]
+    made = len(tables["judgements"])
+    ordered = {name: sorted(rows, key=lambda row: str(row["id"])) for name, rows in tables.items()}
+    return Output(ordered, seen=len(found), made=made, rejects=sorted(rejects, key=lambda reject: reject.key))
+
+
+class _Teller:
+    """What a model is told about a pair."""
+
+    def __init__(self, library: str, symbols: Sequence[Row], documents: Sequence[Row], judging: Judging) -> None:
+        self._library = library
+        self._judging = judging
+        self._states: dict[str, list[Row]] = {}
+        self._documents: dict[str, list[Row]] = {}
+        for rows, grouped in ((symbols, self._states), (documents, self._documents)):
+            for row in rows:
+                grouped.setdefault(row["path"], []).append(row)
+        self._owners: dict[str, list[Row]] = {}
+        for row in symbols:
+            if row["kind"] != SymbolKind.ALIAS:
+                self._owners.setdefault(row["canonical_path"], []).append(row)
+
+    def of(self, pair: Pair) -> Subject:
+        data = {
+            "library": self._library,
+            "old_version": pair.old_version,
+            "new_version": pair.new_version,
+            "old": self._told(pair.path, pair.old_version),
+            "new": self._told(pair.new_path, pair.new_version),
+            "confidence": pair.confidence,
+        }
+        return Subject(pair.key, data)
+
+    def _told(self, path: str, version: str) -> dict[str, Any]:
+        rules = self._judging.rules
+        state = next(iter(holding_at(self._states.get(path, ()), version)), None)
+        if state is not None and state["kind"] == SymbolKind.ALIAS:
+            state = next(iter(holding_at(self._owners.get(state["canonical_path"], ()), version)), state)
+        documents = holding_at(self._documents.get(path, ()), version)
+        tree = self._judging.sources(version) if state is not None else None
+        return {
+            "path": path,
+            "signature": describe_state(state) if state is not None else None,
+            "docstring": next((row["docstring"] for row in documents), "")[: rules.max_shown],
+            "body": body_head(state, tree, self._judging.contents, rules.body_lines) if state and tree else "",
+        }
+
+
+def _row(library: str, pair: Pair, form: RenameJudgement, one: Drafted[RenameJudgement]) -> Row:
+    return {
+        **_head(library, pair),
+        "id": content_id(library, pair.key),
+        "kind": pair.kind,
+        "confidence": pair.confidence,
+        "change_id": pair.change_id,
+        "same": form.same,
+        "reason": " ".join(form.reason.split()),
+        "drafter": Drafter.MODEL,
+        "model": one.model,
+        "prompt_sha256": one.prompt_sha256,
+        "tries": one.tries,
+        "tokens": one.tokens,
+        "nano_usd": one.nano_usd,
+    }
+
+
+def _refused(library: str, pair: Pair, refusal: Refusal) -> Row:
+    return {
+        **_head(library, pair),
+        "id": content_id(library, pair.key, refusal.model, refusal.prompt_sha256),
+        **refusal.columns,
+    }
+
+
+def _head(library: str, pair: Pair) -> Row:
+    return {
+        "library": library,
+        "old_version": pair.old_version,
+        "new_version": pair.new_version,
+        "path": pair.path,
+        "new_path": pair.new_path,
+    }

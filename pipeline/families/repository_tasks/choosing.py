@@ -1,0 +1,89 @@
+"""Which releases of which projects are taken for a library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.samples import SnippetSource
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+
+_PURL = "pkg:pypi/"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A release of a project, and what is known of it before it is fetched; licence and author of a dependent too."""
+
+    library: str
+    project: str
+    version: str
+    release_time: datetime
+    requires_python: str | None = None
+    import_names: tuple[str, ...] = ()
+    licence: str | None = None
+    attribution: str | None = None
+    as_of: datetime | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of its row."""
+        return content_id(self.library, self.project, self.version)
+
+    @property
+    def purl(self) -> str:
+        """The package URL of the release."""
+        return f"{_PURL}{self.project}@{self.version}"
+
+    def wanted(self, pins: tuple[str, ...]) -> Wanted:
+        """Return the environment that it asks for, with what its tests need beside it."""
+        return Wanted(
+            self.project,
+            self.version,
+            pins=pins,
+            release_time=self.release_time,
+            requires_python=self.requires_python,
+            import_names=self.import_names,
+            as_of=self.as_of,
+        )
+
+
+def choose(releases: Sequence[Row], found: Sequence[Row], rules: RepositoryRules) -> list[Chosen]:
+    """Return the newest releases of a library in the covered period, and of dependents that were read for code."""
+    newest = sorted(releases, key=lambda row: Version(row["version"]), reverse=True)[: rules.releases]
+    return [*map(_of_release, newest), *_dependents(found, rules)]
+
+
+def _of_release(row: Row) -> Chosen:
+    return Chosen(
+        row["library"],
+        row["library"],
+        row["version"],
+        row["release_time"],
+        row["requires_python"],
+        tuple(row["import_names"]),
+        row["licence"],
+        row["attribution"],
+        row.get("as_of"),
+    )
+
+
+def _dependents(found: Sequence[Row], rules: RepositoryRules) -> Iterator[Chosen]:
+    """Yield the newest release that was read of each dependent, of those whose hashes are smallest."""
+    newest: dict[str, Chosen] = {}
+    for row in found:
+        if row["source"] == SnippetSource.DOWNSTREAM and row["place"].startswith(_PURL):
+            name, _, version = row["place"].removeprefix(_PURL).rpartition("@")
+            known = newest.get(name)
+            if known is None or Version(version) > Version(known.version):
+                licence, attribution = row["licence"], row["attribution"]
+                newest[name] = Chosen(
+                    row["library"], name, version, row["created_time"], licence=licence, attribution=attribution
+                )
+    yield from sorted(newest.values(), key=lambda one: content_id(one.library, one.project))[: rules.dependents]

@@ -1,0 +1,41 @@
+"""What it takes to run a project: its sources, pinned environments, the sandbox; and a project made ready with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.projects import ProjectOutcome
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.sandbox import Sandbox
+from pipeline.execution.validation.run_cache import Memory
+from pipeline.families.repository_tasks.project import Project
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.lake.schema import Row
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Everything that stages need to run projects, `workers` processes at a time; `memory` has what ran before."""
+
+    sources: ProjectSources
+    store: EnvironmentStore
+    sandbox: Sandbox
+    rules: RepositoryRules
+    workers: int = 1
+    memory: Memory | None = None
+
+
+def open_project(row: Row, workshop: Workshop) -> Project:
+    """Return the project of a traced `projects` row, ready to be run: fetched and installed again where it is gone.
+
+    Errors: ValueError for a row that was not traced; those of `ProjectSources` and of `EnvironmentStore.open`.
+    """
+    if row["outcome"] != ProjectOutcome.TRACED:
+        raise ValueError(f"{row['project']} {row['version']} has no traced tests: {row['outcome']}")
+    tree = workshop.sources.tree(row["project"], row["version"], row["sha256"], row["size"])
+    asked = ("python", "lock_id", "lock", "import_names")
+    built = {name: row[name] for name in asked} | {"library": row["project"], "version": row["version"]}
+    environment = workshop.store.open(built | {"outcome": EnvironmentOutcome.BUILT})
+    return Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)

@@ -1,0 +1,115 @@
+"""What a function is to do, and what it takes and returns, in words: from its own docstring and signature."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.corpus.documentation.content import Content, Described
+from pipeline.corpus.documentation.docstrings import read_docstring
+
+_QUOTES = '"""'
+_ARGUMENTS = "Input-Output Arguments"
+_OWN = ("self", "cls")
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """The two parts of EvoCodeBench's `requirement`."""
+
+    functionality: str
+    arguments: str
+
+
+def requirement_of(docstring: str, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Requirement:
+    """Return what a docstring says that a function does, and one line for each thing that it takes or returns.
+
+    Examples are left out, since tests may be made like them. Of a parameter that the docstring does not describe the
+    line says what the signature tells.
+    """
+    return _requirement(node, read_docstring(docstring))
+
+
+def required(
+    node: ast.FunctionDef | ast.AsyncFunctionDef, functionality: str, arguments: Mapping[str, str], returns: str
+) -> Requirement:
+    """Return a requirement of given words, in the form of one from a docstring; types are those of the signature.
+
+    `arguments` describe parameters by name, without stars; `returns` is empty where nothing comes back.
+    """
+    parameters = tuple(Described(name, description=" ".join(text.split())) for name, text in arguments.items())
+    results = (Described("", description=" ".join(returns.split())),) if returns.strip() else ()
+    return _requirement(node, Content(functionality, parameters, results))
+
+
+def parameter_names(node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
+    """Return the names of the parameters without their stars, but not that of the object itself."""
+    return [name.lstrip("*") for name, _, _ in _signature(node)]
+
+
+def _requirement(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Requirement:
+    lines = [*_parameters(node, content), *_results(node, content)]
+    # Of an example that was cut out its prompt may be left.
+    said = [line for line in content.description.split("\n") if not line.strip() or any(map(str.isalnum, line))]
+    return Requirement("\n".join(said).strip(), "\n".join(lines))
+
+
+def parsed(lines: Sequence[str]) -> ast.FunctionDef | ast.AsyncFunctionDef:
+    """Return the definition of a function that stands in some lines, however they are indented; its first line is 1.
+
+    Errors: SyntaxError where there is none.
+    """
+    # Not dedented: a docstring may have lines that begin further to the left.
+    is_indented = lines[0].startswith((" ", "\t"))
+    node: ast.AST = ast.parse("\n".join([*(["if True:"] if is_indented else []), *lines])).body[0]
+    if is_indented and isinstance(node, ast.If):
+        node = ast.increment_lineno(node.body[0], -1)
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        raise SyntaxError("no function stands there")
+    return node
+
+
+def input_code(signature: Sequence[str], indent: str, requirement: Requirement) -> str:
+    """Return a signature with the requirement as its docstring, as the published benchmark prompts with it."""
+    parts = [requirement.functionality]
+    if requirement.arguments:
+        parts += [_ARGUMENTS, requirement.arguments]
+    said = "\n".join(parts).replace("\\", "\\\\").replace(_QUOTES, '\\"\\"\\"')
+    inside = "\n".join(f"{indent}{line}".rstrip() for line in said.split("\n"))
+    return "\n".join([*signature, f"{indent}{_QUOTES}", inside, f"{indent}{_QUOTES}"]) + "\n"
+
+
+def _parameters(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Iterator[str]:
+    told = {one.name.lstrip("*"): one for one in content.parameters}
+    for name, annotation, default in _signature(node):
+        said = told.get(name.lstrip("*"), Described(name))
+        words = [said.type or annotation, said.description, f"Default {default}." if default is not None else None]
+        yield f":param {name}: {_sentence(words)}".rstrip()
+
+
+def _results(node: ast.FunctionDef | ast.AsyncFunctionDef, content: Content) -> Iterator[str]:
+    annotation = ast.unparse(node.returns) if node.returns is not None else None
+    for one in content.returns or ([Described("")] if annotation not in (None, "None") else []):
+        yield f":return: {_sentence([one.type or annotation, one.description])}".rstrip()
+
+
+def _sentence(words: Sequence[str | None]) -> str:
+    return " ".join(" ".join(word.split()).rstrip(".") + "." for word in words if word and word.strip())
+
+
+def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield the parameters as (name with its stars, annotation, default), but not that of the object itself."""
+    arguments = node.args
+    plain = [*arguments.posonlyargs, *arguments.args]
+    defaults: list[ast.expr | None] = [None] * (len(plain) - len(arguments.defaults)) + list(arguments.defaults)
+    named = list(zip(plain, defaults, [""] * len(plain), strict=True))
+    if arguments.vararg:
+        named.append((arguments.vararg, None, "*"))
+    named += [(one, default, "") for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    if arguments.kwarg:
+        named.append((arguments.kwarg, None, "**"))
+    for one, default, stars in named:
+        if one.arg not in _OWN:
+            annotation = ast.unparse(one.annotation) if one.annotation is not None else None
+            yield stars + one.arg, annotation, ast.unparse(default) if default is not None else None

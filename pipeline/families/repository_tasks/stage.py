@@ -1,0 +1,298 @@
+"""The stage `projects`: real projects with their own tests, and what those tests execute of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from pipeline.core.vocabularies.projects import ProjectOutcome, TestOutcome
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.corpus.dependents.about import read_about
+from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
+from pipeline.families.repository_tasks.bindings import Bindings
+from pipeline.families.repository_tasks.choosing import Chosen, choose
+from pipeline.families.repository_tasks.dependencies import dependencies
+from pipeline.families.repository_tasks.functions import Function, Skipped
+from pipeline.families.repository_tasks.project import Project, Variant
+from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.running import TestRun, run_variants
+from pipeline.families.repository_tasks.sdists import TooLarge
+from pipeline.families.repository_tasks.test_dependencies import asked_by_tests
+from pipeline.families.repository_tasks.trace import Seen, SourceFile, flaky, passing, read_files, seen_by
+from pipeline.families.repository_tasks.tree import Tree
+from pipeline.index.archives import BadArchive, UnsafeArchive
+from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
+from pipeline.index.licences import LicenceRules, is_allowed
+from pipeline.index.manifest import parse_metadata
+from pipeline.lake.guard import attempt, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+_TOPIC = "Topic :: "
+_REFUSED: dict[type[Exception], ProjectOutcome] = {
+    TooLarge: ProjectOutcome.TOO_LARGE,
+    WrongHash: ProjectOutcome.BAD_ARCHIVE,
+    BadArchive: ProjectOutcome.BAD_ARCHIVE,
+    UnsafeArchive: ProjectOutcome.BAD_ARCHIVE,
+    NotFound: ProjectOutcome.NO_SDIST,
+    BadAnswer: ProjectOutcome.NO_SDIST,
+}
+_ANOTHER_TRY = (ProjectOutcome.NO_ENVIRONMENT, ProjectOutcome.NOT_COLLECTED)
+"""What may come out otherwise with other versions of what the tests ask for: an old pytest on a newer Python."""
+
+_FAILED = (TestOutcome.FAILED, TestOutcome.ERROR, TestOutcome.TIMED_OUT, TestOutcome.NOT_RUN)
+
+
+@dataclass
+class Traced:
+    """A project's row, and the rows of what its tests reach, as far as it came; `notes` are parts that were refused."""
+
+    row: Row
+    tables: dict[str, list[Row]] = field(default_factory=dict)
+    notes: list[Reject] = field(default_factory=list)
+    passing: bool = False
+    """Whether the reason may pass by itself: the index did not answer."""
+
+
+def projects_stage(
+    releases: Sequence[Row],
+    found: Sequence[Row],
+    workshop: Workshop,
+    licences: LicenceRules,
+    allowed: Collection[str],
+) -> Output:
+    """Trace the tests of a library's projects; the unit is a project.
+
+    One that is not traced has its row, which says why, and is a reject NOT_PROVEN, NO_FILES, NO_ENVIRONMENT,
+    TOO_LARGE, BAD_ARCHIVE or LICENCE (none of those `allowed`: nothing of its code could be published); one for which
+    the index did not answer is INDEX_UNREACHABLE and has none, nor has an INTERNAL_ERROR. Functions that are refused
+    (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
+    notes.
+    """
+    chosen = choose(releases, found, workshop.rules)
+    with ThreadPoolExecutor(workshop.workers) as pool:
+        tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
+    results, failed = parted(tried)
+    rejects = failed + [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
+    tables: dict[str, list[Row]] = {"projects": [one.row for one in results if not one.passing]}
+    for name in ("project_files", "traced_functions", "reaches"):
+        tables[name] = [row for one in results for row in one.tables.get(name, ())]
+    notes = [note for one in results for note in one.notes]
+    return Output(tables, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
+
+
+def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
+    """Fetch a project, install what its tests ask for, run them under the tracer as often as the rules say."""
+    row = _empty_row(chosen)
+    try:
+        return _trace(chosen, row, workshop, licences, allowed)
+    except tuple(_REFUSED) as error:
+        return Traced(row | {"outcome": _REFUSED[type(error)], "detail": str(error)[:500]})
+    except (Unreachable, IndexUnreachable) as error:
+        return Traced(row | {"outcome": ProjectOutcome.NO_SDIST, "detail": str(error)}, passing=True)
+    except StepFailed as error:
+        return Traced(row | {"outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": f"{error.outcome}: {error.detail}"})
+
+
+def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
+    file = workshop.sources.find(chosen.project, chosen.version)
+    if file is None:
+        return Traced(row | {"outcome": ProjectOutcome.NO_SDIST, "detail": "the index lists none"})
+    row |= {"sdist": file.filename, "sha256": file.sha256, "size": file.size, "url": file.url}
+    tree = workshop.sources.tree(chosen.project, chosen.version, file.sha256, file.size)
+    row |= {"root": tree.root, "import_root": tree.import_root, **_about(chosen, tree, licences)}
+    if row["licence"] is None or not is_allowed(row["licence"], allowed):
+        detail = row["licence"] or "no licence that can be read"
+        return Traced(row | {"outcome": ProjectOutcome.LICENCE, "detail": detail})
+    if not tree.test_files:
+        return Traced(row | {"outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
+    asked = asked_by_tests(tree, chosen.project, workshop.rules)
+    row["requirements_from"] = list(asked.places)
+    tried = []
+    for pins in asked.attempts():
+        tried.append(_attempt(chosen, row | {"requirements": list(pins)}, tree, workshop))
+        if tried[-1].row["outcome"] not in _ANOTHER_TRY:
+            return tried[-1]
+    return tried[0]
+
+
+def _attempt(chosen: Chosen, row: Row, tree: Tree, workshop: Workshop) -> Traced:
+    """Install a project with what its tests ask for, and run them as often as the rules say."""
+    built = workshop.store.build(chosen.wanted(tuple(row["requirements"])))
+    row |= {name: built[name] for name in ("python", "cutoff", "rung", "lock_id", "lock", "import_names")}
+    if built["outcome"] != EnvironmentOutcome.BUILT:
+        detail = f"{built['outcome']}: {built['detail'] or ''}".strip()
+        return Traced(row | {"outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": detail[-500:]})
+    row["packages"] = tree.packages([*built["import_names"], *chosen.import_names])
+    environment = workshop.store.open(built)
+    project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)
+    with ThreadPoolExecutor(workshop.workers) as pool:
+        runs = list(pool.map(lambda repeat: _run(project, repeat), range(workshop.rules.repeats)))
+    return _judged(row, project, runs)
+
+
+def _run(project: Project, repeat: int) -> TestRun:
+    return run_variants(project, [Variant(str(repeat), trace=True)], repeat=repeat)[0]
+
+
+def _judged(row: Row, project: Project, runs: Sequence[TestRun]) -> Traced:
+    """Return what the runs of a project came to."""
+    row["duration_s"] = round(sum(run.duration_s for run in runs), 3)
+    broken = next((run for run in runs if run.outcome is not Outcome.PASSED), None)
+    if broken is not None:
+        outcome = ProjectOutcome.TIMED_OUT if broken.outcome is Outcome.TIMED_OUT else ProjectOutcome.NOT_COLLECTED
+        return Traced(row | {"outcome": outcome, "detail": f"{broken.outcome}: {broken.detail or ''}"[:500]})
+    first, tests, unsure = runs[0], passing(runs), set(flaky(runs))
+    counts = {
+        "tests_collected": first.collected,
+        "tests_run": len(first.outcomes),
+        "tests_passed": len(tests),
+        "tests_skipped": _count(first, unsure, (TestOutcome.SKIPPED,)),
+        "tests_failed": _count(first, unsure, _FAILED),
+        "tests_flaky": len(unsure),
+    }
+    row |= counts
+    if not tests:
+        outcome = ProjectOutcome.NONE_PASSED if first.outcomes else ProjectOutcome.NOT_COLLECTED
+        return Traced(row | {"outcome": outcome, "detail": first.detail or "pytest finds no test in them"})
+    return _reached(row, project, runs, tests)
+
+
+def _count(run: TestRun, unsure: set[str], outcomes: Sequence[TestOutcome]) -> int:
+    return sum(outcome in outcomes and test not in unsure for test, outcome in run.outcomes.items())
+
+
+def _reached(row: Row, project: Project, runs: Sequence[TestRun], tests: Sequence[str]) -> Traced:
+    """Return the rows of the functions that the passing tests reach, alike on every repeat."""
+    sources = project.sources
+    files, unread, bindings = read_files(project.tree, sources)
+    traced = Traced(row, {"project_files": [], "traced_functions": [], "reaches": []})
+    purl = row["purl"]
+    traced.notes += [Reject(f"{purl}#{path}", RejectReason.UNPARSED_SOURCE, why) for path, why in unread.items()]
+    seen = [seen_by(run, tests, sources, files) for run in runs]
+    for file in files.values():
+        for function in file.functions:
+            place = (file.path, function.first_line)
+            what = [one.get(place, Seen()) for one in seen]
+            if not any(one.tests for one in what):
+                continue
+            key = f"{purl}#{function.namespace}"
+            made = attempt(key, _function, row, file, function, what, bindings)
+            if isinstance(made, Reject):
+                traced.notes.append(made)
+            else:
+                traced.tables["traced_functions"].append(made[0])
+                traced.tables["reaches"] += made[1]
+    _keep_once(traced)
+    paths = {made["path"] for made in traced.tables["traced_functions"]}
+    traced.tables["project_files"] = [_file(row, project.tree, files[path]) for path in sorted(paths)]
+    row["functions"] = len(traced.tables["traced_functions"])
+    row["outcome"] = ProjectOutcome.TRACED if row["functions"] else ProjectOutcome.NOTHING_REACHED
+    return traced
+
+
+def _function(
+    row: Row, file: SourceFile, function: Function | Skipped, what: Sequence[Seen], bindings: Bindings
+) -> tuple[Row, list[Row]] | Reject:
+    key = f"{row['purl']}#{function.namespace}"
+    if isinstance(function, Skipped):
+        return Reject(key, RejectReason.NO_BLOCK, function.why)
+    if any(one.tests != what[0].tests for one in what) or any(
+        one.called.keys() != what[0].called.keys() for one in what
+    ):
+        return Reject(key, RejectReason.FLICKERS, "tests, lines or calls differ between repeats")
+    lines = file.text.split("\n")
+    executed = frozenset().union(*what[0].tests.values())
+    used = dependencies(function, lines, executed, what[0].called.values(), file.module, bindings)
+    code = "\n".join(lines[function.first_line - 1 : function.body[1]])
+    made: Row = {
+        "id": content_id(row["id"], file.path, function.namespace, code),
+        "project_id": row["id"],
+        "library": row["library"],
+        "version": row["version"],
+        "path": file.path,
+        "namespace": function.namespace,
+        "type": function.type,
+        "class_name": function.class_name,
+        "name": function.name,
+        "signature_first_line": function.signature[0],
+        "signature_last_line": function.signature[1],
+        "body_first_line": function.body[0],
+        "body_last_line": function.body[1],
+        "indent": function.indent,
+        "docstring": function.docstring,
+        "intra_class": list(used.intra_class),
+        "intra_file": list(used.intra_file),
+        "cross_file": list(used.cross_file),
+        "tests": len(what[0].tests),
+        "executed_lines": sorted(executed),
+    }
+    reaches = [
+        {"function_id": made["id"], "library": row["library"], "test": test, "lines": sorted(reached)}
+        for test, reached in sorted(what[0].tests.items())
+    ]
+    return made, reaches
+
+
+def _keep_once(traced: Traced) -> None:
+    """Leave out functions that stand twice in a file with one name and one text, since nobody could tell them apart."""
+    ids = [made["id"] for made in traced.tables["traced_functions"]]
+    twice = {one for one in ids if ids.count(one) > 1}
+    if twice:
+        named = sorted({f["namespace"] for f in traced.tables["traced_functions"] if f["id"] in twice})
+        why = "it stands twice in its file, with the same code"
+        traced.notes += [Reject(f"{traced.row['purl']}#{name}", RejectReason.DUPLICATE, why) for name in named]
+        traced.tables["traced_functions"] = [f for f in traced.tables["traced_functions"] if f["id"] not in twice]
+        traced.tables["reaches"] = [reach for reach in traced.tables["reaches"] if reach["function_id"] not in twice]
+
+
+def _file(row: Row, tree: Tree, file: SourceFile) -> Row:
+    hashed = sha256(tree.files[file.path]).hexdigest()
+    return {"project_id": row["id"], "library": row["library"], "path": file.path, "sha256": hashed, "text": file.text}
+
+
+def _about(chosen: Chosen, tree: Tree, licences: LicenceRules) -> Row:
+    """Return what the core metadata of the source distribution says of licence, author, address and topic."""
+    metadata = tree.files.get("PKG-INFO", b"").decode("utf-8", "replace")
+    about = read_about(metadata, licences)
+    topics = [one for one in parse_metadata(metadata).classifiers if one.startswith(_TOPIC)]
+    return {
+        "licence": chosen.licence or about.licence,
+        "attribution": chosen.attribution or about.attribution,
+        "project_url": about.url,
+        "domain": topics[0].removeprefix(_TOPIC) if topics else None,
+    }
+
+
+def _empty_row(chosen: Chosen) -> Row:
+    counts = ("collected", "run", "passed", "failed", "skipped", "flaky")
+    return {
+        "id": chosen.id,
+        "library": chosen.library,
+        "project": chosen.project,
+        "version": chosen.version,
+        "release_time": chosen.release_time,
+        "purl": chosen.purl,
+        "licence": chosen.licence,
+        "attribution": chosen.attribution,
+        **{name: [] for name in ("packages", "requirements", "requirements_from", "import_names")},
+        **{f"tests_{name}": 0 for name in counts},
+        "functions": 0,
+    }
+
+
+def _reject(row: Row, passing_by: bool) -> Reject:
+    reasons: Mapping[str, RejectReason] = {
+        ProjectOutcome.NO_SDIST: RejectReason.NO_FILES,
+        ProjectOutcome.NO_TESTS: RejectReason.NO_FILES,
+        ProjectOutcome.TOO_LARGE: RejectReason.TOO_LARGE,
+        ProjectOutcome.BAD_ARCHIVE: RejectReason.BAD_ARCHIVE,
+        ProjectOutcome.LICENCE: RejectReason.LICENCE,
+        ProjectOutcome.NO_ENVIRONMENT: RejectReason.NO_ENVIRONMENT,
+    }
+    reason = RejectReason.INDEX_UNREACHABLE if passing_by else reasons.get(row["outcome"], RejectReason.NOT_PROVEN)
+    return Reject(row["purl"], reason, f"{row['outcome']}: {row.get('detail') or ''}")

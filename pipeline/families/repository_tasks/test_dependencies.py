@@ -1,0 +1,84 @@
+"""What the tests of a project ask for beside the project itself, as its own files state it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from posixpath import dirname
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from pipeline.corpus.pins.read import is_pin_file, read_pins
+from pipeline.corpus.pins.scopes import SHELVES
+from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.tree import Tree
+
+PYTEST = "pytest"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Requirements (PEP 508), and where they are stated: a file of the project and the group in it."""
+
+    requirements: tuple[str, ...]
+    places: tuple[str, ...]
+
+    def attempts(self) -> Iterator[tuple[str, ...]]:
+        """Yield what to install beside the project, the most faithful first: as stated, by name alone, pytest alone."""
+        seen = set()
+        bare = tuple(sorted({Requirement(line).name for line in self.requirements}))
+        for lines in (self.requirements, bare, (PYTEST,)):
+            if lines not in seen:
+                seen.add(lines)
+                yield lines
+
+
+def asked_by_tests(tree: Tree, project: str, rules: RepositoryRules) -> Asked:
+    """Return what a project states for its tests, and pytest where it does not say so itself.
+
+    Of several statements about one distribution an exact pin counts, then a range; of several groups those that
+    are named for tests, and others only where there are none. The group of a folder aside, or of a part of the tree,
+    does not count: `examples/tutorial` is another project.
+    """
+    pins = {path: content for path, content in tree.files.items() if is_pin_file(path) and _is_of_project(path, rules)}
+    ranked: dict[int, list[Stated]] = {0: [], 1: []}
+    for stated in read_pins(pins).stated:
+        rank = rules.rank(stated.group, stated.file)
+        if rank is not None:
+            ranked[rank].append(stated)
+    usable = [stated for stated in ranked[0] or ranked[1] if _is_usable(stated, project, rules)]
+    chosen: dict[str, Stated] = {}
+    for stated in sorted(usable, key=lambda one: one.kind is not StatementKind.EXACT_PIN):
+        chosen.setdefault(canonicalize_name(stated.library), stated)
+    lines = {name: _line(stated) for name, stated in chosen.items()}
+    if ";" in lines.get(PYTEST, ""):
+        # It is stated for some Pythons only; the tests need it on each.
+        lines[PYTEST] = PYTEST
+    places = {f"{stated.file}{f' [{stated.group}]' if stated.group else ''}" for stated in chosen.values()}
+    return Asked(tuple(sorted({PYTEST: PYTEST, **lines}.values())), tuple(sorted(places)))
+
+
+def _is_of_project(path: str, rules: RepositoryRules) -> bool:
+    folders = [part for part in dirname(path).split("/") if part]
+    allowed = SHELVES | rules.test_folders
+    return all(part in allowed or part.endswith(".egg-info") for part in folders)
+
+
+def _is_usable(stated: Stated, project: str, rules: RepositoryRules) -> bool:
+    if stated.kind not in (StatementKind.EXACT_PIN, StatementKind.RANGE) or stated.library == PYTHON:
+        return False
+    if canonicalize_name(stated.library) == project or not rules.is_needed(stated.library):
+        return False
+    try:
+        Requirement(_line(stated))
+    except InvalidRequirement:
+        return False
+    return "||" not in stated.specifier
+
+
+def _line(stated: Stated) -> str:
+    """Return a statement as a requirement; a marker that asks for an extra is met by asking for its group."""
+    marker = f"; {stated.marker}" if stated.marker and "extra" not in stated.marker else ""
+    return f"{stated.library}{stated.specifier}{marker}"

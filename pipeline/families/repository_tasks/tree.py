@@ -1,0 +1,108 @@
+"""The tree of a project as its source distribution has it: what is imported, what is tested, what is traced."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import tokenize
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import IO
+
+from pipeline.corpus.python_files import source_text
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.index.archives import read_members
+from pipeline.lake.ids import sha256_text
+
+_IMPORT_ROOTS = ("src", "lib", "python")
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a project by their paths below `root`, the folder of the archive in which everything lies."""
+
+    root: str
+    files: Mapping[str, bytes]
+    rules: RepositoryRules
+
+    @cached_property
+    def import_root(self) -> str:
+        """The folder from which packages are imported: empty for the root itself, or such as `src`."""
+        for folder in _IMPORT_ROOTS:
+            inside = [path for path in self.files if path.startswith(f"{folder}/")]
+            if any(path.endswith(".py") for path in inside) and f"{folder}/__init__.py" not in inside:
+                return folder
+        return ""
+
+    def packages(self, import_names: Iterable[str]) -> list[str]:
+        """Return which of the top-level packages that are installed the tree itself has, as folders or modules."""
+        start = f"{self.import_root}/" if self.import_root else ""
+        names = sorted({name.split(".")[0] for name in import_names})
+        return [
+            name
+            for name in names
+            if f"{start}{name}.py" in self.files or any(path.startswith(f"{start}{name}/") for path in self.files)
+        ]
+
+    def sources(self, packages: Iterable[str]) -> list[str]:
+        """Return the Python files of packages that are no tests."""
+        start = f"{self.import_root}/" if self.import_root else ""
+        heads = tuple(f"{start}{name}{end}" for name in packages for end in ("/", ".py"))
+        inside = [path for path in sorted(self.files) if path.endswith(".py") and path.startswith(heads)]
+        return [path for path in inside if not self.rules.is_test(path.removeprefix(start))]
+
+    @cached_property
+    def test_files(self) -> list[str]:
+        """The files in which pytest finds tests, at most as many as the rules say: those whose hashes are smallest."""
+        found = [path for path in self.files if self.rules.holds_tests(path) and not self.rules.is_aside(path)]
+        return sorted(sorted(found, key=sha256_text)[: self.rules.files])
+
+    def encoded(self, path: str, text: str) -> bytes:
+        """Return a text in the encoding that a file states (PEP 263); one that does not fit is no Python."""
+        encoding = "utf-8"
+        if path.endswith(".py"):
+            encoding = tokenize.detect_encoding(io.BytesIO(self.files[path]).readline)[0]
+        try:
+            return text.encode(encoding)
+        except UnicodeEncodeError:
+            return b"\0"
+
+    def text(self, path: str) -> str | None:
+        """Return the text of a Python file, lines ended by a newline; None where it is not in its encoding."""
+        return source_text(self.files[path])
+
+    @cached_property
+    def archive(self) -> bytes:
+        """The tree as a tar archive, to be handed to the sandbox in one piece."""
+        return self.archive_without(())
+
+    def archive_without(self, masked: Collection[str]) -> bytes:
+        """Return the archive without some files, their copies, and bytecode, which would tell what is in them."""
+        contents = {self.files[path] for path in masked}
+        packed = io.BytesIO()
+        with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+            for path, content in sorted(self.files.items()):
+                if masked and (content in contents or path.endswith((".pyc", ".pyo"))):
+                    continue
+                member = tarfile.TarInfo(path)
+                member.size, member.mode = len(content), 0o644
+                archive.addfile(member, io.BytesIO(content))
+        return packed.getvalue()
+
+
+def read_tree(sdist: IO[bytes], rules: RepositoryRules) -> Tree:
+    """Read a source distribution (PEP 517) through the guarded reader.
+
+    Errors: BadArchive, UnsafeArchive.
+    """
+    members = {member.name: member.content for member in read_members(sdist, lambda name: True, rules.archive_limits)}
+    tops = {name.partition("/")[0] if "/" in name else "" for name in members}
+    root = tops.pop() if len(tops) == 1 else ""
+    start = len(root) + 1 if root else 0
+    return Tree(root, {_clean(name[start:]): content for name, content in members.items()}, rules)
+
+
+def _clean(path: str) -> str:
+    """Return a path without empty parts and those that stand for the folder itself."""
+    return "/".join(part for part in path.split("/") if part not in ("", "."))

@@ -1,0 +1,98 @@
+"""Which blocks of a project become which scenes: drawn by their ids, within the quotas of the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.scenes import Scene
+from pipeline.families.scenes.candidates import Candidate
+from pipeline.families.scenes.related import Alike, Definitions
+from pipeline.families.scenes.rules import SceneRules
+from pipeline.families.scenes.views import View, view
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+
+_OF_A_BLOCK = (
+    Scene.WHOLE_BLOCK,
+    Scene.FUNCTION_EMPTY_BELOW,
+    Scene.NOTHING_BELOW,
+    Scene.PART_OF_BLOCK,
+    Scene.COMPLETE_BLOCK,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A scene that is to be proven: a block, how the file is cut, and what it relies on elsewhere."""
+
+    candidate: Candidate
+    scene: Scene
+    view: View
+    related: Sequence[Row] = ()
+
+
+def choose(
+    candidates: Sequence[Candidate], files: Mapping[str, Row], functions: Iterable[Row], rules: SceneRules
+) -> list[Planned]:
+    """Draw blocks of a project for the scenes 1.1 to 2.2, for 3 and for 4, and return what is to be made of them.
+
+    The order is that of a hash of project and block, so that another project, or another block, changes no draw.
+    """
+    order = sorted(range(len(candidates)), key=lambda number: _lot(candidates[number]))
+    definitions = Definitions(functions, files, rules.related)
+    alike = Alike(candidates, rules.related)
+
+    def runs_other_files(number: int) -> list[Row]:
+        return definitions.used_by(candidates[number])
+
+    def is_like(number: int) -> list[Row]:
+        return [like] if (like := alike.most_like(number)) else []
+
+    planned = [*_of_blocks((candidates[number] for number in order), rules)]
+    for scene, related in ((Scene.OTHER_FILES, runs_other_files), (Scene.SIMILAR_CODE, is_like)):
+        if scene in rules.scenes:
+            planned += _relying(candidates, order, scene, related, rules)
+    return planned
+
+
+def _lot(candidate: Candidate) -> str:
+    return content_id("scene", candidate.function["project_id"], candidate.key)
+
+
+def _of_blocks(candidates: Iterable[Candidate], rules: SceneRules) -> Iterator[Planned]:
+    """Yield the scenes of the first blocks of each type, only a few of each function."""
+    types: Counter[str] = Counter()
+    functions: Counter[str] = Counter()
+    for candidate in candidates:
+        block, function = candidate.block, candidate.function["id"]
+        if types[block.type] >= rules.per_type or functions[function] >= rules.per_function:
+            continue
+        types[block.type] += 1
+        functions[function] += 1
+        for scene in _OF_A_BLOCK:
+            cut = view(scene, block, candidate.extent[1], candidate.file["text"])
+            if cut and scene in rules.scenes:
+                yield Planned(candidate, scene, cut)
+
+
+def _relying(
+    candidates: Sequence[Candidate],
+    order: Iterable[int],
+    scene: Scene,
+    related_of: Callable[[int], list[Row]],
+    rules: SceneRules,
+) -> Iterator[Planned]:
+    """Yield a scene of each of the first blocks, one of a function, that rely on other code of the project."""
+    functions: set[str] = set()
+    for number in order:
+        candidate = candidates[number]
+        if len(functions) >= rules.per_scene:
+            return
+        if candidate.function["id"] in functions:
+            continue
+        cut = view(scene, candidate.block, candidate.extent[1], candidate.file["text"])
+        if cut and (related := related_of(number)):
+            functions.add(candidate.function["id"])
+            yield Planned(candidate, scene, cut, related)

@@ -1,0 +1,122 @@
+"""The scenes stage: blocks of functions that a project's tests reach become editor scenes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from pipeline.core.vocabularies.projects import ProjectOutcome
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.families.scenes.candidates import candidates_of, place
+from pipeline.families.scenes.choosing import choose
+from pipeline.families.scenes.proving import Proven, RunVariants, prove
+from pipeline.families.scenes.rules import SceneRules
+from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+
+def scenes_stage(
+    projects: Sequence[Row],
+    project_files: Sequence[Row],
+    traced_functions: Sequence[Row],
+    reaches: Sequence[Row],
+    rules: SceneRules,
+    mutation: MutationRules,
+    run: RunVariants,
+) -> Output:
+    """Make the table `scenes` of a library; the unit is a function that tests of a project reach.
+
+    Refused are functions of files that are too long to be shown (TOO_LONG) or no Python 3 (UNPARSED_SOURCE), those
+    without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA), and
+    those whose tests do not pass when they run again, without tracing (NOT_PROVEN).
+    """
+    files, functions = _by_project(project_files), _by_project(traced_functions)
+    of_function = _grouped(reaches, "function_id")
+    rows: list[Row] = []
+    rejects: dict[str, Reject] = {}
+    for project in sorted(projects, key=lambda row: str(row["id"])):
+        if project["outcome"] != ProjectOutcome.TRACED:
+            continue
+        of_project = functions[project["id"]]
+        by_path = {row["path"]: row for row in files[project["id"]]}
+        results = attempt(project["purl"], _of_project, project, of_project, by_path, of_function, rules, mutation, run)
+        if isinstance(results, Reject):
+            rejects |= {row["id"]: replace(results, key=row["id"]) for row in of_project}
+            continue
+        made, refused = parted(results)
+        rejects |= {reject.key: reject for reject in refused}
+        rows += made
+    used = {row["function_id"] for row in rows}
+    left = [rejects.get(row["id"]) or _not_drawn(row) for row in traced_functions if row["id"] not in used]
+    return Output({"scenes": rows}, len(traced_functions), len(used), sorted(left, key=lambda reject: reject.key))
+
+
+def _of_project(
+    project: Row,
+    functions: Sequence[Row],
+    files: Mapping[str, Row],
+    reaches: Mapping[str, Sequence[Row]],
+    rules: SceneRules,
+    mutation: MutationRules,
+    run: RunVariants,
+) -> list[Row | Reject]:
+    """Return the scenes of a project, or why its functions have none; `files` are by path, `reaches` by function."""
+    candidates, refused = candidates_of(functions, files, rules)
+    chosen = choose(candidates, files, functions, rules)
+    proven, unproven = parted(prove(project, chosen, reaches, rules, mutation, run))
+    return [*refused, *unproven, *guarded(proven, _function, lambda result: [_row(project, result)])]
+
+
+def _by_project(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    return _grouped(rows, "project_id")
+
+
+def _grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
+    grouped: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[row[column]].append(row)
+    return grouped
+
+
+def _function(proven: Proven) -> str:
+    return str(proven.planned.candidate.function["id"])
+
+
+def _not_drawn(function: Row) -> Reject:
+    return Reject(function["id"], RejectReason.OVER_QUOTA, f"no block of {function['namespace']} was drawn")
+
+
+def _row(project: Row, proven: Proven) -> Row:
+    planned = proven.planned
+    candidate, view = planned.candidate, planned.view
+    file, function, block = candidate.file, candidate.function, candidate.block
+    start, end = view.middle
+    return {
+        "id": content_id("scene", project["id"], candidate.key, planned.scene),
+        "project_id": project["id"],
+        "function_id": function["id"],
+        "library": project["library"],
+        "project": project["project"],
+        "version": project["version"],
+        "scene": planned.scene,
+        "block_type": block.type,
+        "block_key": candidate.key,
+        "func_name": place(file["path"], function["signature_first_line"], function["body_last_line"]),
+        "namespace": function["namespace"],
+        "path": file["path"],
+        "middle_start": start,
+        "middle_end": end,
+        "suffix_start": view.suffix_start,
+        "middle": file["text"][start:end],
+        "related": list(planned.related),
+        "unit_test_ids": list(proven.tests),
+        "tests_reaching": proven.reaching,
+        "emptied": proven.emptied,
+        "noticed_by": list(proven.noticed_by),
+        "discriminating": None if proven.emptied is None else bool(proven.noticed_by),
+        **proven.score.columns,
+    }

@@ -1,0 +1,65 @@
+"""What a scene shows of a file around its cursor, and the file with what is to be written left empty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.families.scenes.blocks import Block
+from pipeline.families.scenes.source import Span, parses
+from pipeline.lake.schema import Row
+
+_WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.COMMENT, BlockType.PARAMETERS})
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Where a scene cuts a file: `middle` is to be written, below it the text from `suffix_start` on is shown."""
+
+    middle: Span
+    suffix_start: int
+
+
+def view(scene: Scene, block: Block, function_end: int, text: str) -> View | None:
+    """Return how a scene cuts a file at a block, None where it has no such scene.
+
+    `function_end` is where the outermost function around the block ends. A scene that would show the same as one with a
+    smaller number is none, and parameters are written where all else is there.
+    """
+    start, end = block.span
+    rest_of_function, rest_of_file = text[end:function_end].strip(), text[function_end:].strip()
+    whole = block.type != BlockType.PARAMETERS
+    if scene == Scene.FUNCTION_EMPTY_BELOW:
+        return View(block.span, function_end) if whole and rest_of_function else None
+    if scene == Scene.NOTHING_BELOW:
+        return View(block.span, len(text)) if whole and rest_of_file else None
+    if scene == Scene.PART_OF_BLOCK:
+        return View(block.inside, block.inside[1]) if block.inside else None
+    if scene == Scene.COMPLETE_BLOCK:
+        return View((end, end), end) if block.type not in _WITHOUT_HEADER else None
+    return View((start, end), end)
+
+
+def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:
+    """Return what takes the place of a middle in a function that still parses: nothing, or the least that must.
+
+    None where nothing of it can be left out, as with the cases of a match. What does not parse fails every test, and
+    would say nothing of the tests. `extent` is where the function stands, from the beginning of its line.
+    """
+    # What is indented is no module of its own.
+    head = "if True:\n" if text[extent[0]].isspace() else ""
+    above, below = head + text[extent[0] : middle[0]], text[middle[1] : extent[1]]
+    # A while without a body would never end.
+    candidates = ["", "break" if block.type == BlockType.WHILE and middle == block.inside else "pass"]
+    if block.inside and block.inside[0] > middle[0]:
+        # A handler, say, without which its try is none: the header stays.
+        candidates.append(text[middle[0] : block.inside[0]] + "pass")
+    return next((each for each in candidates if parses(above + each + below)), None)
+
+
+def cut(scene: Row, text: str) -> tuple[str, str, str]:
+    """Return prefix, shown suffix and the suffix that tests are run with, of a row of `scenes` and its file.
+
+    prefix + middle + the last is the file.
+    """
+    return text[: scene["middle_start"]], text[scene["suffix_start"] :], text[scene["middle_end"] :]

@@ -1,5 +1,0 @@
-"""The one place where stages meet the index, other sources, the cache, interpreters, the sandbox and models."""
-
-from pipeline.house.house import House
-
-__all__ = ["House"]

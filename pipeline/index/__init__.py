@@ -1,0 +1,1 @@
+"""What comes from outside: the package index, and the guarded reading of its archives."""

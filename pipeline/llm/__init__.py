@@ -1,0 +1,1 @@
+"""Texts that instances need: descriptions that do not give the hidden name away."""

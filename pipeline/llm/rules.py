@@ -1,0 +1,29 @@
+"""What a curator sets about descriptions: `curation_rules/drafting.yaml`."""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import Field, field_validator
+
+from pipeline.core.rules.load import Rule
+
+
+class DraftingRules(Rule):
+    """The rules of the offline drafter."""
+
+    sentences_tried: int = Field(ge=1)
+    max_sentences: int = Field(ge=1)
+    same_sentence: float = Field(gt=0, le=1)
+    min_words: int = Field(ge=1)
+    max_chars: int = Field(ge=20)
+    placeholder: str = Field(min_length=1)
+    inflections: tuple[str, ...]
+    min_inflected_length: int = Field(ge=2, description="letters")
+    not_a_description: tuple[re.Pattern[str], ...]
+    abbreviations: tuple[str, ...]
+
+    @field_validator("not_a_description", mode="after")
+    @classmethod
+    def _ignore_case(cls, patterns: tuple[re.Pattern[str], ...]) -> tuple[re.Pattern[str], ...]:
+        return tuple(re.compile(pattern.pattern, re.IGNORECASE) for pattern in patterns)

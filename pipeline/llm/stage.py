@@ -1,0 +1,126 @@
+"""The drafting stage: a description for each instance, which does not give its hidden names away."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from pipeline.core.vocabularies.samples import Direction, DraftField
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output
+from pipeline.llm.refusals import notes_of, untold
+from pipeline.llm.rules import DraftingRules
+from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
+
+
+def drafting_stage(
+    completions: Sequence[Row],
+    migrations: Sequence[Row],
+    snippets: Sequence[Row],
+    documents: Sequence[Row],
+    rules: DraftingRules,
+    writer: Writer | None = None,
+) -> Output:
+    """Make the tables `drafts` and `refused_drafts` of a library; the unit is an instance.
+
+    `writer` is who writes; the offline drafter by default. Rejects: NO_TEXT, where nothing tells what the code does, or
+    DRAFT_WAITING, where a model still may. Notes: those of `notes_of`.
+    """
+    writer = writer or OfflineWriter(rules)
+    library = _Documentation(snippets, documents)
+    asked, rejects = parted(
+        (
+            *guarded(completions, _id, lambda row: [(row, library.for_completion(row))]),
+            *guarded(migrations, _id, lambda row: [(row, library.for_migration(row))]),
+        )
+    )
+    seen, requests = len(asked) + len(rejects), [request for _, request in asked]
+    drafts: list[Row] = []
+    refused: list[Row] = []
+    results = [(request, row, written) for (row, request), written in zip(asked, writer.write(requests), strict=True)]
+    for request, instance, written in results:
+        if written.text is None:
+            detail = f"none of {len(request.docstrings)} docstrings has a sentence that describes the code"
+            rejects.append(untold(request.subject_id, written, detail))
+        else:
+            drafts.append(_draft(instance["library"], request, written.text))
+        if written.refusal is not None and not written.refusal.waiting:
+            refused.append(_refused(instance["library"], request, written.refusal))
+    return Output(
+        {"drafts": sorted(drafts, key=_id), "refused_drafts": sorted(refused, key=_id)},
+        seen=seen,
+        made=len(drafts),
+        rejects=sorted(rejects, key=lambda reject: reject.key),
+        notes=list(notes_of((request.subject_id, written) for request, _, written in results)),
+    )
+
+
+class _Documentation:
+    """The docstrings of a library by path and version, and the paths that its snippets document."""
+
+    def __init__(self, snippets: Sequence[Row], documents: Sequence[Row]) -> None:
+        self._snippet_paths = {row["id"]: row["path"] for row in snippets}
+        self._documents: Mapping[str, list[Row]] = defaultdict(list)
+        for row in documents:
+            self._documents[row["path"]].append(row)
+
+    def for_completion(self, instance: Row) -> Request:
+        """Ask for the description of a completion: what the example documents, then what the core API does."""
+        version = instance["version"]
+        places = [(self._snippet_paths[instance["snippet_id"]], version), (instance["path"], version)]
+        hidden = (instance["core_token"],)
+        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), instance["code"])
+
+    def for_migration(self, instance: Row) -> Request:
+        """Ask for the description of a migration, the same for both directions: the old side's docstrings first."""
+        source = instance["snippet_id"], instance["path"], instance["version"], instance["source_code"]
+        target = (
+            instance["target_snippet_id"],
+            instance["target_path"],
+            instance["target_version"],
+            instance["target_code"],
+        )
+        sides = [source, target] if instance["direction"] == Direction.OLD_TO_NEW else [target, source]
+        places = [(self._snippet_paths[sides[0][0]], sides[0][2]), *((path, version) for _, path, version, _ in sides)]
+        hidden = tuple(sorted({instance["source_name"], instance["target_name"]}))
+        code = "\n".join(side[3] for side in sides)
+        return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code)
+
+    def _docstrings(self, places: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+        found = [
+            row["docstring"] for path, version in places for row in holding_at(self._documents.get(path, ()), version)
+        ]
+        return tuple(dict.fromkeys(found))
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
+def _draft(library: str, request: Request, text: Text) -> Row:
+    return {
+        "id": content_id(request.subject_id, request.field, text.drafter, text.text),
+        "library": library,
+        "subject_id": request.subject_id,
+        "field": request.field,
+        "text": text.text,
+        "redacted": text.redacted,
+        "drafter": text.drafter,
+        "model": text.model,
+        "prompt_sha256": text.prompt_sha256,
+        "tokens": text.tokens,
+        "nano_usd": text.nano_usd,
+    }
+
+
+def _refused(library: str, request: Request, refusal: Refusal) -> Row:
+    return {
+        "id": content_id(request.subject_id, request.field, refusal.model, refusal.prompt_sha256),
+        "library": library,
+        "subject_id": request.subject_id,
+        "field": request.field,
+        **refusal.columns,
+    }

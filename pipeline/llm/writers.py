@@ -1,0 +1,159 @@
+"""Who writes a text: the offline drafter here, and whatever else takes the same request."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Protocol
+
+from pipeline.core.vocabularies.samples import Drafter, DraftField
+from pipeline.corpus.prose import sentences
+from pipeline.lake.guard import attempt
+from pipeline.lake.ids import sha256_json
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.llm.names import find_names, redact
+from pipeline.llm.rules import DraftingRules
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a text is asked for: the field, the names that it must not give away, the docstrings that bear on the
+    code (the most telling first), and the code itself."""
+
+    subject_id: str
+    field: DraftField
+    hidden: tuple[str, ...]
+    docstrings: tuple[str, ...]
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What was written, by whom, and the hash of what it was written from.
+
+    What a model wrote has the tokens and the nano-dollars of all its tries; texts that say the same share them.
+    """
+
+    text: str
+    redacted: bool
+    drafter: Drafter
+    model: str | None
+    prompt_sha256: str
+    tokens: int | None = None
+    nano_usd: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why no text of a model stands there, though one was asked for: what was wrong with its last answer.
+
+    `waiting` says that it has not answered yet, and that a later run asks again.
+    """
+
+    problem: str
+    waiting: bool
+    model: str
+    prompt_sha256: str
+    tries: int
+    tokens: int
+    nano_usd: int
+
+    @property
+    def columns(self) -> Row:
+        """The columns of it that every table of refused drafts has."""
+        told = asdict(self)
+        return {name: value for name, value in told.items() if name != "waiting"}
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came of a request: the text, None where nobody can write one; and what became of a model that was asked.
+
+    `failure` is the reject of a request at which an exception was raised.
+    """
+
+    text: Text | None
+    refusal: Refusal | None = None
+    failure: Reject | None = None
+
+
+class Writer(Protocol):
+    """Anything that can write texts for requests, all at once, as a model is asked for many in one go."""
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        """Write a text for each request, in their order."""
+
+
+class Improver(Writer, Protocol):
+    """A writer that those can use who choose among texts first, and have only what they take improved."""
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        """Write what costs nothing."""
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        """Write better what was written offline, where somebody can; the rest stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineWriter:
+    """Takes a sentence of each docstring that does not give a hidden name away, or else cuts the name out of one."""
+
+    rules: DraftingRules
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        """Write descriptions from docstrings by rules; none where they hold no sentence that describes anything."""
+        made = [attempt(request.subject_id, self.text, request) for request in requests]
+        return [Written(None, failure=one) if isinstance(one, Reject) else Written(one) for one in made]
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        """Write, which costs nothing here."""
+        return self.write(requests)
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        """Return what was written: there is no better."""
+        return list(written)
+
+    def text(self, request: Request) -> Text | None:
+        """Write one text."""
+        told = [found for docstring in request.docstrings if (found := self._telling(docstring))]
+        clean = [next((text for text in found if self._is_clean(text, request)), None) for found in told]
+        chosen = self._different([text for text in clean if text is not None])[: self.rules.max_sentences]
+        redacted = not chosen
+        if redacted:
+            cut = (redact(text, request.hidden, self.rules) for found in told for text in found)
+            chosen = [text for text in cut if self._still_tells(text)][:1]
+        if not chosen:
+            return None
+        source = sha256_json([request.field, request.hidden, request.docstrings])
+        return Text(" ".join(chosen), redacted, Drafter.OFFLINE, None, source)
+
+    def _telling(self, docstring: str) -> Sequence[str]:
+        """Return the sentences at the beginning of a docstring that describe something."""
+        first = sentences(docstring, self.rules.abbreviations)[: self.rules.sentences_tried]
+        return [_closed(text) for text in first if self._describes(text)]
+
+    def _different(self, texts: Sequence[str]) -> list[str]:
+        """Return the texts without those that say nearly the same as one before them."""
+        kept: list[str] = []
+        for text in texts:
+            if all(difflib.SequenceMatcher(None, text, one).ratio() < self.rules.same_sentence for one in kept):
+                kept.append(text)
+        return kept
+
+    def _describes(self, text: str) -> bool:
+        sized = len(text) <= self.rules.max_chars and len(text.split()) >= self.rules.min_words
+        return sized and not any(pattern.match(text) for pattern in self.rules.not_a_description)
+
+    def _is_clean(self, text: str, request: Request) -> bool:
+        return not find_names(text, request.hidden, self.rules)
+
+    def _still_tells(self, text: str) -> bool:
+        return len(text.replace(self.rules.placeholder, " ").split()) >= self.rules.min_words
+
+
+def _closed(text: str) -> str:
+    """Return a sentence with a full stop, also where it led up to an example with a colon."""
+    text = text.rstrip(" :;,")
+    return text if text.endswith((".", "!", "?", '."', ".)")) else text + "."

@@ -1,0 +1,1 @@
+"""The refresh and the publishing flow, on Airflow or on one machine."""

@@ -1,0 +1,280 @@
+"""Answers from the index for libraries that were never crawled: a diff of two releases, the lives of all APIs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from packaging.specifiers import SpecifierSet
+from packaging.utils import InvalidName, canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from pipeline.api.history.compare import compare
+from pipeline.api.history.index import Index
+from pipeline.api.surface.reader import Surface
+from pipeline.api.surface.stage import in_order
+from pipeline.core.rules.profiles import LibraryRule, Profile
+from pipeline.core.settings import index_url, settings
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.index.http import BadAnswer, Unreachable
+from pipeline.index.index import project
+from pipeline.index.release_selection import Period, Wanted, finals_of
+from pipeline.index.releases import releases_stage
+from pipeline.index.suggestions import did_you_mean, nearest_versions
+from pipeline.lake.runner import Stage, run_stage
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.analysis import analysis
+
+DOWNLOADS = 4
+"""Releases fetched at once. Each has several requests of its own; more at once fetch the same file twice."""
+
+_STAGES = frozenset({"surface", "lifecycle"})
+
+Tell = Callable[[str, int, int], None]
+"""Hears what is being done, how much of it is done, and how much there is."""
+
+
+class NoAnswerError(Exception):
+    """What was asked for is not there; the message says what is."""
+
+
+class Tables:
+    """What all final releases of a library come to, each table read when it is looked at, and what was left out."""
+
+    def __init__(self, lake: Lake, library: str, house: House) -> None:
+        self._lake = lake
+        self._library = library
+        # as long as it lives, nobody takes files out of the cache
+        self._house = house
+
+    @cached_property
+    def releases(self) -> list[Row]:
+        """The releases of which something was read, in order of version."""
+        unread = {reject.key for reject in self._of("lifecycle") if reject.reason is RejectReason.NOTHING_READ}
+        releases = self._lake.read("releases", self._library)
+        return in_order([release for release in releases if release["version"] not in unread])
+
+    @property
+    def uncompared(self) -> frozenset[str]:
+        """The versions of releases that could not be compared with the ones before them."""
+        return frozenset(reject.key for reject in self._of("lifecycle"))
+
+    @cached_property
+    def symbols(self) -> list[Row]:
+        """The states of public paths."""
+        return self._lake.read("symbols", self._library)
+
+    @cached_property
+    def importable(self) -> list[Row]:
+        """The states of paths that can be imported without being public."""
+        return self._lake.read("importable", self._library)
+
+    @cached_property
+    def changes(self) -> list[Row]:
+        """What changed from release to release."""
+        return self._lake.read("changes", self._library)
+
+    @cached_property
+    def lifecycles(self) -> list[Row]:
+        """When each public path came and went."""
+        return self._lake.read("lifecycles", self._library)
+
+    @cached_property
+    def rejects(self) -> list[Reject]:
+        """The releases, files and statements that had to be left out."""
+        return self._of("crawl", "surface")
+
+    def _of(self, *stages: str) -> list[Reject]:
+        """Return what stages have left out."""
+        rows = (row for row in self._lake.read("rejects", self._library) if row["stage"] in stages)
+        return [Reject(row["key"], RejectReason(row["reason"]), row["detail"]) for row in rows]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The public paths that any release has."""
+        return tuple(sorted({row["path"] for row in self.lifecycles}))
+
+
+@dataclass(frozen=True, slots=True)
+class Diff:
+    """What differs between two releases, what each of them offers, and what of them could not be read."""
+
+    changes: tuple[Row, ...]
+    old: Index
+    new: Index
+    rejects: tuple[Reject, ...]
+
+    def states(self, path: str) -> tuple[Row, Row] | None:
+        """Return what a path that both releases have is in each of them."""
+        before, after = self.old.find(path), self.new.find(path)
+        return (before, after) if before is not None and after is not None else None
+
+
+def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, done, total: None) -> Diff:
+    """Return the changes between two releases of a library, which need not be neighbours; any that is named is taken.
+
+    Errors: NoAnswerError where one of them cannot be had, or nothing of it can be read; those of the index.
+    """
+    house = House(settings(), _profile(library), Period())
+    releases, surfaces = [], []
+    for version in (old, new):
+        tell(f"fetching {library} {version}", 0, 0)
+        releases.append(_release(house, house.profile.libraries[0].library, version))
+    for release in releases:
+        tell(f"reading {library} {release['version']}", 0, 0)
+        surfaces.append(house.surface_of(release))
+    tell(f"comparing {library} {old} and {new}", 0, 0)
+    rejects: dict[Reject, None] = {}
+    for version, surface in zip((release["version"] for release in releases), surfaces, strict=True):
+        if surface.unread:
+            raise _no_answer(f"{library} {version}", [Reject(version, RejectReason.NOTHING_READ, surface.unread)])
+        rejects |= dict.fromkeys(_left_out(version, surface))
+    before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
+    changes = compare(
+        before,
+        after,
+        library=releases[0]["library"],
+        old_version=releases[0]["version"],
+        new_version=releases[1]["version"],
+        rules=house.rules.lifecycle,
+    )
+    return Diff(tuple(changes), before, after, tuple(rejects))
+
+
+def _left_out(version: str, surface: Surface) -> Iterator[Reject]:
+    """Yield what could not be read of a release."""
+    for part in (*surface.problems, *surface.notes):
+        yield replace(part, key=f"{version} {part.key}")
+    if surface.compiled:
+        yield Reject(version, RejectReason.COMPILED, surface.unread_compiled)
+
+
+def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since: Sequence[Version] = ()) -> Tables:
+    """Read all final releases of a library and those that are named, going on from what an earlier question has read.
+
+    One of `since` may be no release at all.
+
+    Errors: NoAnswerError for a library without releases, and where one that is named cannot be had; those of the index.
+    """
+    versions = [_version(text) for text in named]
+    house = _Telling(_profile(library), tell)
+    name = house.profile.libraries[0].library
+    root = house.settings.cache / "histories"
+    lake = Lake(root)
+    tables = Tables(lake, name, house)
+    tell(f"asking for {name}", 0, 1)
+    crawl = Stage(
+        "crawl",
+        1,
+        (),
+        ("releases",),
+        lambda: None,
+        lambda *_: _crawl(house, name, SpecifierSet(""), [*versions, *since]),
+    )
+    run_stage(crawl, name, lake, root / "_counts")
+    had = {Version(row["version"]) for row in lake.read("releases", name)}
+    if not had:
+        raise _no_answer(name, tables.rejects)
+    for version in versions:
+        if version not in had:
+            raise _no_release(house, name, str(version), tables.rejects)
+    for stage in analysis(house):
+        if stage.name in _STAGES:
+            run_stage(stage, name, lake, root / "_counts")
+    if not tables.releases:
+        raise _no_answer(name, tables.rejects)
+    return tables
+
+
+class _Telling(House):
+    """The stages over a library, which tell how many files are parsed and how many releases are read."""
+
+    def __init__(self, profile: Profile, tell: Tell) -> None:
+        super().__init__(settings(), profile, Period())
+        self._library = profile.libraries[0].library
+        self._tell = tell
+        self._new: dict[str, int] = {}
+
+    def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] | None = None) -> None:
+        wanted = list(releases)
+        self._new = {release["version"]: number for number, release in enumerate(in_order(wanted), 1)}
+        super().prepare(wanted, tell or (lambda done, total: self._tell(f"parsing {self._library}", done, total)))
+
+    def surface_of(self, release: Row) -> Surface:
+        # the last one of an earlier question is read too, to go on from
+        if number := self._new.get(release["version"]):
+            self._tell(f"reading {self._library}", number, len(self._new))
+        return super().surface_of(release)
+
+
+def _profile(library: str) -> Profile:
+    try:
+        rule = LibraryRule(library=canonicalize_name(library, validate=True))
+    except InvalidName:
+        raise NoAnswerError(f"{library!r} is not a name that a package index can have (PEP 508)") from None
+    return Profile(name="ondemand", libraries=(rule,))
+
+
+def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
+    wanted = Wanted(library, versions, None, Period(), frozenset(named))
+    return releases_stage(
+        wanted, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
+    )
+
+
+def _release(house: House, library: str, version: str) -> Row:
+    wanted = _version(version)
+    found = _crawl(house, library, SpecifierSet(f"=={wanted}"), [wanted])
+    rows = [row for row in found.tables["releases"] if Version(row["version"]) == wanted]
+    if rows:
+        return rows[0]
+    raise _no_release(house, library, version, found.rejects)
+
+
+def _version(text: str) -> Version:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        raise NoAnswerError(f"{text!r} is not a version by PEP 440; write for example 2.3.0") from None
+
+
+def _no_release(house: House, library: str, version: str, rejects: Sequence[Reject]) -> Exception:
+    """Return the error that says why a release cannot be had."""
+    wanted = Version(version)
+    about = [reject for reject in rejects if reject.key == library or _is_version(reject.key, wanted)]
+    if {reject.reason for reject in about} <= {RejectReason.NO_RELEASES}:
+        return NoAnswerError(f"{library} {version}: the index has no such release; {_nearest(house, library, version)}")
+    return _no_answer(f"{library} {version}", about)
+
+
+def _is_version(text: str, wanted: Version) -> bool:
+    try:
+        return Version(text) == wanted
+    except InvalidVersion:
+        return False
+
+
+def _nearest(house: House, library: str, version: str) -> str:
+    """Say which final releases are the nearest, so that nobody has to look them up."""
+    finals, _ = finals_of(project(house.artifacts.fetcher, index_url(), library), SpecifierSet(""))
+    nearest = nearest_versions(version, [final.version for final in finals])
+    return f"the nearest are {', '.join(nearest)}" if nearest else "it has no final release"
+
+
+def _no_answer(what: str, rejects: Sequence[Reject]) -> Exception:
+    """Return the error that says why: an index that cannot be asked is no fault of the question."""
+    if [reject.reason for reject in rejects] == [RejectReason.NO_SUCH_LIBRARY]:
+        library = rejects[0].key
+        return NoAnswerError(f"the index does not know {library}{did_you_mean(library)}")
+    reasons = []
+    for reject in rejects[:3]:
+        about = "" if reject.key in what.split() else f"{reject.key}: "
+        detail = "" if reject.detail == reject.reason.meaning else f" ({reject.detail})"
+        reasons.append(f"{about}{reject.reason.meaning}{detail}")
+    message = f"{what}: {'; '.join(reasons) or 'the index has no such release'}"
+    errors = {RejectReason.INDEX_UNREACHABLE: Unreachable, RejectReason.BAD_INDEX_ANSWER: BadAnswer}
+    return next((errors[reject.reason] for reject in rejects if reject.reason in errors), NoAnswerError)(message)

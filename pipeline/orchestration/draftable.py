@@ -1,0 +1,212 @@
+"""Which rows a model would improve, or has improved: a function for each kind of draft, over the lake of a library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow.compute as pc
+
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.projects import RequirementBasis
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome, VerdictRole
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.families.model_migrations.candidates import unasked
+from pipeline.families.problems.changed import undecided
+from pipeline.families.rename_judgements.pairs import guesses
+from pipeline.families.repository_tasks.tasks import wanting_requirements
+from pipeline.lake.tables import Lake
+
+if TYPE_CHECKING:
+    from pipeline.quality.all_rules import CurationRules
+
+
+@dataclass(frozen=True, slots=True)
+class Draftable:
+    """A row that a model would write or has written: which kind of draft, for what, how it stands, and why."""
+
+    kind: DraftKind
+    library: str
+    subject_id: str
+    standing: DraftStanding
+    detail: str
+
+
+Told = Iterator[tuple[str, DraftStanding, str]]
+"""Subjects of a kind, each with how it stands and why; of one that is told twice the stronger standing counts."""
+
+OfKind = Callable[[Lake, str, "CurationRules"], Told]
+
+_OF_MODELS: dict[str, DraftStanding] = {
+    RejectReason.DRAFT_WAITING: DraftStanding.WAITING,
+    RejectReason.DRAFT_REFUSED: DraftStanding.REFUSED,
+}
+_ORDER = {standing: place for place, standing in enumerate(DraftStanding)}
+
+
+def refused_by(lake: Lake, library: str, stages: Sequence[str], missing: Sequence[RejectReason] = ()) -> Told:
+    """Tell what stages refused or noted: what a model has not answered, or not well; what is `missing` without one."""
+    reasons: dict[str, DraftStanding] = _OF_MODELS | dict.fromkeys(missing, DraftStanding.MISSING)
+    where = pc.field("stage").isin(stages) & pc.field("reason").isin(list(reasons))
+    for row in lake.read("rejects", library, where):
+        yield row["key"], reasons[row["reason"]], row["detail"]
+
+
+def redacted(lake: Lake, library: str, table: str, key: str, column: str = "redacted") -> Told:
+    """Tell the rows of a table out of whose text a name had to be cut."""
+    for row in lake.read(table, library, pc.field(column), (key,)):
+        yield row[key], DraftStanding.REDACTED, DraftStanding.REDACTED.meaning
+
+
+def written(
+    lake: Lake, library: str, table: str, key: str, column: str = "drafter", value: str = Drafter.MODEL
+) -> Told:
+    """Tell the rows of a table that a model wrote."""
+    for row in lake.read(table, library, pc.field(column) == value, (key,)):
+        yield row[key], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+
+
+def _descriptions(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("drafting", "controlled"), [RejectReason.NO_TEXT])
+    yield from redacted(lake, library, "drafts", "subject_id")
+    yield from redacted(lake, library, "controlled_completions", "id")
+    yield from written(lake, library, "drafts", "subject_id")
+    yield from _descriptions_of_functions(lake, library)
+
+
+def _descriptions_of_functions(lake: Lake, library: str) -> Told:
+    # The stage tells what became of examples and tests, too: of these by the example, and by `ID tests`.
+    examples = {row["id"] for row in lake.read("snippets", library, columns=("id",))}
+    told = refused_by(lake, library, ("functions",), [RejectReason.NO_TEXT])
+    yield from (one for one in told if " " not in one[0] and one[0] not in examples)
+    yield from redacted(lake, library, "functions", "id")
+    yield from written(lake, library, "functions", "id")
+
+
+def _instructions(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("contexts",), [RejectReason.NO_TEXT])
+    yield from redacted(lake, library, "published_contexts", "completion_id", "query_redacted")
+    yield from written(lake, library, "published_contexts", "completion_id", "query_drafter")
+
+
+def _requirements(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("repository_tasks",))
+    yield from written(lake, library, "repository_tasks", "function_id", "requirement_basis", RequirementBasis.MODEL)
+    # Documented functions come first; a model is asked for others where they leave places.
+    stage = pc.field("stage") == "repository_tasks"
+    rejects = lake.read("rejects", library, stage, ("key", "reason"))
+    taken = len(lake.read("repository_tasks", library, columns=("id",)))
+    taken += sum(row["reason"] in (RejectReason.NOT_PROVEN, RejectReason.OVER_QUOTA) for row in rejects)
+    silent = [row["key"] for row in rejects if row["reason"] == RejectReason.NO_TEXT]
+    if not silent or taken >= rules.repository.tasks:
+        return
+    functions = lake.read("traced_functions", library, pc.field("id").isin(silent))
+    files = lake.read("project_files", library)
+    for one in wanting_requirements(functions, taken, files, rules.repository):
+        yield one.id, DraftStanding.MISSING, f"{one.function['namespace']} has no docstring that says what it does"
+
+
+def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
+    """Tell the examples for which a model has written code for another release, or may be asked to.
+
+    Whether they fail there is known only when a model is there to be asked: they are not run before.
+    """
+    yield from refused_by(lake, library, ("migrated_code",))
+    for row in lake.read("drafted_rewrites", library):
+        key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
+        yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+    for one in unasked(lake, library, rules.drafts.migrated_code, rules.validation.run_alone):
+        yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
+
+
+def _judgements(lake: Lake, library: str, rules: CurationRules) -> Told:
+    yield from refused_by(lake, library, ("judgements",))
+    for row in lake.read("judgements", library):
+        key = f"{row['path']} {row['old_version']} {row['new_path']} {row['new_version']}"
+        yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+    sure = rules.drafts.rename_judgement.below_confidence
+    for pair in guesses(lake.read("changes", library, pc.field("confidence") < sure), sure):
+        yield pair.key, DraftStanding.MISSING, f"{pair.path} to {pair.new_path} with confidence {pair.confidence:.2f}"
+
+
+def _task_functions(lake: Lake, library: str, rules: CurationRules) -> Told:
+    of_reference = (pc.field("role") == VerdictRole.REFERENCE) & (pc.field("outcome") == Outcome.PASSED)
+    passed = {row["subject_id"] for row in lake.read("verdicts", library, of_reference, ("subject_id",))}
+    told = refused_by(lake, library, ("functions",), [RejectReason.NO_CHECK, RejectReason.NO_INPUT])
+    of_examples = ((key.partition(" ")[0], standing, why) for key, standing, why in told)
+    silent = [one for one in of_examples if one[0] in passed]
+    yield from (one for one in silent if one[1] != DraftStanding.MISSING)
+    missing = [one for one in silent if one[1] == DraftStanding.MISSING]
+    yield from missing[: rules.drafts.task_function.max_per_library]
+    yield from written(lake, library, "functions", "snippet_id", "code_drafter")
+
+
+def _function_tests(lake: Lake, library: str, rules: CurationRules) -> Told:
+    functions = lake.read("functions", library, columns=("id", "lacking"))
+    lacking = {row["id"]: ", ".join(row["lacking"]) for row in functions if row["lacking"]}
+    yield from ((key, DraftStanding.MISSING, f"no test of {kinds}") for key, kinds in lacking.items())
+    # Tests that tell too little, of all functions.
+    yield from refused_by(lake, library, ("functions_gate",), [RejectReason.NO_CHECK, RejectReason.NOT_COVERED])
+    of_tests = (one for one in refused_by(lake, library, ("functions",)) if one[0].endswith(" tests"))
+    yield from ((key.removesuffix(" tests"), standing, why) for key, standing, why in of_tests)
+    yield from written(lake, library, "functions", "id", "tests_drafter")
+
+
+def _problems(lake: Lake, library: str, rules: CurationRules) -> Told:
+    """Tell the changes about which a model has written problems, or may be asked to: so many as it is asked about."""
+    yield from refused_by(lake, library, ("problems",))
+    problems, kind = lake.read("problems", library), rules.drafts.problem
+    for row in problems:
+        # A lake of before models wrote problems has no such column.
+        if row.get("drafter") == Drafter.MODEL:
+            yield row["change_id"], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
+    left = undecided(lake.read("changes", library), problems, kind.kinds)
+    left.sort(key=lambda change: (not change["breaking"], kind.kinds.index(change["kind"]), change["id"]))
+    for change in left[: kind.max_per_library]:
+        detail = f"{change['path']} in {change['new_version']}: {change['kind']}, and no example decides it"
+        yield change["id"], DraftStanding.MISSING, detail
+
+
+OF_KIND: Mapping[DraftKind, OfKind] = {
+    DraftKind.DESCRIPTION: _descriptions,
+    DraftKind.INSTRUCTION: _instructions,
+    DraftKind.REQUIREMENT: _requirements,
+    DraftKind.TASK_FUNCTION: _task_functions,
+    DraftKind.FUNCTION_TESTS: _function_tests,
+    DraftKind.PROBLEM: _problems,
+    DraftKind.MIGRATED_CODE: _migrations,
+    DraftKind.RENAME_JUDGEMENT: _judgements,
+}
+
+
+def draftable(lake: Lake, libraries: Iterable[str], rules: CurationRules) -> list[Draftable]:
+    """Return what a model would improve or has improved of libraries, by library, kind and subject."""
+    return [
+        Draftable(kind, library, subject, standing, detail)
+        for library in libraries
+        for kind, of_kind in OF_KIND.items()
+        for subject, (standing, detail) in sorted(_strongest(of_kind(lake, library, rules)).items())
+    ]
+
+
+def _strongest(told: Told) -> dict[str, tuple[DraftStanding, str]]:
+    found: dict[str, tuple[DraftStanding, str]] = {}
+    for subject, standing, detail in told:
+        if subject not in found or _ORDER[standing] < _ORDER[found[subject][0]]:
+            found[subject] = standing, detail
+    return found
+
+
+def counted(rows: Iterable[Draftable]) -> dict[DraftKind, dict[DraftStanding, int]]:
+    """Count rows by kind and standing, in the order of the vocabularies."""
+    numbers: dict[DraftKind, dict[DraftStanding, int]] = {}
+    for row in rows:
+        of_kind = numbers.setdefault(row.kind, {})
+        of_kind[row.standing] = of_kind.get(row.standing, 0) + 1
+    return {
+        kind: {standing: numbers[kind][standing] for standing in DraftStanding if standing in numbers[kind]}
+        for kind in DraftKind
+        if kind in numbers
+    }

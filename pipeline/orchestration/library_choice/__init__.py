@@ -1,0 +1,1 @@
+"""Which libraries a profile takes: chosen by rule out of the most downloaded ones."""

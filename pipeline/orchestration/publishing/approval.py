@@ -1,0 +1,94 @@
+"""Airflow's question whether to publish a draft: the answer is to that draft, and a newer lake ends the wait for it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import get_current_context
+from airflow.sdk.exceptions import TaskAwaitingInput
+
+from pipeline.snapshots.release_checks.approval_rules import signing
+
+TASK = "sign_off"
+_LOOKS_EVERY = timedelta(hours=1)
+_ASKED, _ANSWER, _NEWER = "asked", "answer", "newer"
+
+
+class SignOff(ApprovalOperator):
+    """A yes or no that is kept with the draft that it is about; after a no Airflow's own keeps none.
+
+    No process waits: the task is parked, and its timeout wakes it up to look whether an answer is still wanted.
+    """
+
+    def __init__(self, **kwargs: Any) -> None:
+        rule = signing()
+        users: Any = [{"id": user, "name": user} for user in rule.users]
+        super().__init__(task_id=TASK, assigned_users=users, response_timeout=looks_every(), **kwargs)
+
+    def execute(self, context: Any) -> Any:
+        """Ask where a gate wants it; else succeed at once, so that a good run skips nothing."""
+        draft = context["ti"].xcom_pull(task_ids="draft")
+        if not draft["asks"]:
+            self.log.info("no gate asks for a person")
+            return None
+        asked = {name: draft[name] for name in ("profile", "run", "draft")}
+        context["ti"].xcom_push(_ASKED, asked | {"at": datetime.now(UTC).isoformat()})
+        return super().execute(context)
+
+    def execute_complete(self, context: Any, event: dict[str, Any]) -> Any:
+        """Take the answer; or, if there is none yet, wait on where it is still wanted and not too late."""
+        asked = context["ti"].xcom_pull(task_ids=TASK, key=_ASKED)
+        if event.get("error_type") == "timeout":
+            event = self._without_answer(context, asked, event)
+        elif "error" not in event:
+            context["ti"].xcom_push(
+                _ANSWER, event | {"responded_at": str(event["responded_at"]), "draft": asked["draft"]}
+            )
+        return super().execute_complete(context, event)
+
+    def _without_answer(self, context: Any, asked: dict[str, str], event: dict[str, Any]) -> dict[str, Any]:
+        """Return what it ends with: a no where it is not wanted any more, the timeout where it is too late."""
+        # heavy to import, and Airflow reads DAG files often
+        from pipeline.lake.objects import StoreError
+        from pipeline.orchestration.publishing.publish_snapshot import last_refresh
+        from pipeline.orchestration.publishing.superseding import newer_than, waits
+
+        profile, run, now = asked["profile"], asked["run"], datetime.now(UTC)
+        waited = now - datetime.fromisoformat(asked["at"])
+        try:
+            newer = newer_than(last_refresh(profile, run)) if waited >= signing().gives_way_after else None
+            wanted = not newer and waits(profile, run, asked["draft"])
+        except (OSError, StoreError) as error:
+            self.log.warning("whether an answer is still wanted is not known, it is waited for: %s", error)
+            newer, wanted = None, True
+        if not wanted:
+            self.log.info("no answer is wanted any more: %s", newer or "its draft is not the one that waits")
+            context["ti"].xcom_push(_NEWER, newer)
+            return {"chosen_options": [self.REJECT], "params_input": {}, "responded_at": now, "responded_by_user": None}
+        if waited >= signing().within:
+            return event
+        raise TaskAwaitingInput(method_name="execute_complete", timeout=min(looks_every(), signing().within - waited))
+
+
+def looks_every() -> timedelta:
+    """Return after which time it looks again whether an answer is still wanted."""
+    return min(_LOOKS_EVERY, signing().gives_way_after)
+
+
+def answer() -> Any:
+    """Return what a person answered, None where nobody was asked or has answered."""
+    return get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_ANSWER)
+
+
+def asked_about() -> str:
+    """Return the draft that a person was asked about (sha256 of its manifest), empty where nobody was asked."""
+    asked = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_ASKED)
+    return asked["draft"] if asked else ""
+
+
+def newer() -> str | None:
+    """Return the run that ended the wait for an answer, None where none did."""
+    found: str | None = get_current_context()["ti"].xcom_pull(task_ids=TASK, key=_NEWER)
+    return found

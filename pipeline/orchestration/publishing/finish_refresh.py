@@ -1,0 +1,113 @@
+"""The end of the collecting part of a refresh: is the lake of one time, and what of it is kept for the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake.pinned_versions import freeze, frozen_lake, is_behind
+from pipeline.lake.run_records import now
+from pipeline.lake.runner import Count, is_done, write_json
+from pipeline.lake.sync import read_lake, working_on_run
+from pipeline.orchestration.refresh import Refresh, counts_of, plan
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.orchestration.stages.selecting import stages_for
+
+FINISHED = "finished.json"
+"""A file in the folder of a run that left something to publish; it stays when that is published."""
+
+
+class NotWhole(RuntimeError):
+    """A snapshot would be of two times: some families or libraries, which it names, are as of an earlier one."""
+
+
+class IndexAway(NotWhole):
+    """The index answered for no library of the refresh, so that the lake is as of an earlier time."""
+
+
+def finish(refresh: Refresh) -> None:
+    """End the collecting part of a refresh: keep the lake as it is now for its snapshot, and fill the review queue.
+
+    Errors: NotWhole where a snapshot would be of two times, IndexAway where the index did not answer; nothing is kept
+    then. NoQueue.
+    """
+    read_lake()
+    with working_on_run(refresh.folder, "finish"):
+        _finish(refresh)
+
+
+def _finish(refresh: Refresh) -> None:
+    house = refresh.house()
+    libraries = covered_libraries(refresh, house)
+    fill_queue(house, libraries)
+    keep(refresh, house, libraries)
+    write_json(refresh.folder / FINISHED, {"at": now()})
+
+
+def keep(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
+    """Keep the lake as it is now for the snapshot of a refresh.
+
+    Errors: NotWhole.
+    """
+    _must_be_whole(refresh, house, libraries)
+    freeze(house.lake, libraries, refresh.folder, refresh.period.until)
+
+
+def _must_be_whole(refresh: Refresh, house: House, libraries: Sequence[str]) -> None:
+    unreached = {count.library for count in counts_of(refresh) if _index_was_away(count)}
+    if unreached and unreached.issuperset(plan(refresh)):
+        raise IndexAway(
+            f"nothing is published and `latest` stays: the index answered for none of {', '.join(sorted(unreached))}."
+            " `driftline doctor` says whether it answers now; then run the same refresh again"
+        )
+    if stale := _stale(refresh, house, libraries):
+        told = "; ".join(f"{library}: {', '.join(stages)}" for library, stages in sorted(stale.items()))
+        raise NotWhole(
+            f"the lake has the {', '.join(refresh.families)} of this refresh, but nothing is published: other families"
+            f" are older than what they are made of ({told}). Refresh the same libraries without naming families"
+        )
+    others = [library for library in libraries if library not in plan(refresh)]
+    if behind := [library for library in others if is_behind(house.lake, library, refresh.period.until)]:
+        raise NotWhole(
+            f"nothing is published: the last refresh of {', '.join(behind)} was about an earlier time (a backfill), and"
+            " the releases since are put aside. Refresh the profile without naming libraries"
+        )
+
+
+def _index_was_away(count: Count) -> bool:
+    return RejectReason.INDEX_UNREACHABLE in {*count.rejected, *count.noted}
+
+
+def covered_libraries(refresh: Refresh, house: House) -> list[str]:
+    """Return the libraries of the snapshot: those of the profile that were ever crawled, and those asked for."""
+    crawled = set(frozen_lake(refresh.folder, house.lake).libraries("releases"))
+    return sorted({*(rule.library for rule in house.profile.libraries if rule.library in crawled), *plan(refresh)})
+
+
+def _stale(refresh: Refresh, house: House, libraries: Iterable[str]) -> dict[str, list[str]]:
+    """Return the stages that a refresh of some families passed over and that have something to do, by library."""
+    stages = stages_of(house)
+    passed_over = [stages[name] for name in stages if name not in stages_for(refresh.families, stages)]
+    stale = {one: [stage.name for stage in passed_over if not is_done(stage, one, house.lake)] for one in libraries}
+    return {library: names for library, names in stale.items() if names}
+
+
+class NoQueue(RuntimeError):
+    """The review database does not answer: what people decided is not known, and nothing is published."""
+
+
+def fill_queue(house: House, libraries: Sequence[str]) -> None:
+    """Bring the review queue up to date with what is flagged now.
+
+    Errors: NoQueue.
+    """
+    # slow to import
+    from pipeline.quality.annotation.collect import fill_from
+    from pipeline.quality.annotation.store import StoreError, open_store
+
+    try:
+        store = open_store(house.settings.reviews_url, house.rules.annotation)
+    except StoreError as error:
+        raise NoQueue(f"nothing is published, since what people decided is not known: {error}") from None
+    fill_from(store, house.lake, libraries, house.rules.drafting)

@@ -1,0 +1,286 @@
+"""Publishing what a refresh left: draft, compare, weigh; then, if nothing is in the way or a person signed, place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from pipeline.core.rules.fingerprint import plain
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.annotation import QueueStatus
+from pipeline.core.vocabularies.gates import GateStanding, PublicationState
+from pipeline.lake.damage import read_state
+from pipeline.lake.ids import sha256_json
+from pipeline.lake.pinned_versions import frozen_lake, is_frozen, thaw
+from pipeline.lake.run_records import now, read_record, recorded_runs
+from pipeline.lake.runner import last_counts, write_json
+from pipeline.lake.sync import read_lake, read_records, read_run, working_on_profile, working_on_run
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again
+from pipeline.orchestration.publishing.finish_refresh import NotWhole, covered_libraries, finish, keep
+from pipeline.orchestration.refresh import Refresh, gates
+from pipeline.orchestration.resources.resources import House
+from pipeline.snapshots.approval_text import request_text, told_changes, told_gates, told_unjudged
+from pipeline.snapshots.candidate import Draft, make_draft
+from pipeline.snapshots.comparison.comparison import Comparison, compare_snapshots
+from pipeline.snapshots.format.reader import Snapshot
+from pipeline.snapshots.format.tables import NothingToPublish, OutdatedTables
+from pipeline.snapshots.publication import Publication, Signature, keep_publication, read_publication
+from pipeline.snapshots.release_checks.release_checks import Known, standing_of, weigh
+from pipeline.snapshots.release_checks.rules import GateRules
+from pipeline.snapshots.snapshot import NotPlaced, Published, is_placed, place
+
+
+class HeldBack(ValueError):
+    """A gate holds the snapshot back; the message says which, what was measured, what is allowed and what to do."""
+
+
+class AwaitsSignOff(ValueError):
+    """Gates ask for a person who signs the snapshot off; the message says which and how."""
+
+
+class NoRefresh(ValueError):
+    """There is no refresh that could be published."""
+
+
+NO_SNAPSHOT = (HeldBack, AwaitsSignOff, NothingToPublish, OutdatedTables, NotPlaced, NotWhole, NotJudged)
+"""What ends publishing without a snapshot; `latest` stays as it was."""
+
+
+def publish_refresh(refresh: Refresh, signed_by: str | None = None) -> Published:
+    """Finish a refresh and publish its snapshot in one go; `signed_by` signs it off where gates ask.
+
+    Errors: NO_SNAPSHOT; `latest` stays then.
+    """
+    finish(refresh)
+    return publish_last(refresh, signed_by)
+
+
+def publish_last(refresh: Refresh, signed_by: str | None = None) -> Published:
+    """Publish what a finished refresh left, with what people decided since.
+
+    Where a draft of it waits already, that is the one that is signed: if by now it would be another one, nobody has
+    seen that yet.
+
+    Errors: as `publish_refresh`.
+    """
+    read_run(refresh.folder)
+    seen = publication_of(refresh)
+    publication = draft_refresh(refresh)
+    if not signed_by or not publication.asks:
+        return place_refresh(refresh)
+    draft = seen.draft if seen and seen.asks else publication.draft
+    digest = draft.manifest_sha256 if draft else ""
+    return place_refresh(refresh, Signature(signed_by, approved=True, when=now(), draft=digest))
+
+
+def draft_refresh(refresh: Refresh) -> Publication:
+    """Make the draft of what a refresh left, compare it with the snapshot that it follows, and weigh it.
+
+    What people decided since the refresh counts. The record in the folder of the run says what was found.
+
+    Errors: NothingToPublish, OutdatedTables, NotWhole, NotJudged; RuleError for gates that are wrong.
+    """
+    with working_on_run(refresh.folder, "draft"), working_on_profile(refresh.profile):
+        with _told(refresh, Publication(refresh.run, refresh.profile, PublicationState.NOTHING)):
+            publication = _drafted(refresh, gates())
+        keep_publication(refresh.folder, publication)
+    return publication
+
+
+def request_of(publication: Publication, airflow: str) -> dict[str, Any]:
+    """Return whether a person is asked, about which draft, and what they see, with links into an Airflow."""
+    draft = publication.draft
+    assert draft is not None
+    links = [
+        ("What is pending in the review queue", f"{airflow}/driftline-review/?status={QueueStatus.PENDING}"),
+        ("Report", f"{airflow}/driftline-report/{quote(publication.run, safe='')}"),
+    ]
+    body = request_text(draft, publication.gates, publication.changes, links)
+    asked = {"profile": publication.profile, "run": publication.run, "draft": draft.manifest_sha256}
+    return asked | {"asks": publication.asks, "subject": f"Publish {draft.name}?", "body": body}
+
+
+def place_refresh(refresh: Refresh, signature: Signature | None = None) -> Published:
+    """Place the draft of a refresh, if nothing is in its way or a person signed it off.
+
+    Errors: HeldBack; AwaitsSignOff where nobody approved, or approved another draft; NotPlaced where the draft follows
+    another snapshot by now.
+    """
+    with working_on_run(refresh.folder, "place"), working_on_profile(refresh.profile):
+        publication = publication_of(refresh)
+        if publication is None or publication.draft is None:
+            raise NotPlaced(f"the run {refresh.run} has no draft: driftline publish --profile {refresh.profile}")
+        draft, publication = publication.draft, replace(publication, signature=signature or publication.signature)
+        _must_be_free(publication)
+        with _told(refresh, publication):
+            published = place(draft, settings().snapshots)
+        _keep_published(refresh, published)
+        done = replace(publication, state=PublicationState.PUBLISHED, reason="", snapshot=published.path.name)
+        keep_publication(refresh.folder, done)
+        thaw(refresh.folder)
+    return published
+
+
+def end_unsigned(
+    refresh: Refresh, asked: str, signature: Signature | None, newer: str | None = None
+) -> Publication | None:
+    """Note that a person refused to sign, or that nobody answered: in time, or before a `newer` run took its place.
+
+    Return how the publication stands then, None where it never began. Where the draft that was `asked` about (sha256
+    of its manifest) is not the one that waits, nothing changes: another question is still open.
+    """
+    with working_on_run(refresh.folder, "sign_off"):
+        publication = publication_of(refresh)
+        if publication is None or not publication.asks or not publication.is_about(asked):
+            return publication
+        if signature and signature.approved:
+            return publication
+        if newer:
+            state, reason = PublicationState.SUPERSEDED, f"nobody had answered when the run {newer} left a newer lake"
+        elif signature is None:
+            days = gates().signing.within_days
+            state, reason = PublicationState.UNANSWERED, f"nobody answered within {days:g} days, or `sign_off` broke"
+        else:
+            said = f": {signature.note}" if signature.note else ""
+            state, reason = PublicationState.REFUSED, f"{signature.who} refused to sign it off{said}"
+        ended = replace(publication, state=state, reason=f"{reason}; `latest` stays as it was", signature=signature)
+        keep_publication(refresh.folder, ended)
+    return ended
+
+
+def publication_of(refresh: Refresh) -> Publication | None:
+    """Return how the publishing of a refresh stands, None where it was never begun."""
+    return read_publication(refresh.folder, settings().drafts)
+
+
+def published_of(refresh: Refresh) -> Published | None:
+    """Return what a refresh published, None if it did not come to that, or its record is damaged."""
+    kept = read_state(refresh.folder / _PUBLISHED, frozenset(field.name for field in fields(Published)))
+    if kept is None:
+        return None
+    # Where the snapshots are may differ from worker to worker; an older driftline kept a whole path.
+    return Published(**kept | {"path": settings().snapshots / refresh.profile / Path(kept["path"]).name})
+
+
+def last_refresh(profile: str, run: str | None = None) -> Refresh:
+    """Return the newest refresh of a profile, or the one of this name.
+
+    Errors: NoRefresh.
+    """
+    read_records()
+    for _, record in reversed(recorded_runs(settings().runs)):
+        if record.profile == profile and run in (None, record.run):
+            covered = (record.libraries, record.since, record.until, record.families, record.sources)
+            return Refresh(record.run, record.profile, *covered)
+    named = f"run {run}" if run else "refresh"
+    raise NoRefresh(
+        f"no {named} of profile {profile} in {settings().runs}; run `driftline refresh --profile {profile}` first"
+    )
+
+
+_PUBLISHED = "published.json"
+
+
+def _keep_published(refresh: Refresh, published: Published) -> None:
+    write_json(refresh.folder / _PUBLISHED, asdict(published) | {"path": published.path.name})
+
+
+@contextmanager
+def _told(refresh: Refresh, publication: Publication) -> Iterator[None]:
+    """Keep with the run why it came to no snapshot, but not in the place of a draft that waits to be answered."""
+    try:
+        yield
+    except (NothingToPublish, OutdatedTables, NotPlaced, NotWhole, NotJudged) as error:
+        before = publication_of(refresh)
+        if not (isinstance(error, NotJudged) and before and before.asks):
+            nothing = isinstance(error, NothingToPublish | NotWhole)
+            state = PublicationState.NOTHING if nothing else PublicationState.FAILED
+            keep_publication(refresh.folder, replace(publication, state=state, reason=str(error)))
+        raise
+
+
+def _must_be_free(publication: Publication) -> None:
+    """Raise an error where a gate holds a draft back, or asks for a person and none approved this one."""
+    if publication.state == PublicationState.HELD:
+        raise HeldBack(publication.reason)
+    signature = publication.signature
+    if publication.asks and (signature is None or not signature.approved):
+        raise AwaitsSignOff(publication.reason)
+    if publication.asks and signature and not publication.is_about(signature.draft):
+        raise AwaitsSignOff(
+            f"{signature.who} signed another draft than this one, which was made since and looks otherwise. What to do:"
+            f" look at it, then the same command again; in Airflow clear `sign_off` with all that follows it.\n"
+            f"{publication.reason}"
+        )
+
+
+def _drafted(refresh: Refresh, rules: GateRules) -> Publication:
+    house = refresh.house()
+    if not is_frozen(refresh.folder):
+        # published before, or never: of the lake of now only what is of this refresh's time
+        read_lake()
+        keep(refresh, house, covered_libraries(refresh, house))
+    lake = frozen_lake(refresh.folder, house.lake)
+    libraries = covered_libraries(refresh, house)
+    unjudged = judge_again(house, lake, libraries, refresh.folder / "counts")
+    left_out = told_unjudged(refresh.profile, unjudged)
+    hashes = {name: sha256_json(plain(rule)) for name, rule in vars(house.rules).items()}
+    places = settings().drafts, settings().snapshots
+    record = read_record(refresh.folder)
+    made = datetime.fromisoformat(record.began) if record else None
+    draft = make_draft(lake, *places, refresh.profile, libraries, refresh.period, hashes, made)
+    last = places[1] / refresh.profile / draft.last if draft.last else None
+    comparison = compare_snapshots(last, draft.path) if last else None
+    weighed = weigh(_known(house, lake, libraries, draft, last, comparison), rules)
+    placed = is_placed(draft, settings().snapshots)
+    # What is published already was weighed before, and signed off if need be.
+    standing = GateStanding.PASSED if placed else standing_of(weighed)
+    return Publication(
+        run=refresh.run,
+        profile=refresh.profile,
+        state=_STATES[standing],
+        reason="\n".join(filter(None, [told_gates(draft, weighed, standing), *left_out])),
+        draft=draft,
+        gates=weighed,
+        changes=[*(told_changes(comparison) if comparison else ()), *left_out],
+    )
+
+
+_STATES: Mapping[GateStanding, PublicationState] = {
+    GateStanding.HOLD: PublicationState.HELD,
+    GateStanding.SIGN_OFF: PublicationState.WAITING,
+    GateStanding.PASSED: PublicationState.READY,
+}
+
+
+def _known(
+    house: House,
+    lake: Lake,
+    libraries: Sequence[str],
+    draft: Draft,
+    last: Path | None,
+    comparison: Comparison | None,
+) -> Known:
+    # slow to import
+    from pipeline.quality.annotation.agreement import agreement
+    from pipeline.quality.annotation.store import open_store
+    from pipeline.snapshots.format.survival_figures import LOOKED, last_look
+
+    look = last_look(Snapshot(draft.path).rows("survivals", LOOKED))
+    agreed = agreement(open_store(house.settings.reviews_url, house.rules.annotation))
+    return Known(
+        draft=draft.path,
+        comparison=comparison,
+        counts=[count for library in libraries for count in last_counts(lake, library)],
+        libraries_before=len(Snapshot(last).manifest.libraries) if last else 0,
+        kappa=agreed.kappa,
+        pairs=agreed.pairs,
+        surviving=look.share if look else None,
+        survivals=look.rows if look else 0,
+    )

@@ -1,0 +1,261 @@
+"""The main job: plan, the groups of stages for each library, totals. Airflow and the CLI call these."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+from packaging.utils import canonicalize_name
+
+from pipeline.core.rules.profiles import load_profile, profile_names
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.index.rates import rate_rules
+from pipeline.index.release_selection import Period
+from pipeline.lake.run_records import RunRecord, now, record_beginning
+from pipeline.lake.runner import Count, read_counts, run_stage
+from pipeline.lake.sync import PLAN, working_on, working_on_run
+from pipeline.lake.tables import Lake
+from pipeline.llm.client.tally import Tally
+from pipeline.llm.summary import Spent, keep_tallies, spent_by, tallies_of
+from pipeline.orchestration.draftable import counted, draftable
+from pipeline.orchestration.failures import forget_failure, run_told
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.run_parameters import check_form
+from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.empty_families import EmptyFamilies, empty_families
+from pipeline.orchestration.stages.selecting import stages_for
+from pipeline.quality.all_rules import CurationRules
+from pipeline.snapshots.release_checks.rules import GateRules, gate_rules
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """What a refresh covers: a profile, some of its libraries (none named: all), a period, and the name of the run.
+
+    Where `families` are named only the stages that these need are run, where `sources` are, only those are asked for
+    code of others; what the lake holds of the others stays. `from_start_if_new` covers all releases of a library that
+    was never crawled.
+    """
+
+    run: str
+    profile: str = "starter"
+    libraries: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    families: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    from_start_if_new: bool = False
+
+    @property
+    def period(self) -> Period:
+        """The covered period; a date stands for its midnight, UTC."""
+        return Period(_time(self.since), _time(self.until), self.from_start_if_new)
+
+    @property
+    def folder(self) -> Path:
+        """Folder in which this run leaves what it did: the counts of its stages, and what it published."""
+        return settings().runs / re.sub(r"[^\w.+-]", "_", self.run)
+
+    @property
+    def plain(self) -> dict[str, Any]:
+        """This refresh as plain JSON values, for those whom its end starts."""
+        told: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return told
+
+    def house(self) -> House:
+        """Return the stages over this refresh.
+
+        Errors: RuleError for a profile that does not exist and for rule files that are wrong.
+        """
+        profile = load_profile(self.profile)
+        if self.sources:
+            asked = tuple(source for source in profile.code.sources if source in self.sources)
+            profile = profile.model_copy(update={"code": profile.code.model_copy(update={"sources": asked})})
+        return House(settings(), profile, self.period, self.run)
+
+
+def refresh_of(told: Mapping[str, Any]) -> Refresh:
+    """Return the refresh that was told as plain values (`Refresh.plain`); what Airflow adds is passed over."""
+    known = [field.name for field in fields(Refresh) if field.name in told]
+    kept: dict[str, Any] = {name: tuple(told[name]) if isinstance(told[name], list) else told[name] for name in known}
+    return Refresh(**kept)
+
+
+def _time(text: str | None) -> datetime | None:
+    if not text:
+        return None
+    time = datetime.fromisoformat(text)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)
+
+
+def plan(refresh: Refresh) -> list[str]:
+    """Return the libraries of a refresh, after reading every rule file: a typo stops a run before it begins."""
+    rate_rules(settings().rules)
+    gates()
+    CurationRules.read().try_out()
+    house = refresh.house()
+    if refresh.libraries:
+        return list(dict.fromkeys(str(canonicalize_name(library)) for library in refresh.libraries))
+    return [rule.library for rule in house.profile.libraries]
+
+
+def gates() -> GateRules:
+    """Return the gates of snapshots.
+
+    Errors: RuleError for a rule file that is wrong, or names a stage that does not exist.
+    """
+    return gate_rules(settings().rules, [name for names in GROUPS.values() for name in names])
+
+
+def checked(
+    filled: Mapping[str, Any],
+    run: str,
+    since: str | None = None,
+    until: str | None = None,
+    *,
+    from_start_if_new: bool = False,
+) -> Refresh:
+    """Return the refresh that a form asks for; `since` and `until` are taken where the form has none.
+
+    With `from_start_if_new` these cover, of a library that was never crawled, all releases until the end.
+
+    Errors: BadForm, which says all that is wrong; RuleError for rule files that are wrong.
+    """
+    known = profile_names()
+    found = filled["profile"] in known
+    check_form(filled, known, load_profile(filled["profile"]).code.sources if found else ())
+    return Refresh(
+        run=run,
+        profile=filled["profile"],
+        libraries=tuple(filled["libraries"] or ()),
+        since=filled["since"] or since,
+        until=filled["until"] or until,
+        families=tuple(filled["families"] or ()),
+        sources=tuple(filled["sources"] or ()),
+        from_start_if_new=from_start_if_new and since is not None,
+    )
+
+
+def begin(refresh: Refresh) -> list[str]:
+    """Plan a refresh, and leave a record of it for its report."""
+    libraries = plan(refresh)
+    chosen = stages_for(refresh.families, stages_of(refresh.house()))
+    stages = tuple(name for names in GROUPS.values() for name in names if name in chosen)
+    covered = (refresh.run, refresh.profile, tuple(libraries), stages, refresh.since, refresh.until)
+    with working_on_run(refresh.folder, PLAN):
+        record_beginning(refresh.folder, RunRecord(*covered, now(), None, refresh.families, refresh.sources))
+    return libraries
+
+
+def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
+    """Run one group of stages for one library, those of them that the families of the refresh need.
+
+    Errors: StageFailed, which names library, release and stage and says what to do; it is kept with the run.
+    """
+    house = refresh.house()
+    stages = stages_of(house)
+    chosen = stages_for(refresh.families, stages)
+    counts: list[Count] = []
+    with working_on_run(refresh.folder, library, alone=True), working_on(library) as commit:
+        for name in filter(chosen.__contains__, GROUPS[group]):
+            try:
+                work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
+                counts.append(run_told(refresh.run, refresh.folder, library, name, work))
+            finally:
+                _keep_asked(house, refresh.folder, library, name)
+            commit()
+        forget_failure(refresh.folder, library)
+    return counts
+
+
+def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:
+    """Leave with the run what a stage asked of a model, also where the stage broke off, and begin to count anew."""
+    if house.has_asked and house.drafter is not None:
+        keep_tallies(folder, library, stage, house.drafter.told())
+        house.drafter.tallies.clear()
+
+
+def left_out(refresh: Refresh) -> dict[str, str]:
+    """Return the sources of code that could not be asked for any of the libraries, each with why and what to do."""
+    return sources_left_out(Lake(settings().lake), plan(refresh))
+
+
+def sources_left_out(lake: Lake, libraries: Iterable[str]) -> dict[str, str]:
+    """Return the sources of code that the lake says could not be asked for libraries, each with why and what to do."""
+    where = (pc.field("stage") == "gather") & (pc.field("reason") == RejectReason.SOURCE_LEFT_OUT)
+    notes = [row for library in libraries for row in lake.read("rejects", library, where)]
+    return {row["key"]: row["detail"] for row in sorted(notes, key=lambda row: (row["key"], row["detail"]))}
+
+
+def empty_of(refresh: Refresh) -> list[EmptyFamilies]:
+    """Return why families have no row of libraries of a refresh, by the lake as it is now."""
+    house = refresh.house()
+    foreign = house.rules.stack_overflow.foreign
+    return empty_families(house.lake, plan(refresh), stages_of(house), refresh.profile, foreign, refresh.families)
+
+
+@dataclass(frozen=True, slots=True)
+class Drafts:
+    """What came of the texts that the offline drafter cannot write.
+
+    With a key: what was asked of a model, by kind, and what it has cost. Without: how many rows a model would improve,
+    by kind and standing.
+    """
+
+    asked: Mapping[DraftKind, Tally]
+    spent: Spent | None
+    improvable: Mapping[DraftKind, Mapping[DraftStanding, int]]
+
+
+def drafts_of(refresh: Refresh) -> Drafts:
+    """Return what a refresh has to say of its drafts."""
+    house = refresh.house()
+    if house.has_model:
+        return Drafts(tallies_of(refresh.folder), spent_by(settings().answers, house.rules.models, refresh.run), {})
+    return Drafts({}, None, counted(draftable(house.lake, plan(refresh), house.rules)))
+
+
+def totals(counts: Sequence[Count]) -> list[Count]:
+    """Add up the counts of a run over its libraries, one for each stage in the order of the picture."""
+    grouped: dict[str, list[Count]] = defaultdict(list)
+    for count in counts:
+        grouped[count.stage].append(count)
+    order = [name for names in GROUPS.values() for name in names]
+    return [_sum(name, grouped[name]) for name in order if name in grouped]
+
+
+def _sum(stage: str, counts: Sequence[Count]) -> Count:
+    return Count(
+        stage=stage,
+        library="",
+        seen=sum(count.seen for count in counts),
+        made=sum(count.made for count in counts),
+        rejected=_added(count.rejected for count in counts),
+        unchanged=sum(count.unchanged for count in counts),
+        noted=_added(count.noted for count in counts),
+        made_before=sum(count.made_before for count in counts),
+        rejected_before=_added(count.rejected_before for count in counts),
+        noted_before=_added(count.noted_before for count in counts),
+        seconds=round(sum(count.seconds for count in counts), 3),
+        peak_memory_bytes=max(count.peak_memory_bytes for count in counts),
+    )
+
+
+def _added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Add up numbers by reason."""
+    return dict(sorted(sum(map(Counter, counts), Counter[str]()).items()))
+
+
+def counts_of(refresh: Refresh) -> list[Count]:
+    """Return the counts that the stages of a refresh have left so far."""
+    return read_counts(refresh.folder / "counts")

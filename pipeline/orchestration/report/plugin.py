@@ -1,0 +1,124 @@
+"""The reports of runs in Airflow: a tab of each run of the refresh, for whoever may see that DAG.
+
+Every process of Airflow loads this module, so that what it needs is imported when a page is asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from airflow.plugins_manager import AirflowPlugin
+from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from starlette.middleware.base import RequestResponseEndpoint
+
+PREFIX = "/driftline-report"
+DAG, PUBLISH = "refresh", "publish"
+"""Who may see this DAG may see what its runs came to."""
+
+HEADERS = {
+    # One page with its own style, and nothing else: what was crawled is text, and stays text.
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'self'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""As the review page has them (`annotation/web/app.py`), in every answer, errors too."""
+
+
+def make_app() -> FastAPI:
+    """Return the application that answers with the page of a run."""
+    from airflow.api_fastapi.app import get_auth_manager
+    from airflow.api_fastapi.auth.managers.models.base_user import BaseUser
+    from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+    from airflow.api_fastapi.core_api.security import get_user
+
+    app = guarded(FastAPI(title="Driftline report", openapi_url=None, docs_url=None, redoc_url=None))
+
+    def allowed(user: BaseUser = Depends(get_user)) -> None:  # noqa: B008 - FastAPI's way
+        if not get_auth_manager().is_authorized_dag(method="GET", details=DagDetails(id=DAG), user=user):
+            raise HTTPException(403, f"{user.get_name()} may not see the DAG {DAG}, and so not what it made")
+
+    @app.get("/{run}", dependencies=[Depends(allowed)])
+    def page(run: str) -> FileResponse:
+        return FileResponse(page_of_run(_published_by(run) or run), media_type="text/html")
+
+    return app
+
+
+def guarded(app: FastAPI) -> FastAPI:
+    """Let no other site take the pages of an application into its own, and set `HEADERS` in every answer."""
+    from pipeline.quality.annotation.web.access import is_embedded
+
+    @app.middleware("http")
+    async def with_headers(request: Request, answer: RequestResponseEndpoint) -> Response:
+        if is_embedded(request):
+            made: Response = PlainTextResponse("this page is not for other sites", 403)
+        else:
+            made = await answer(request)
+        made.headers.update(HEADERS)
+        return made
+
+    return app
+
+
+def _published_by(run: str) -> str | None:
+    """Return the refresh that a run of the DAG publish is about, None where there is no such run."""
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    about = select(DagRun.partition_key, DagRun.conf).where(DagRun.dag_id == PUBLISH, DagRun.run_id == run)
+    with create_session() as session:
+        found = session.execute(about).first()
+    return (found.partition_key or (found.conf or {}).get("run")) if found else None
+
+
+def page_of_run(run: str) -> Path:
+    """Return the file with the page of a run.
+
+    Errors: HTTPException 404 where no run has that name, or its page is not written yet.
+    """
+    from pipeline.lake.run_records import read_record
+    from pipeline.lake.sync import read_run
+    from pipeline.orchestration.refresh import Refresh
+    from pipeline.orchestration.report.source import PAGE
+
+    folder = Refresh(run).folder
+    read_run(folder)
+    record, path = read_record(folder), folder / PAGE
+    if record is None or record.run != run or not path.is_file():
+        raise HTTPException(404, f"run {run} has no report yet: one is written when it ends, and when it is published")
+    return path
+
+
+class _Lazy:
+    """The application, made at the first request: most processes of Airflow never get one."""
+
+    def __init__(self) -> None:
+        self._app: FastAPI | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        self._app = self._app or make_app()
+        await self._app(scope, receive, send)
+
+
+class ReportPlugin(AirflowPlugin):
+    """What Airflow takes from here."""
+
+    name = "driftline_report"
+    fastapi_apps: list[Any] = [{"app": _Lazy(), "url_prefix": PREFIX, "name": "Driftline report"}]  # noqa: RUF012
+    external_views: list[Any] = [  # noqa: RUF012 - as Airflow declares it
+        {
+            "name": "Driftline report",
+            "href": f"{PREFIX}/{{RUN_ID}}",
+            "destination": "dag_run",
+            "url_route": "driftline-report",
+        }
+    ]

@@ -1,0 +1,115 @@
+"""What a stage takes from outside or goes on with: the index, other sources, surfaces, lives, reviews."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from packaging.specifiers import SpecifierSet
+
+from pipeline.api.history.stage import lifecycle_stage
+from pipeline.api.surface.stage import identity, in_order, surface_stage
+from pipeline.core.settings import index_url
+from pipeline.corpus.documentation.sites import sites_stage
+from pipeline.corpus.gather import gather_stage
+from pipeline.index.release_selection import Wanted
+from pipeline.index.releases import releases_stage
+from pipeline.lake.deferred import put_aside, with_later
+from pipeline.lake.stage import Output
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.resources.resources import House
+
+
+def crawl(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the releases stage for a library, beside the releases that are known already."""
+    if library in house.rules.stack_overflow.foreign:
+        # Of other languages there are posts only.
+        return Output({"releases": []}, 0, 0)
+    rule = house.profile.rule_of(library)
+    wanted = Wanted(library, SpecifierSet(rule.versions), rule.latest, house.period)
+    known = with_later(lake, "releases", library)
+    output = releases_stage(
+        wanted,
+        known,
+        index_url(),
+        house.artifacts,
+        house.rules.licences,
+        house.settings.workers,
+        house.wanted_sources,
+        progress,
+    )
+    put_aside(lake, "releases", library, known, output.tables["releases"])
+    return output
+
+
+def gather(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the gather stage for a library, beside what was found before."""
+    releases, known = lake.read("releases", library), with_later(lake, "found", library)
+    sources = house.code_sources.wanted()
+    output = gather_stage(library, releases, known, sources, house.code_period, progress, house.period.until)
+    put_aside(lake, "found", library, known, output.tables["found"])
+    return output
+
+
+def read_sites(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the sites stage for a library, beside what its sites said before."""
+    releases, known = lake.read("releases", library), with_later(lake, "site_documents", library)
+    sites, end = house.code_sources.sites(), house.period.until
+    output = sites_stage(library, releases, known, sites, house.code_period, progress, end)
+    put_aside(lake, "site_documents", library, known, output.tables["site_documents"])
+    return output
+
+
+def read_surfaces(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the surface stage for a library, going on from an earlier run where the releases follow its own."""
+    releases = lake.read("releases", library)
+    done = {line[0] for line in progress or ()}
+    house.prepare(release for release in releases if release["version"] not in done)
+    return surface_stage(
+        releases, house.surface_of, progress, lambda table: _since(lake, table, library), house.surfaces.forget
+    )
+
+
+def follow_lives(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the lifecycle stage for a library, reading only the states that releases since an earlier run need."""
+    releases = lake.read("releases", library)
+    identities = [identity(release) for release in in_order(releases)]
+    if progress and progress["releases"] != identities[: len(progress["releases"])]:
+        # others came between, or the refresh is about a time before: all states are needed
+        progress = None
+    done = [line[0] for line in progress["releases"]] if progress else []
+    where = None
+    if done:
+        # typed, since of no release at all nobody knows what type its version has
+        later = pa.array([row["version"] for row in releases if row["version"] not in done], pa.string())
+        last = pc.field("last_version")
+        where = last.is_null() | (last == done[-1]) | last.isin(later) | pc.field("first_version").isin(later)
+    symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
+    lives = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
+    return lifecycle_stage(releases, symbols, importable, house.rules.lifecycle, progress, lives)
+
+
+def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the reviews stage for a library: what people have settled, from the review database, if there is one.
+
+    Errors: StoreError where it does not answer, and where it was there and is gone.
+    """
+    gone = house.settings.reviews is None and not house.settings.reviews_file.is_file()
+    if gone and not lake.read("reviews", library):
+        return Output({"reviews": []}, 0, 0)
+    # slow to import
+    from pipeline.quality.annotation.review_rows import settled
+    from pipeline.quality.annotation.store import StoreError, open_store
+
+    if gone:
+        told = f"{house.settings.reviews_file} is gone, and people have decided on rows of {library}: bring it back"
+        raise StoreError(f"{told} from a backup, or name in DRIFTLINE_REVIEWS the database that all machines share")
+    rows, failed = settled(open_store(house.settings.reviews_url, house.rules.annotation), library)
+    return Output({"reviews": rows}, len(rows) + len(failed), len(rows), failed)
+
+
+def _since(lake: Lake, table: str, library: str) -> dict[str, str]:
+    """Return the first version of each row of a library that still holds, by path."""
+    holding = lake.read(table, library, pc.field("last_version").is_null(), ("path", "first_version"))
+    return {row["path"]: row["first_version"] for row in holding}

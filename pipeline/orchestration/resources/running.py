@@ -1,0 +1,94 @@
+"""The stages that run code, examples and drafts and the tests of projects, in the environments of a house."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from pipeline.execution.environments.stage import environments_stage
+from pipeline.execution.validation.runs import wanted_versions
+from pipeline.execution.validation.stage import validation_stage
+from pipeline.families.functions.stage import functions_stage
+from pipeline.families.problems.stage import problems_stage
+from pipeline.families.repository_tasks.stage import projects_stage
+from pipeline.families.scenes.proving import run_blocks
+from pipeline.families.scenes.stage import scenes_stage
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.resources.model import function_writers, problem_writer, writer
+from pipeline.orchestration.resources.resources import House
+
+IN_ENVIRONMENTS = (
+    "releases",
+    "snippets",
+    "completions",
+    "migrations",
+    "changes",
+    "symbols",
+    "controlled_completions",
+    "rewrites",
+)
+"""The tables that tell what is to be run in which release."""
+
+
+def build_environments(house: House, lake: Lake, library: str, progress: Any) -> Output:
+    """Run the environments stage for the releases in which something is to be run."""
+    tables = {name: lake.read(name, library) for name in IN_ENVIRONMENTS}
+    wanted = wanted_versions(**tables, run_alone=house.rules.validation.run_alone)
+    known = lake.read("environments", library) if progress else ()
+    return environments_stage(tables["releases"], wanted, house.environments, known, progress)
+
+
+def validate(house: House, **tables: list[Row]) -> Output:
+    """Run the validation stage in the sandbox of this machine."""
+    return validation_stage(**tables, runner=house.runner)
+
+
+def make_problems(house: House, **tables: list[Row]) -> Output:
+    """Run the problems stage in the sandbox of this machine."""
+    runner = house.runner
+    rules = house.rules
+    return problems_stage(
+        **tables,
+        rules=rules.problems,
+        drafting=rules.drafting,
+        tagging=rules.lifecycle,
+        usage=rules.usage,
+        mutation=rules.mutation,
+        runner=runner,
+        writer=problem_writer(house, runner),
+    )
+
+
+def make_functions(house: House, **tables: list[Row]) -> Output:
+    """Run the functions stage in the sandbox of this machine."""
+    runner = house.runner
+    rules = house.rules
+    return functions_stage(
+        **tables,
+        rules=rules.functions,
+        of_problems=rules.problems,
+        tagging=rules.lifecycle,
+        usage=rules.usage,
+        min_name_length=rules.masking.min_name_length,
+        mutation=rules.mutation,
+        writer=writer(house, rules.drafts.description),
+        runner=runner,
+        writers=function_writers(house, runner),
+    )
+
+
+def trace_projects(house: House, **tables: list[Row]) -> Output:
+    """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
+    return projects_stage(
+        **tables, workshop=house.workshop, licences=house.rules.licences, allowed=house.rules.quality.licences
+    )
+
+
+def make_scenes(house: House, **tables: list[Row]) -> Output:
+    """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
+    rules = house.rules
+    return scenes_stage(
+        **tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, house.workshop, rules.scenes)
+    )

@@ -1,0 +1,1 @@
+"""Retention: what of the past is kept, by rule."""

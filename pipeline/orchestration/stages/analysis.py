@@ -1,0 +1,136 @@
+"""The stages that collect, and those that read and compare what was collected, up to instances and their texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from pipeline.api.history.documented import directives_stage
+from pipeline.core.rules.fingerprint import plain
+from pipeline.corpus.documentation.stage import api_documents_stage
+from pipeline.corpus.snippets.stage import snippets_stage
+from pipeline.corpus.usages.stage import usage_stage
+from pipeline.families.completions_and_migrations.stage import instances_stage
+from pipeline.families.contexts.controlled import controlled_stage
+from pipeline.lake.runner import Stage
+from pipeline.llm.stage import drafting_stage
+from pipeline.orchestration.resources.model import writer
+from pipeline.orchestration.resources.reading import crawl, follow_lives, gather, read_sites, read_surfaces
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.declaring import declared
+
+
+def collection(house: House) -> Iterator[Stage]:
+    """Yield the stages that look at the outside world each time, and add to what is in the lake."""
+    yield Stage("crawl", 2, (), ("releases",), lambda: None, partial(crawl, house))
+    yield Stage("gather", 1, (), ("found",), lambda: None, partial(gather, house))
+    yield Stage("sites", 1, (), ("site_documents",), lambda: None, partial(read_sites, house))
+
+
+def analysis(house: House) -> Iterator[Stage]:
+    """Yield the stages that run nothing of others: surfaces, changes, snippets, instances and their descriptions."""
+    rules = house.rules
+    yield Stage(
+        "surface",
+        7,
+        ("releases",),
+        ("symbols", "importable", "documents"),
+        lambda: plain(rules.of_lives),
+        partial(read_surfaces, house),
+    )
+    yield Stage(
+        "lifecycle",
+        6,
+        ("releases", "symbols", "importable"),
+        ("changes", "lifecycles"),
+        lambda: plain([rules.of_lives, rules.lifecycle]),
+        partial(follow_lives, house),
+    )
+    yield declared(
+        "directives",
+        reads="releases documents symbols lifecycles changes",
+        writes="directives",
+        depends=lambda: rules.directives,
+        run=lambda **tables: directives_stage(**tables, rules=rules.directives),
+    )
+    yield declared(
+        "api_documents",
+        reads="releases documents symbols site_documents",
+        writes="api_documents",
+        depends=lambda: rules.directives,
+        run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
+        version=2,
+    )
+    yield declared(
+        "snippets",
+        reads="releases documents symbols found",
+        writes="snippets",
+        depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
+        run=lambda **tables: snippets_stage(
+            **tables,
+            rules=rules.snippets,
+            files=rules.python_files,
+            licences=rules.quality.licences,
+            usage=rules.usage,
+        ),
+        version=3,
+    )
+    yield declared(
+        "usage",
+        reads="releases snippets symbols",
+        writes="usages",
+        depends=lambda: rules.usage,
+        run=lambda **tables: usage_stage(**tables, rules=rules.usage),
+        version=3,
+    )
+    yield declared(
+        "instances",
+        reads="releases snippets usages symbols changes lifecycles",
+        writes="completions migrations rewrites block_completions",
+        depends=lambda: [
+            rules.masking,
+            rules.lifecycle,
+            rules.stack_overflow.foreign,
+            rules.codemods,
+            rules.validation.run_alone,
+        ],
+        run=lambda **tables: instances_stage(
+            **tables,
+            tagging=rules.lifecycle,
+            rules=rules.masking,
+            foreign=house.foreign_names(),
+            codemods=rules.codemods,
+            run_alone=rules.validation.run_alone,
+        ),
+        version=5,
+    )
+    yield declared(
+        "drafting",
+        reads="completions migrations snippets documents",
+        writes="drafts refused_drafts",
+        depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
+        run=lambda **tables: drafting_stage(
+            **tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)
+        ),
+        version=3,
+    )
+    yield declared(
+        "controlled",
+        reads="releases api_documents symbols changes lifecycles",
+        writes="controlled_completions",
+        depends=lambda: [
+            rules.contexts.controlled,
+            rules.lifecycle,
+            rules.drafting,
+            *house.by_model(rules.drafts.description),
+            rules.masking.ignore_case,
+        ],
+        run=lambda **tables: controlled_stage(
+            **tables,
+            tagging=rules.lifecycle,
+            rules=rules.contexts.controlled,
+            writer=writer(house, rules.drafts.description),
+            ignore_case=rules.masking.ignore_case,
+        ),
+        version=2,
+    )

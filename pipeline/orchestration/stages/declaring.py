@@ -1,0 +1,29 @@
+"""How a stage is declared by the tables that it reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pipeline.core.rules.fingerprint import plain
+from pipeline.lake.runner import Stage
+from pipeline.lake.stage import Output
+from pipeline.lake.tables import Lake
+
+
+def declared(
+    name: str,
+    *,
+    reads: str,
+    writes: str,
+    depends: Callable[[], Any],
+    run: Callable[..., Output],
+    version: int = 1,
+) -> Stage:
+    """Make a stage of a function that takes the tables it reads by name."""
+    tables = tuple(reads.split())
+
+    def run_on_lake(lake: Lake, library: str, _: Any) -> Output:
+        return run(**{table: lake.read(table, library) for table in tables})
+
+    return Stage(name, version, tables, tuple(writes.split()), lambda: plain(depends()), run_on_lake)

@@ -1,0 +1,127 @@
+"""Why a family has no row of a library: the first empty table, what was refused there, and which file to fill."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from pipeline.core.vocabularies.families import RowFamily
+from pipeline.lake.runner import Stage
+from pipeline.lake.tables import Lake, rows_in
+
+NEEDS: Mapping[str, tuple[str, ...]] = {
+    "releases": (),
+    "documents": ("releases",),
+    "changes": ("releases",),
+    "snippets": ("releases",),
+    "usages": ("snippets",),
+    "completions": ("usages",),
+    "migrations": ("usages", "changes"),
+    "block_completions": (),
+    "api_documents": ("documents",),
+    "controlled_completions": ("api_documents",),
+    "problems": ("usages",),
+    "functions": ("usages",),
+    "projects": ("releases",),
+    "traced_functions": ("projects",),
+    "repository_tasks": ("traced_functions",),
+    "scenes": ("traced_functions",),
+    "published_contexts": ("published_completions",),
+    **{f"published_{family}": (str(family),) for family in RowFamily if family is not RowFamily.CONTEXTS},
+}
+"""The tables that a table of a family cannot do without; an empty one explains why the next is empty."""
+
+_PROFILE = "take more of its releases: `versions` or `latest` in curation_rules/profiles/{profile}.yaml"
+_CODE = (
+    "name packages that use it in curation_rules/dependents.yaml, its site in curation_rules/documentation.yaml or its"
+    " tag in curation_rules/stack_overflow.yaml, or give a source that was left out what it needs"
+)
+WHY: Mapping[str, tuple[str, str]] = {
+    "releases": ("no release was taken", _PROFILE),
+    "documents": ("no docstring was read", "see curation_rules/surface.yaml and, if compiled, inspection.yaml"),
+    "changes": ("no API changed between the releases that were taken", _PROFILE),
+    "snippets": ("neither docstrings nor a source of code has an example that uses it", _CODE),
+    "usages": (
+        "no example uses a public API of it",
+        "names that examples presume go into curation_rules/snippets.yaml",
+    ),
+    "completions": ("no use could be masked", "see the limits in curation_rules/masking.yaml"),
+    "migrations": ("no example uses an API that changed", _CODE),
+    "block_completions": ("no block of a post names it", "its imports and words in curation_rules/stack_overflow.yaml"),
+    "api_documents": ("no API is documented", "name its site in curation_rules/documentation.yaml"),
+    "controlled_completions": ("no documented API could be asked for", "see curation_rules/contexts.yaml"),
+    "problems": ("no example with a stated output makes a task", "see curation_rules/problems.yaml; or " + _CODE),
+    "functions": ("no example with a stated output makes a task", "see curation_rules/functions.yaml; or " + _CODE),
+    "projects": ("no project with tests was taken", "name one in curation_rules/dependents.yaml"),
+    "traced_functions": ("no test of its projects reached a function", "see curation_rules/repository.yaml"),
+    "repository_tasks": ("no function that tests reach could be taken", "see curation_rules/repository.yaml"),
+    "scenes": ("no function that tests reach could be taken", "see curation_rules/scenes.yaml"),
+    "published_contexts": ("the retrievers found no context", "see curation_rules/contexts.yaml"),
+}
+_REFUSED = ("every row was refused at the gate", "see curation_rules/quality.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyFamilies:
+    """Families without a row of some libraries for one cause: the empty table, and what its stage refused by reason."""
+
+    families: tuple[str, ...]
+    libraries: tuple[str, ...]
+    table: str
+    why: str
+    rejects: Mapping[str, int]
+    advice: str
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        most = ", ".join(f"{reason} {number}" for reason, number in self.rejects.items())
+        refused = f" (refused: {most})" if most else ""
+        return f"No {', '.join(self.families)} of {', '.join(self.libraries)}: {self.why}{refused}. {self.advice}"
+
+
+def empty_families(
+    lake: Lake,
+    libraries: Iterable[str],
+    stages: Mapping[str, Stage],
+    profile: str,
+    foreign: Collection[str],
+    families: Collection[str] = (),
+) -> list[EmptyFamilies]:
+    """Return why families (all where none is named) have no row of libraries, those with one cause together.
+
+    `foreign` are libraries of other languages, which have blocks of posts and nothing else; others have no such blocks.
+    """
+    makers = {table: name for name, stage in stages.items() for table in stage.writes}
+    causes: dict[tuple[tuple[str, ...], str], list[str]] = defaultdict(list)
+    for library in libraries:
+        expected = [f for f in RowFamily if (f is RowFamily.BLOCK_COMPLETIONS) == (library in foreign)]
+        of_library: dict[str, list[str]] = defaultdict(list)
+        for family in expected:
+            if not families or family in families:
+                for table in _causes(lake, library, f"published_{family}"):
+                    of_library[table].append(str(family))
+        for table, empty in of_library.items():
+            causes[tuple(empty), table].append(library)
+    return [
+        EmptyFamilies(empty, tuple(who), table, why, _rejects(lake, who, makers[table]), advice.format(profile=profile))
+        for (empty, table), who in causes.items()
+        for why, advice in (WHY.get(table, _REFUSED),)
+    ]
+
+
+def _causes(lake: Lake, library: str, table: str) -> Iterator[str]:
+    """Yield the empty tables before a table, each of which has all that it needs; the table itself where that is so."""
+    if any(rows_in(path) for path in lake.parts(table, library)):
+        return
+    before = list(dict.fromkeys(cause for needed in NEEDS[table] for cause in _causes(lake, library, needed)))
+    yield from before or [table]
+
+
+def _rejects(lake: Lake, libraries: Iterable[str], stage: str) -> Mapping[str, int]:
+    """Count what a stage refused, the most frequent reasons first."""
+    where = pc.field("stage") == stage
+    counted = Counter(str(row["reason"]) for library in libraries for row in lake.read("rejects", library, where))
+    return dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,91 @@
+"""The stages of the families that bring their own proof: projects with their tests, scenes, problems, functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.families.repository_tasks.tasks import repository_tasks_stage
+from pipeline.lake.runner import Stage
+from pipeline.orchestration.resources.model import requirements
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.running import make_functions, make_problems, make_scenes, trace_projects
+from pipeline.orchestration.stages.declaring import declared
+
+
+def families(house: House) -> Iterator[Stage]:
+    """Yield the stages of projects, repository tasks, scenes, problems and functions."""
+    rules = house.rules
+    yield declared(
+        "projects",
+        reads="releases found",
+        writes="projects project_files traced_functions reaches",
+        depends=lambda: [
+            rules.repository,
+            rules.licences,
+            sorted(rules.quality.licences),
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=partial(trace_projects, house),
+        version=3,
+    )
+    yield declared(
+        "repository_tasks",
+        reads="projects traced_functions reaches project_files",
+        writes="repository_tasks",
+        depends=lambda: [rules.repository, rules.mutation, *house.by_model(rules.drafts.requirement)],
+        run=lambda **tables: repository_tasks_stage(
+            **tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
+        ),
+        version=5,
+    )
+    yield declared(
+        "scenes",
+        reads="projects project_files traced_functions reaches",
+        writes="scenes",
+        depends=lambda: [rules.scenes, rules.repository, rules.mutation],
+        run=partial(make_scenes, house),
+        version=5,
+    )
+    yield declared(
+        "problems",
+        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
+        writes="problems problem_runs problem_environments refused_problems",
+        depends=lambda: [
+            rules.problems,
+            rules.mutation,
+            [[kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.problem)],
+            rules.drafting,
+            rules.lifecycle,
+            rules.usage,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=partial(make_problems, house),
+        version=11,
+    )
+    yield declared(
+        "functions",
+        reads="releases snippets rewrites symbols changes lifecycles documents api_documents verdicts",
+        writes="functions function_runs function_environments refused_functions",
+        depends=lambda: [
+            rules.functions,
+            rules.problems,
+            rules.mutation,
+            rules.masking.min_name_length,
+            rules.drafting,
+            *house.by_model(rules.drafts.description),
+            *house.by_model(rules.drafts.task_function),
+            *([kind, rules.quality.fails_in_target] for kind in house.by_model(rules.drafts.function_tests)),
+            rules.lifecycle,
+            rules.usage,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=partial(make_functions, house),
+        version=5,
+    )

@@ -1,0 +1,118 @@
+"""The stages that flag what a person should see, read what people decided, and let through what is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from pipeline.api.history.documented import document_changes
+from pipeline.families.contexts.retrieval import retrievers
+from pipeline.families.contexts.stage import contexts_stage
+from pipeline.families.model_migrations.tables import DRAFTED, with_drafted
+from pipeline.lake.runner import Stage
+from pipeline.orchestration.resources.model import writer
+from pipeline.orchestration.resources.reading import read_reviews
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.declaring import declared
+from pipeline.quality.acceptance.controlled import controlled_gate_stage
+from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.gate import gate_stage
+from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
+from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from pipeline.quality.flags.flags import flags_stage
+from pipeline.quality.flags.subjects import READS
+
+
+def gates(house: House) -> Iterator[Stage]:
+    """Yield the stages of review, and the gate of every family."""
+    rules = house.rules
+    yield declared(
+        "review",
+        reads=" ".join((*READS, *DRAFTED)),
+        writes="flags",
+        depends=lambda: [rules.flags, rules.quality.fails_in_target, rules.drafting],
+        run=lambda **tables: flags_stage(
+            with_drafted(**tables), rules.flags, rules.quality.fails_in_target, rules.drafting
+        ),
+        version=4,
+    )
+    yield Stage("reviews", 1, (), ("reviews",), lambda: None, partial(read_reviews, house))
+    yield declared(
+        "gate",
+        reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
+        " changes directives drafted_migrations drafted_verdicts drafted_descriptions reviews",
+        writes="published_changes published_completions published_migrations published_block_completions",
+        depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone, rules.drafting],
+        run=lambda changes, directives, **tables: gate_stage(
+            **with_drafted(**tables),
+            changes=document_changes(changes, directives, rules.directives),
+            rules=rules.quality,
+            run_alone=rules.validation.run_alone,
+            drafting=rules.drafting,
+        ),
+        version=5,
+    )
+    yield declared(
+        "problems_gate",
+        reads="problems problem_runs snippets releases published_changes flags reviews",
+        writes="published_problems",
+        depends=lambda: [rules.quality, rules.problems, rules.mutation],
+        run=lambda **tables: problems_gate_stage(
+            **tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
+        ),
+        version=7,
+    )
+    yield declared(
+        "functions_gate",
+        reads="functions function_runs snippets published_changes flags reviews",
+        writes="published_functions",
+        depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
+        run=lambda **tables: functions_gate_stage(
+            **tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
+        ),
+        version=7,
+    )
+    yield declared(
+        "controlled_gate",
+        reads="controlled_completions releases changes published_changes verdicts flags reviews",
+        writes="published_controlled_completions",
+        depends=lambda: rules.quality,
+        run=lambda **tables: controlled_gate_stage(**tables, rules=rules.quality),
+        version=3,
+    )
+    yield declared(
+        "contexts",
+        reads="releases usages api_documents published_completions",
+        writes="published_contexts published_retrievals",
+        depends=lambda: [
+            rules.contexts,
+            rules.drafting,
+            *house.by_model(rules.drafts.instruction),
+            rules.masking.ignore_case,
+        ],
+        run=lambda **tables: contexts_stage(
+            **tables,
+            rules=rules.contexts,
+            writer=writer(house, rules.drafts.instruction),
+            retrievers=retrievers(rules.contexts.retrieval),
+            ignore_case=rules.masking.ignore_case,
+        ),
+        version=3,
+    )
+    yield declared(
+        "repository_gate",
+        reads="repository_tasks projects flags reviews",
+        writes="published_repository_tasks",
+        depends=lambda: [rules.quality, rules.mutation],
+        run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
+        version=4,
+    )
+    yield declared(
+        "scenes_gate",
+        reads="scenes projects project_files flags reviews",
+        writes="published_scenes",
+        depends=lambda: [rules.quality, rules.mutation],
+        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
+        version=4,
+    )

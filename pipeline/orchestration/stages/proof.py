@@ -1,0 +1,70 @@
+"""The stages that run code in pinned environments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from pipeline.core.rules.fingerprint import plain
+from pipeline.execution.environments.resolution.interpreters import discover
+from pipeline.families.model_migrations import tables as model_migrations
+from pipeline.families.rename_judgements import tables as rename_judgements
+from pipeline.lake.runner import Stage
+from pipeline.orchestration.resources.model import draft_migrations, judge_renames
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.resources.running import IN_ENVIRONMENTS, build_environments, validate
+from pipeline.orchestration.stages.declaring import declared
+
+
+def proof(house: House) -> Iterator[Stage]:
+    """Yield the stages that prove instances and changes, and ask a model about what was proven."""
+    rules = house.rules
+    yield Stage(
+        "environments",
+        4,
+        IN_ENVIRONMENTS,
+        ("environments",),
+        # An interpreter that was installed since makes a release worth another try.
+        lambda: plain(
+            [
+                rules.of_environments,
+                rules.validation.run_alone,
+                [interpreter.python for interpreter in discover()],
+            ]
+        ),
+        partial(build_environments, house),
+    )
+    yield declared(
+        "validation",
+        reads="releases snippets completions migrations changes symbols environments controlled_completions rewrites",
+        writes="verdicts",
+        depends=lambda: rules.validation,
+        run=partial(validate, house),
+        version=4,
+    )
+    yield declared(
+        "migrated_code",
+        reads="releases snippets usages symbols changes lifecycles documents migrations environments verdicts",
+        writes=" ".join(model_migrations.TABLES),
+        depends=lambda: (
+            [
+                *house.by_model(rules.drafts.migrated_code),
+                rules.drafting,
+                rules.lifecycle,
+                rules.usage,
+                rules.validation,
+                sorted(rules.quality.fails_in_target),
+            ]
+            if house.has_model
+            else []
+        ),
+        run=partial(draft_migrations, house),
+        version=2,
+    )
+    yield declared(
+        "judgements",
+        reads="releases symbols importable changes documents completions migrations",
+        writes=" ".join(rename_judgements.TABLES),
+        depends=lambda: [*house.by_model(rules.drafts.rename_judgement), rules.lifecycle] if house.has_model else [],
+        run=partial(judge_renames, house),
+    )

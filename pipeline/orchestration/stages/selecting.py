@@ -1,0 +1,32 @@
+"""Which stages make some families of instances: the others need not run, and leave their tables as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from pipeline.core.vocabularies.families import RowFamily
+from pipeline.lake.runner import Stage
+
+_ALWAYS = ("crawl", "gather", "sites", "review", "reviews")
+_OF_FLAGS = "judgements"
+"""A stage whose rows only flags are made of: of the instances that a codemod or an example gave."""
+
+_OF_ALL = frozenset({"flags", "reviews"})
+"""Tables that are made of every family: whoever reads them needs not all of what they were made of."""
+
+
+def stages_for(families: Collection[str], stages: Mapping[str, Stage]) -> frozenset[str]:
+    """Return the names of the stages that families need, all of them where none is named."""
+    if not families:
+        return frozenset(stages)
+    makers = {table: stage for stage in stages.values() for table in stage.writes}
+    needed: set[str] = set()
+    wanted = [f"published_{RowFamily(family)}" for family in families]
+    while wanted:
+        maker = makers[wanted.pop()]
+        if maker.name not in needed:
+            needed.add(maker.name)
+            wanted += [table for table in maker.reads if table not in _OF_ALL]
+    if makers["completions"].name in needed:
+        needed.add(_OF_FLAGS)
+    return frozenset(needed | set(_ALWAYS))

@@ -1,0 +1,1 @@
+"""Acceptance: which rows may be published, with proof, licence and source."""

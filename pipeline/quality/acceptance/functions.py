@@ -1,0 +1,171 @@
+"""The gate of task functions: proof, licence and source in each row, and the program masked at each level."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.functions import FunctionRun, TestKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Drafter, Evidence
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import too_weak
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.source import parse_source
+from pipeline.families.functions.function import read_tests
+from pipeline.families.functions.masking import mask_function
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.index.licences import is_allowed
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.acceptance.reviewed import Desk
+from pipeline.quality.acceptance.sourced import source_columns
+from pipeline.quality.flags.flags import kinds_by_instance
+from pipeline.quality.flags.reviews import Reviews
+
+_OTHERS = (FunctionRun.OTHER_EXAMPLE, FunctionRun.OTHER_CODEMOD)
+
+
+def functions_gate_stage(
+    functions: Sequence[Row],
+    function_runs: Iterable[Row],
+    snippets: Iterable[Row],
+    published_changes: Iterable[Row],
+    rules: QualityRules,
+    least: FunctionRules,
+    masking: MaskingRules,
+    mutation: MutationRules,
+    flags: Iterable[Row] = (),
+    reviews: Iterable[Row] = (),
+) -> Output:
+    """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
+
+    Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails its tests), NO_CHECK (a program whose functions
+    do nothing passes them, there are fewer tests or kinds than `least` wants, or a body could return one value, or an
+    argument, in all of them), NOT_COVERED (they execute less of the program), WEAK_TESTS (they notice fewer mutants of
+    it than `mutation` wants), REVIEWED_OUT and FLAGGED, and what `mask_function` refuses. A function is
+    `discriminating` if code that passes in the other version fails here as the rules list.
+    """
+    runs: dict[str, dict[str, Row]] = defaultdict(dict)
+    for run in function_runs:
+        runs[run["function_id"]][run["role"]] = run
+    facts = _Facts(
+        runs,
+        {row["id"]: row for row in snippets},
+        frozenset(row["id"] for row in published_changes),
+        rules,
+        least,
+        masking,
+        mutation,
+        Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
+    )
+    rows, rejects = parted(guarded(functions, lambda row: str(row["id"]), lambda row: _published(row, facts)))
+    ordered = sorted(rejects, key=lambda reject: reject.key)
+    return Output({"published_functions": rows}, len(rows) + len(rejects), len(rows), ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of functions; runs are by function and role."""
+
+    runs: Mapping[str, Mapping[str, Row]]
+    snippets: Mapping[str, Row]
+    published_changes: frozenset[str]
+    rules: QualityRules
+    least: FunctionRules
+    masking: MaskingRules
+    mutation: MutationRules
+    desk: Desk
+
+
+def _published(original: Row, facts: _Facts) -> Iterator[Row | Reject]:
+    reviewed = facts.desk.of(Family.FUNCTION, original, original["description"])
+    function = reviewed.row | {"description": reviewed.description}
+    if reviewed.description != original["description"]:
+        function |= {"drafter": Drafter.ANNOTATOR, "model": None, "prompt_sha256": None}
+    runs = facts.runs[function["id"]]
+    if refusal := _refusal(function, runs, facts) or reviewed.refusal():
+        yield refusal
+        return
+    proven = function | _proof(function, runs, facts) | _origin(function, facts) | reviewed.columns()
+    source = parse_source(function["code"])
+    use = function["core_start_byte"], function["core_end_byte"]
+    for level in facts.masking.granularities:
+        masked = mask_function(source, use, level, facts.masking)
+        if isinstance(masked, Reject):
+            yield Reject(f"{function['id']} {level}", masked.reason, masked.detail)
+            continue
+        yield proven | {
+            "id": content_id("masked function", function["id"], level, masked.masked_code),
+            "function_id": function["id"],
+            "granularity": level,
+            "masked_code": masked.masked_code,
+            "answer": masked.answer,
+        }
+
+
+def _proof(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Row:
+    tests, other = runs[FunctionRun.TESTS], _other(runs)
+    decides = other is not None and other["outcome"] in facts.rules.fails_in_target
+    return {
+        "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
+        "reference_outcome": tests["outcome"],
+        "emptied_outcome": runs[FunctionRun.EMPTIED]["outcome"],
+        "python": tests["python"],
+        "lock_id": tests["lock_id"],
+        "coverage": _coverage(tests),
+        "other_code": other["role"] if other else None,
+        "other_outcome": other["outcome"] if other else None,
+        "other_program": other["program"] if other else None,
+        "discriminating": other is not None and decides and other["role"] in _OTHERS,
+    }
+
+
+def _origin(function: Row, facts: _Facts) -> Row:
+    known = function["change_id"] in facts.published_changes
+    return {
+        **source_columns(facts.snippets[function["snippet_id"]]),
+        "change_id": function["change_id"] if known else None,
+    }
+
+
+def _other(runs: Mapping[str, Row]) -> Row | None:
+    """Return the run that shows best whether the version decides: that of code which passes in the other version."""
+    there = runs.get(FunctionRun.OTHER_THERE)
+    if there is not None and there["outcome"] == Outcome.PASSED:
+        return next((runs[role] for role in _OTHERS if role in runs), None)
+    return runs.get(FunctionRun.REFERENCE_ELSEWHERE)
+
+
+def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
+    key, least = function["id"], facts.least
+    licence = facts.snippets[function["snippet_id"]]["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    tests, emptied = runs.get(FunctionRun.TESTS), runs.get(FunctionRun.EMPTIED)
+    if tests is None or tests["outcome"] != Outcome.PASSED:
+        said = f"{tests['outcome']}: {tests['detail'] or ''}" if tests else "not run"
+        return Reject(key, RejectReason.NOT_PROVEN, f"{function['version']}: {said}")
+    if emptied is None or emptied["outcome"] not in facts.rules.fails_in_target:
+        said = f"ends as {emptied['outcome']}" if emptied else "was not run"
+        return Reject(key, RejectReason.NO_CHECK, f"a program whose functions do nothing {said}")
+    kinds = {kind: function[kind] for kind in TestKind if function[kind]}
+    if sum(kinds.values()) < least.min_tests or len(kinds) < least.min_kinds:
+        detail = f"{sum(kinds.values())} tests of {len(kinds)} kinds, {least.min_tests} of {least.min_kinds} wanted"
+        return Reject(key, RejectReason.NO_CHECK, detail)
+    if trivial := read_tests(function["tests"]).trivial:
+        return Reject(key, RejectReason.NO_CHECK, f"for all tests a body could {trivial}")
+    if (share := _coverage(tests)) < least.min_coverage:
+        return Reject(key, RejectReason.NOT_COVERED, f"{share:.1%} of the program, {least.min_coverage:.1%} wanted")
+    return too_weak(function, Family.FUNCTION, facts.mutation)
+
+
+def _coverage(run: Row) -> float:
+    """Return the share of executed statements; none where it was not measured."""
+    return round(run["executed"] / run["statements"], 4) if run["statements"] else 0.0

@@ -1,0 +1,256 @@
+"""The gate: what may be published, as rows that carry their description, proof, licence and source themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, MigrationBasis, SnippetSource
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.validation.runs import subjects_of
+from pipeline.families.proof import Proof, Runs, followers, prove
+from pipeline.index.licences import is_allowed
+from pipeline.lake.guard import guarded
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.llm.rules import DraftingRules
+from pipeline.quality.acceptance.changes import prove_changes
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.acceptance.reviewed import Desk, Reviewed
+from pipeline.quality.acceptance.sourced import source_columns
+from pipeline.quality.flags.flags import kinds_by_instance
+from pipeline.quality.flags.reviews import Reviews, block_description
+
+
+def gate_stage(
+    completions: Sequence[Row],
+    migrations: Sequence[Row],
+    block_completions: Sequence[Row],
+    drafts: Sequence[Row],
+    flags: Sequence[Row],
+    snippets: Sequence[Row],
+    releases: Sequence[Row],
+    verdicts: Sequence[Row],
+    environments: Sequence[Row],
+    changes: Sequence[Row],
+    reviews: Sequence[Row],
+    rules: QualityRules,
+    run_alone: Collection[SnippetSource],
+    drafting: DraftingRules,
+) -> Output:
+    """Make the tables `published_*` of a library; the unit is an instance or a change.
+
+    Of the instances are refused, in this order: LICENCE (one side's is not on the list), NO_ENVIRONMENT (a reference
+    was not run), NOT_PROVEN (a reference does not pass in its own release, or, where its source is none of `run_alone`,
+    no probe finds the API there), LABEL_REFUTED (a probe contradicts the
+    tag), REVIEWED_OUT (a person rejected it), FLAGGED (a flag holds it back, and nobody has decided); of the changes,
+    those that probes refute. What a person edited is published as edited, by the runs of the edit. The evidence of a
+    completion is `executed` as `families.proof.prove` says; of a migration, if both sides pass in their own release
+    and the source fails in the target's as rules say.
+    """
+    runs = Runs(verdicts)
+    proven = prove_changes(changes, runs)
+    facts = _Facts(
+        drafts={row["subject_id"]: row for row in drafts},
+        desk=Desk(Reviews(reviews), kinds_by_instance(flags), {row["version"]: row for row in releases}, rules),
+        snippets={row["id"]: row for row in snippets},
+        following=followers(releases),
+        changes={row["id"]: row for row in changes},
+        environments={row["version"]: row for row in environments},
+        runs=runs,
+        rules=rules,
+        run_alone=run_alone,
+        drafting=drafting,
+        published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
+    )
+    published: dict[str, list[Row | Reject]] = {
+        "published_changes": proven,
+        "published_completions": list(guarded(completions, _id, lambda row: [_completion(row, facts)])),
+        "published_migrations": list(guarded(migrations, _id, lambda row: [_migration(row, facts)])),
+        "published_block_completions": list(
+            guarded(block_completions, _id, lambda row: [_block_completion(row, facts)])
+        ),
+    }
+    results = [result for family in published.values() for result in family]
+    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
+    tables = {name: _rows(family) for name, family in published.items()}
+    return Output(tables, seen=len(results), made=len(results) - len(rejects), rejects=rejects)
+
+
+def _id(row: Row) -> str:
+    return str(row["id"])
+
+
+def _rows(results: Iterable[Row | Reject]) -> list[Row]:
+    return sorted((row for row in results if not isinstance(row, Reject)), key=_id)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known about a library's instances, by id; environments are by version.
+
+    A change that running refutes is not published, so no instance may refer to it.
+    """
+
+    drafts: Mapping[str, Row]
+    desk: Desk
+    snippets: Mapping[str, Row]
+    following: Mapping[str, str]
+    changes: Mapping[str, Row]
+    environments: Mapping[str, Row]
+    runs: Runs
+    rules: QualityRules
+    run_alone: Collection[SnippetSource]
+    drafting: DraftingRules
+    published_changes: frozenset[str]
+
+    def proof_of(self, instance: Row) -> Proof:
+        """Return what running says about an instance's tag."""
+        change = self.changes.get(instance["change_id"] or "")
+        following = self.following.get(instance["version"])
+        return prove(instance, change, following, self.runs, self.rules.modified_proven_by)
+
+    def reviewed(self, family: Family, instance: Row) -> tuple[Reviewed, _Facts]:
+        """Return an instance as people decided, and what is known of it then."""
+        found = self.desk.of(family, instance, self.drafts.get(instance["id"], {}).get("text"))
+        return found, replace(self, runs=self.runs.over(found.runs)) if found.runs else self
+
+
+def _completion(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed, facts = facts.reviewed(Family.COMPLETION, original)
+    instance = reviewed.row
+    proof = facts.proof_of(instance)
+    snippets = (instance["snippet_id"],)
+    runs = [(instance["snippet_id"], instance["version"])]
+    if refusal := _refuse(reviewed, snippets, runs, proof, facts, probed=instance["path"]):
+        return refusal
+    return {
+        **instance,
+        **_described(reviewed, facts),
+        **_sourced(instance, facts),
+        **_reference(instance, instance["snippet_id"], facts),
+        "evidence": proof.evidence,
+        "neighbour_version": proof.neighbour_version,
+        "neighbour_outcome": proof.neighbour_outcome,
+    }
+
+
+def _migration(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed, facts = facts.reviewed(Family.MIGRATION, original)
+    instance = reviewed.row
+    source, target = subjects_of(instance)
+    version, target_version = instance["version"], instance["target_version"]
+    snippets = instance["snippet_id"], instance["target_snippet_id"]
+    proof = facts.proof_of(instance)
+    if refusal := _refuse(reviewed, snippets, [(source, version), (target, target_version)], proof, facts):
+        return refusal
+    source_in_target = facts.runs.outcome(source, target_version)
+    discriminating = source_in_target in facts.rules.fails_in_target
+    if not discriminating and (source, target) != snippets and _must_fail(instance, facts.rules):
+        who = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
+        detail = f"a {who} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
+        return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
+    own_run = facts.runs.of(target, target_version) or {}
+    return {
+        **instance,
+        **_described(reviewed, facts),
+        **_sourced(instance, facts),
+        **_reference(instance, source, facts),
+        "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
+        "source_in_target": source_in_target,
+        "target_in_target": own_run["outcome"],
+        "target_in_source": facts.runs.outcome(target, version),
+        "target_lock_id": own_run["lock_id"],
+        "discriminating": discriminating,
+    }
+
+
+def _must_fail(instance: Row, rules: QualityRules) -> bool:
+    """Say whether code that was rewritten has to fail: nobody goes back to older code that need not."""
+    return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
+
+
+def _block_completion(original: Row, facts: _Facts) -> Row | Reject:
+    """Publish a block of another language: it is not run, and its post's title, without the name, says what it does."""
+    reviewed = facts.desk.of(
+        Family.BLOCK_COMPLETION, original, block_description(original, facts.snippets, facts.drafting)
+    )
+    instance = reviewed.row
+    if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts) or reviewed.refusal():
+        return refusal
+    return {**instance, **reviewed.columns(), **_sourced(instance, facts), "description": reviewed.description}
+
+
+def _refuse(
+    reviewed: Reviewed,
+    snippets: Sequence[str],
+    runs: Sequence[tuple[str, str]],
+    proof: Proof,
+    facts: _Facts,
+    probed: str | None = None,
+) -> Reject | None:
+    """Return the first reason, if any, why an instance is not published; `runs` must pass, each (subject, version).
+
+    Of a part of something larger, which is not run, it is enough that a probe finds the path `probed`, if given.
+    """
+    key = reviewed.row["id"]
+    for snippet_id in snippets:
+        if refusal := _unlicensed(key, snippet_id, facts):
+            return refusal
+    for subject, version in runs:
+        if refusal := _unproven(key, subject, version, facts, probed):
+            return refusal
+    if proof.contradiction:
+        return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
+    return reviewed.refusal()
+
+
+def _unlicensed(key: str, snippet_id: str, facts: _Facts) -> Reject | None:
+    licence = facts.snippets[snippet_id]["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    return None
+
+
+def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str | None) -> Reject | None:
+    run = facts.runs.of(subject, version)
+    if probed and run is None and facts.snippets[subject]["source"] not in facts.run_alone:
+        outcome = facts.runs.outcome(probed, version)
+        detail = f"{version}: a probe of {probed} came out as {outcome}" if outcome else f"{probed} cannot be probed"
+        return None if outcome == Outcome.PASSED else Reject(key, RejectReason.NOT_PROVEN, detail)
+    if run is None:
+        environment = facts.environments.get(version)
+        if environment is None or environment["outcome"] == EnvironmentOutcome.BUILT:
+            return Reject(key, RejectReason.NO_ENVIRONMENT, f"snippet {subject} was not run in {version}")
+        detail = f"{version}: {environment['outcome']}: {environment['detail'] or ''}"
+        return Reject(key, RejectReason.NO_ENVIRONMENT, detail)
+    if run["outcome"] != Outcome.PASSED:
+        return Reject(key, RejectReason.NOT_PROVEN, f"{version}: {run['outcome']}: {run['detail'] or ''}")
+    return None
+
+
+def _described(reviewed: Reviewed, facts: _Facts) -> Row:
+    instance = reviewed.row
+    draft = facts.drafts.get(instance["id"], {})
+    by_person = reviewed.description != draft.get("text")
+    return {
+        "change_id": instance["change_id"] if instance["change_id"] in facts.published_changes else None,
+        "description": reviewed.description,
+        "drafter": Drafter.ANNOTATOR if by_person else draft.get("drafter"),
+        "model": None if by_person else draft.get("model"),
+        "prompt_sha256": None if by_person else draft.get("prompt_sha256"),
+        **reviewed.columns(),
+    }
+
+
+def _sourced(instance: Row, facts: _Facts) -> Row:
+    return source_columns(facts.snippets[instance["snippet_id"]])
+
+
+def _reference(instance: Row, subject: str, facts: _Facts) -> Row:
+    reference = facts.runs.of(subject, instance["version"])
+    run = reference or facts.runs.of(instance["path"], instance["version"]) or {}
+    outcome = reference["outcome"] if reference else None
+    return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}

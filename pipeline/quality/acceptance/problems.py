@@ -1,0 +1,149 @@
+"""The gate of version-conditioned problems: proof, licence and source in each row."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Drafter, Evidence
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import too_weak
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.families.problems.trivial import passed_by
+from pipeline.index.licences import is_allowed
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.acceptance.reviewed import Desk
+from pipeline.quality.acceptance.sourced import columns_of_change, source_columns
+from pipeline.quality.flags.deciding import deciding_run
+from pipeline.quality.flags.flags import kinds_by_instance
+from pipeline.quality.flags.reviews import Reviews
+
+
+def problems_gate_stage(
+    problems: Sequence[Row],
+    problem_runs: Iterable[Row],
+    snippets: Iterable[Row],
+    releases: Iterable[Row],
+    published_changes: Iterable[Row],
+    flags: Iterable[Row],
+    reviews: Iterable[Row],
+    rules: QualityRules,
+    least: ProblemRules,
+    mutation: MutationRules,
+) -> Output:
+    """Make the table `published_problems` of a library; the unit is a problem.
+
+    Refused are, in this order: LICENCE, NOT_PROVEN (the reference fails the visible or the hidden tests in its own
+    version), NO_CHECK (there are fewer hidden tests than `least` wants, or a body passes them that returns one
+    value or what it is given), NOT_COVERED (they execute less of the program than `least` wants), WEAK_TESTS (they
+    notice fewer mutants of the reference than `mutation` wants), UNCHANGED (the reference passes in the other version
+    too, and nothing else told a change), REVIEWED_OUT and FLAGGED. A problem is `discriminating` if code that passes in
+    the other version fails here as the rules list. Where none is known, the reference that fails there shows at least
+    that the version decides.
+    """
+    runs: dict[str, dict[str, Row]] = defaultdict(dict)
+    for run in problem_runs:
+        runs[run["problem_id"]][run["role"]] = run
+    facts = _Facts(
+        runs,
+        {row["id"]: row for row in snippets},
+        {row["version"]: row for row in releases},
+        frozenset(row["id"] for row in published_changes),
+        Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
+        rules,
+        least,
+        mutation,
+    )
+    rows, rejects = parted(guarded(problems, lambda row: str(row["id"]), lambda row: [_published(row, facts)]))
+    ordered = sorted(rejects, key=lambda reject: reject.key)
+    return Output({"published_problems": rows}, len(rows) + len(rejects), len(rows), ordered)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known of problems; runs are by problem and role."""
+
+    runs: Mapping[str, Mapping[str, Row]]
+    snippets: Mapping[str, Row]
+    releases: Mapping[str, Row]
+    published_changes: frozenset[str]
+    desk: Desk
+    rules: QualityRules
+    least: ProblemRules
+    mutation: MutationRules
+
+
+def _published(original: Row, facts: _Facts) -> Row | Reject:
+    reviewed = facts.desk.of(Family.PROBLEM, original)
+    problem = reviewed.row
+    runs = {**facts.runs[problem["id"]], **{run["subject"]: run | {"role": run["subject"]} for run in reviewed.runs}}
+    if refusal := _refusal(problem, runs, facts):
+        return refusal
+    hidden = runs[ProblemRun.HIDDEN]
+    other = deciding_run(runs)
+    decides = other is not None and other["outcome"] in facts.rules.fails_in_target
+    if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not decides:
+        detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
+        return Reject(problem["id"], RejectReason.UNCHANGED, detail)
+    if refusal := reviewed.refusal():
+        return refusal
+    return {
+        **problem,
+        **_source(problem, facts),
+        "change_id": problem["change_id"] if problem["change_id"] in facts.published_changes else None,
+        "description": problem["problem"].partition("\n\n")[0],
+        **({"drafter": Drafter.ANNOTATOR, "model": None} if problem["problem"] != original["problem"] else {}),
+        "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
+        "reference_outcome": hidden["outcome"],
+        "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
+        "python": hidden["python"],
+        "lock_id": hidden["lock_id"],
+        "coverage": _coverage(hidden),
+        "other_code": other["role"] if other else None,
+        "other_outcome": other["outcome"] if other else None,
+        "other_solution": other["code"] if other else None,
+        "discriminating": other is not None and decides and other["role"] != ProblemRun.REFERENCE_ELSEWHERE,
+        **reviewed.columns(),
+    }
+
+
+def _source(problem: Row, facts: _Facts) -> Row:
+    """Return the columns that say where a problem comes from: from a snippet, or from what a release changed."""
+    if problem["snippet_id"] is not None:
+        return source_columns(facts.snippets[problem["snippet_id"]])
+    return columns_of_change(facts.releases[problem["version"]])
+
+
+def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
+    key, licence = problem["id"], _source(problem, facts)["licence"]
+    if licence is None or not is_allowed(licence, facts.rules.licences):
+        return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
+    for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN):
+        run = runs.get(role)
+        if run is None or run["outcome"] != Outcome.PASSED:
+            said = f"{run['outcome']}: {run['detail'] or ''}" if run else "not run"
+            return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {said}")
+    if (tests := sum(problem[f"{how}_tests"] for how in ("stated", "recorded", "drafted"))) < facts.least.min_tests:
+        return Reject(key, RejectReason.NO_CHECK, f"{tests} hidden tests, {facts.least.min_tests} wanted")
+    if body := passed_by(problem["hidden_tests"]):
+        return Reject(key, RejectReason.NO_CHECK, f"a body passes all hidden tests that does nothing of it: {body}")
+    if (share := _coverage(runs[ProblemRun.HIDDEN])) < facts.least.min_coverage:
+        return Reject(
+            key, RejectReason.NOT_COVERED, f"{share:.0%} of the program, {facts.least.min_coverage:.0%} wanted"
+        )
+    return too_weak(problem, Family.PROBLEM, facts.mutation)
+
+
+def _coverage(run: Row) -> float:
+    """Return the share of executed statements; of a program without any, all of it."""
+    statements = run["statements"] or 0
+    return round(run["executed"] / statements, 4) if statements else 1.0

@@ -1,0 +1,162 @@
+"""The queue's samples from the lake: each flagged instance with all that an annotator has to see of it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from more_itertools import first
+
+from pipeline.core.rules.fingerprint import plain
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
+from pipeline.core.vocabularies.scores import Family
+from pipeline.families.model_migrations.tables import DRAFTED, read_with_drafted
+from pipeline.families.scenes.views import cut
+from pipeline.lake.ids import sha256_file, sha256_json
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.llm.rules import DraftingRules
+from pipeline.quality.annotation.entries import Flag
+from pipeline.quality.annotation.filling import Filled, Flagged, fill, filled_from
+from pipeline.quality.annotation.panes import choices_of, compared, panes_of
+from pipeline.quality.annotation.proofs import Proofs
+from pipeline.quality.annotation.store import Store
+from pipeline.quality.annotation.view import Fact, Link, View
+from pipeline.quality.flags.reviews import block_description, judged
+
+TABLES: Mapping[Family, str] = {
+    Family.COMPLETION: "completions",
+    Family.MIGRATION: "migrations",
+    Family.BLOCK_COMPLETION: "block_completions",
+    Family.CONTROLLED: "controlled_completions",
+    Family.PROBLEM: "problems",
+    Family.FUNCTION: "functions",
+    Family.REPOSITORY_TASK: "repository_tasks",
+    Family.SCENE: "scenes",
+}
+"""The table of each family's instances."""
+
+_READS = (
+    *TABLES.values(),
+    *("flags", "snippets", "projects", "project_files", "drafts", "documents", "api_documents"),
+    *("changes", "verdicts", "problem_runs", "function_runs", "environments", *DRAFTED),
+)
+_VERSION = 1  # of what is shown of a sample: whoever changes that raises it
+
+_FACTS = ("path", "granularity", "direction", "basis", "scene", "block_type", "requirement_basis", "access")
+_TITLES = ("namespace", "path")
+
+
+def fill_from(store: Store, lake: Lake, libraries: Iterable[str], drafting: DraftingRules) -> Filled:
+    """Bring the queue up to date with the flags in the lake; libraries whose tables are the same are passed over."""
+    total = Filled()
+    for library in libraries:
+        fingerprint = _fingerprint(lake, library, drafting)
+        if filled_from(store, library) != fingerprint:
+            total += fill(store, library, collect(lake, library, drafting), fingerprint)
+    return total
+
+
+def _fingerprint(lake: Lake, library: str, drafting: DraftingRules) -> str:
+    parts = {name: [sha256_file(part) for part in lake.parts(name, library)] for name in _READS}
+    return sha256_json([_VERSION, parts, plain(drafting)])
+
+
+def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagged]:
+    """Yield the flagged instances of a library, family by family in the order of their ids."""
+    flags: dict[str, list[Flag]] = defaultdict(list)
+    for row in lake.read("flags", library):
+        flags[row["instance_id"]].append(Flag(FlagKind(row["kind"]), row["evidence"]))
+    if not flags:
+        return
+    library_of = _Library(lake, library, drafting)
+    for family, table in TABLES.items():
+        for row in sorted(read_with_drafted(lake, table, library), key=lambda row: str(row["id"])):
+            if row["id"] in flags:
+                order = list(FlagKind)
+                found = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
+                yield library_of.flagged(family, row, tuple(found))
+
+
+class _Library:
+    """What is known of a library's instances; read once."""
+
+    def __init__(self, lake: Lake, library: str, drafting: DraftingRules) -> None:
+        self._snippets = {row["id"]: row for row in lake.read("snippets", library)}
+        self._projects = {row["id"]: row for row in lake.read("projects", library)}
+        self._drafts = {row["subject_id"]: row for row in read_with_drafted(lake, "drafts", library)}
+        self._documents = {row["id"]: row for row in lake.read("api_documents", library)}
+        self._proofs = Proofs(lake, library)
+        self._files = {(row["project_id"], row["path"]): row["text"] for row in lake.read("project_files", library)}
+        self._drafting = drafting
+
+    def flagged(self, family: Family, row: Row, flags: tuple[Flag, ...]) -> Flagged:
+        """Return an instance as a sample of the queue."""
+        description, source = self._description(family, row), self._source(family, row)
+        title = first(row[name] for name in (*_TITLES, "core_token") if name in row)
+        view = View(
+            title=str(title),
+            panes=panes_of(family, self._in_file(family, row), description),
+            choices=choices_of(family, row, self._proofs.built),
+            compare=compared(family),
+            change=self._proofs.change(row),
+            facts=tuple(_facts(row, source)),
+            documents=self._proofs.documents(row),
+            runs=self._proofs.runs(family, row),
+            links=tuple(_links(source)),
+        )
+        content = judged(family, row, description)
+        where = self._kind_of_source(family, row)
+        return Flagged(row["id"], family, row["library"], row["version"], str(title), where, flags, content, view)
+
+    def _in_file(self, family: Family, row: Row) -> Row:
+        """Return an editor scene with what is shown around the cursor."""
+        if family != Family.SCENE:
+            return row
+        above, below, _ = cut(row, self._files[row["project_id"], row["path"]])
+        return row | {"contexts_above": above, "contexts_below": below}
+
+    def _description(self, family: Family, row: Row) -> str | None:
+        if family == Family.BLOCK_COMPLETION:
+            return block_description(row, self._snippets, self._drafting)
+        if family in {Family.COMPLETION, Family.MIGRATION}:
+            return self._drafts.get(row["id"], {}).get("text")
+        return row["description"] if family in {Family.CONTROLLED, Family.FUNCTION} else None
+
+    def _source(self, family: Family, row: Row) -> Row:
+        if row.get("snippet_id"):
+            return self._snippets[row["snippet_id"]]
+        return (
+            self._projects[row["project_id"]]
+            if "project_id" in row
+            else self._documents.get(row.get("document_id"), {})
+        )
+
+    def _kind_of_source(self, family: Family, row: Row) -> SnippetSource:
+        if row.get("snippet_id"):
+            return SnippetSource(self._snippets[row["snippet_id"]]["source"])
+        if "project_id" in row:
+            return SnippetSource.DOWNSTREAM
+        of_site = self._documents.get(row.get("document_id"), {}).get("source") == DocumentSource.SITE
+        return SnippetSource.DOCUMENTATION if of_site else SnippetSource.DOCSTRING
+
+
+def _facts(row: Row, source: Row) -> Iterator[Fact]:
+    """Yield what else is worth knowing, of the instance and of its source."""
+    for name in _FACTS:
+        if row.get(name):
+            yield Fact(name.replace("_", " "), str(row[name]))
+    named = {"origin": "whose work", "place": "where", "file": "file", "stated": "what states the version"}
+    named |= {"version_evidence": "how the version is known", "licence": "licence", "attribution": "attribution"}
+    for name, label in named.items():
+        if source.get(name):
+            yield Fact(label, str(source[name]))
+
+
+def _links(source: Row) -> Iterator[Link]:
+    """Yield the places to look at; other schemes than http and https are no links."""
+    # The address of a project's file is that of a mirror.
+    where = source.get("project_url") if "project_url" in source else source.get("url")
+    if where and where.startswith(("https://", "http://")):
+        yield Link("source", where)

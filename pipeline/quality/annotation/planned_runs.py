@@ -1,0 +1,134 @@
+"""What of an edit is to be run, and where: as the pipeline runs what was not edited."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow.compute as pc
+
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.samples import Language
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.validation.cases import Case
+from pipeline.execution.validation.runs import subjects_of
+from pipeline.families.model_migrations.tables import read_with_drafted
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.quality.all_rules import CurationRules
+
+_TEXT = frozenset({"description", "problem", "functionality", "arguments"})
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One run of edited code; `subject` is the name under which the gate asks for it, `must_pass` whether it proves it.
+
+    `code` is what runs in place of a problem's solution, None where it is the solution.
+    """
+
+    subject: str
+    label: str
+    version: str
+    must_pass: bool
+    program: str
+    checks: tuple[Row, ...] = ()
+    test: str | None = None
+    test_file: str | None = None
+    module: str | None = None
+    cover: bool = False
+    code: str | None = None
+
+    def case(self, import_names: Sequence[str]) -> Case:
+        """Return the run as the harness takes it."""
+        return Case(
+            f"{self.subject} {self.version}",
+            "",
+            self.program,
+            checks=self.checks,
+            import_names=import_names,
+            test=self.test,
+            test_file=self.test_file,
+            module=self.module,
+            cover=self.cover,
+        )
+
+
+def planned(lake: Lake, family: Family, before: Row, after: Row, rules: CurationRules) -> list[Planned]:
+    """Return what is to be run of an edited instance: nothing where only texts changed, or where it is never run."""
+    if all(before[name] == value for name, value in after.items() if name not in _TEXT):
+        return []
+    if family == Family.PROBLEM:
+        return list(_problem(lake, after))
+    if family == Family.COMPLETION:
+        snippet = _one(lake, "snippets", after["library"], after["snippet_id"])
+        alone = snippet["source"] in rules.validation.run_alone and snippet["language"] == Language.PYTHON
+        return list(_completion(after, snippet)) if alone else []
+    return list(_migration(lake, after)) if family == Family.MIGRATION else []
+
+
+def _one(lake: Lake, table: str, library: str, row_id: str) -> Row:
+    return read_with_drafted(lake, table, library, pc.field("id") == row_id)[0]
+
+
+def _completion(row: Row, snippet: Row) -> Iterator[Planned]:
+    checks = checks_of(row["code"], [snippet])
+    for version in filter(None, (row["version"], row["previous_version"])):
+        own = version == row["version"]
+        yield Planned(snippet["id"], "the code", version, own, row["code"], checks)
+
+
+def _migration(lake: Lake, row: Row) -> Iterator[Planned]:
+    source, target = subjects_of(row)
+    both = row["version"], row["target_version"]
+    snippets = [_one(lake, "snippets", row["library"], row[name]) for name in ("snippet_id", "target_snippet_id")]
+    rewrites = [row["source_rewrite_id"], row["target_rewrite_id"]]
+    sides = [
+        _one(lake, "rewrites", row["library"], rewrite) if rewrite else snippet
+        for rewrite, snippet in zip(rewrites, snippets, strict=True)
+    ]
+    for subject, code, own, side in (
+        (source, row["source_code"], both[0], sides[0]),
+        (target, row["target_code"], both[1], sides[1]),
+    ):
+        label = "the code to migrate" if own == both[0] else "the code after migration"
+        for version in both:
+            yield Planned(subject, label, version, version == own, code, checks_of(code, [side]))
+
+
+def _problem(lake: Lake, row: Row) -> Iterator[Planned]:
+    """Yield the runs of a problem: the visible and the hidden tests here, and whatever ran to set versions apart."""
+    program, version = row["starting_code"] + row["solution"], row["version"]
+    tests = {"test_file": row["hidden_tests"], "module": row["module"]}
+    visible, hidden = str(ProblemRun.VISIBLE), str(ProblemRun.HIDDEN)
+    yield Planned(visible, "the visible test", version, True, program, test=row["test"])
+    yield Planned(hidden, "the hidden tests", version, True, program, **tests, cover=True)
+    for run in lake.read("problem_runs", row["library"], pc.field("problem_id") == row["id"]):
+        if run["role"] not in {visible, hidden}:
+            other = program if run["code"] is None else row["starting_code"] + run["code"]
+            yield Planned(str(run["role"]), "other code", run["version"], False, other, **tests, code=run["code"])
+
+
+def checks_of(code: str, sources: Iterable[Row]) -> tuple[Row, ...]:
+    """Return the statements of edited code, each with the output that its source states for the same statement.
+
+    Nothing where none of them has a stated output: then the code only has to run to its end.
+    """
+    stated: dict[str, list[Row]] = defaultdict(list)
+    for check in (check for source in sources for check in source["checks"]):
+        stated[check["statement"].strip()].append(check)
+    try:
+        body = ast.parse(code).body
+    except SyntaxError:
+        return ()
+    texts = [ast.get_source_segment(code, node, padded=True) or "" for node in body]
+    checks = tuple(_check(text, stated[text.strip()]) for text in texts)
+    return checks if any(check["expected"] is not None for check in checks) else ()
+
+
+def _check(text: str, stated: list[Row]) -> Row:
+    """Return a statement with the output that the next equal statement of the source has."""
+    known = stated.pop(0) if stated else {"expected": None, "options": []}
+    return {"statement": f"{text}\n", "expected": known["expected"], "options": known["options"]}

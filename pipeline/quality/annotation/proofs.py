@@ -1,0 +1,88 @@
+"""What is known of a sample's label: the change behind it, the documentation of both versions, and the runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.running import EnvironmentOutcome
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.validation.runs import subjects_of
+from pipeline.families.model_migrations.tables import read_with_drafted
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.quality.annotation.view import Change, Document, RunLog
+
+_OWN_RUNS = frozenset({Family.PROBLEM, Family.FUNCTION})
+_LONGEST = 20_000  # characters of a document or a log that are shown
+
+
+class Proofs:
+    """The tables of one library that tell how labels are known."""
+
+    def __init__(self, lake: Lake, library: str) -> None:
+        self._changes = {row["id"]: row for row in lake.read("changes", library)}
+        self._documents: dict[str, list[Row]] = defaultdict(list)
+        for row in lake.read("documents", library):
+            self._documents[row["path"]].append(row)
+        self._urls: dict[str, list[Row]] = defaultdict(list)
+        for row in lake.read("api_documents", library):
+            if row["url"]:
+                self._urls[row["path"]].append(row)
+        self._verdicts: dict[str, list[Row]] = defaultdict(list)
+        for row in read_with_drafted(lake, "verdicts", library):
+            self._verdicts[row["subject_id"]].append(row)
+        for row in lake.read("problem_runs", library):
+            self._verdicts[row["problem_id"]].append(row | {"subject_id": row["role"]})
+        for row in lake.read("function_runs", library):
+            self._verdicts[row["function_id"]].append(row | {"subject_id": row["role"]})
+        environments = lake.read("environments", library)
+        built = {row["version"] for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
+        self.built = sorted(built, key=Version)
+
+    def change(self, row: Row) -> Change | None:
+        """Return the change behind an instance."""
+        change = self._changes.get(row.get("change_id") or "")
+        return Change(**{name: change[name] for name in Change.__struct_fields__}) if change else None
+
+    def documents(self, row: Row) -> tuple[Document, ...]:
+        """Return what the documentation of the versions on both sides says of the API, older first."""
+        if "path" not in row or "versicode_tag" not in row:
+            return ()
+        wanted = [(row["previous_version"], row["path"]), (row["version"], row["path"])]
+        if "target_version" in row:
+            wanted = [(row["version"], row["path"]), (row["target_version"], row["target_path"])]
+        elif (change := self._changes.get(row["change_id"] or "")) is not None:
+            other = change["path"] if row["version"] == change["new_version"] else row["path"]
+            wanted = [(change["old_version"], other), (row["version"], row["path"])]
+        found = [self._document(version, path) for version, path in dict.fromkeys(wanted) if version]
+        return tuple(document for document in found if document is not None)
+
+    def _document(self, version: str, path: str) -> Document | None:
+        rows = holding_at(self._documents.get(path, ()), version)
+        if not rows:
+            return None
+        urls = [page["url"] for page in holding_at(self._urls.get(path, ()), version)]
+        url = next((url for url in urls if url.startswith(("https://", "http://"))), None)
+        return Document(version, path, str(rows[0]["docstring"])[:_LONGEST], url)
+
+    def runs(self, family: Family, row: Row) -> tuple[RunLog, ...]:
+        """Return the runs of an instance's code, and the probes of its API."""
+        subjects = [row["path"]] if "versicode_tag" in row else []
+        if family == Family.MIGRATION:
+            subjects = [*subjects_of(row), row["path"], row["target_path"]]
+        elif family in _OWN_RUNS:
+            subjects = [row["id"]]
+        elif row.get("snippet_id"):
+            subjects = [row["snippet_id"], *subjects]
+        versions = {row["version"], row.get("previous_version"), row.get("target_version"), row.get("other_version")}
+        runs = [run for subject in dict.fromkeys(subjects) for run in self._verdicts[subject]]
+        shown = [run for run in runs if run["version"] in versions or family in _OWN_RUNS]
+        return tuple(_log(run) for run in sorted(shown, key=lambda run: (Version(run["version"]), run["subject_id"])))
+
+
+def _log(run: Row) -> RunLog:
+    detail = run["detail"][-_LONGEST:] if run["detail"] else None
+    return RunLog(str(run["role"]), run["version"], str(run["outcome"]), run["python"], detail)

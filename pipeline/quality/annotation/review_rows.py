@@ -1,0 +1,51 @@
+"""What people have settled, as rows of the table `reviews`, which the gates read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, select
+
+from pipeline.core.vocabularies.annotation import QueueStatus
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.quality.annotation.database import samples
+from pipeline.quality.annotation.history import judged_now, rows_of, step_of, validations_of
+from pipeline.quality.annotation.status import counting, stands
+from pipeline.quality.annotation.store import Store
+
+_RUN: dict[str, Any] = {"detail": None, "code": None, "statements": None, "executed": None}
+
+
+def settled(store: Store, library: str) -> tuple[list[Row], list[Reject]]:
+    """Return what was settled of a library's samples, in the order of their ids, and the samples that raise.
+
+    Those that left the queue count too: that nothing is flagged any more makes no decision void.
+    """
+    done = (QueueStatus.SUBMITTED, QueueStatus.DISCARDED)
+    query = select(samples).where(samples.c.library == library, samples.c.status.in_(done)).order_by(samples.c.id)
+    with store.reading() as connection:
+        found = connection.execute(query).mappings().all()
+        return parted(guarded(found, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
+
+
+def _row(connection: Connection, sample: RowMapping) -> Row:
+    seq = sample["seq"]
+    checked, rows = validations_of(connection, seq), {row["id"]: row for row in rows_of(connection, seq)}
+    standing = stands((step_of(row, checked) for row in rows.values()), judged_now(connection, seq)).values()
+    rulings = counting(standing, sample["twice"])
+    decided = rows[rulings[-1].id]
+    runs = checked[decided["id"]].runs if decided["id"] in checked else ()
+    return {
+        "instance_id": sample["id"],
+        "library": sample["library"],
+        "family": sample["family"],
+        "content": decided["content"],
+        "flags": decided["flags"],
+        "kind": decided["kind"],
+        "objection": decided["objection"],
+        "edits": [{"name": name, "value": value} for name, value in sorted(decided["after"].items())],
+        "runs": [_RUN | run for run in runs],
+        "annotators": len(rulings),
+    }

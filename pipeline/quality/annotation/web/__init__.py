@@ -1,0 +1,1 @@
+"""The review page: HTTP routes behind one door, over the review database."""

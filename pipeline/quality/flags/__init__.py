@@ -1,0 +1,1 @@
+"""What a person should look at: flags by rules, and what running says about an instance's tag."""

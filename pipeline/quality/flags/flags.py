@@ -1,0 +1,254 @@
+"""The review stage: flags on instances of every family that a person should look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.api.history.documented import contradiction_of
+from pipeline.core.vocabularies.changes import Agreement, ChangeKind, Same
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Direction, MigrationBasis
+from pipeline.core.vocabularies.scores import Family
+from pipeline.families.proof import Runs, followers, prove
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.ids import content_id, sha256_text
+from pipeline.lake.intervals import holding_at
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output
+from pipeline.llm.names import find_names
+from pipeline.llm.rules import DraftingRules
+from pipeline.quality.flags.near_duplicates import alike_elsewhere
+from pipeline.quality.flags.rules import FlagRules, Switch
+from pipeline.quality.flags.subjects import Subject, Subjects, Tables
+
+_GUESSED = {ChangeKind.RENAMED, ChangeKind.MOVED}
+_DESCRIBED = frozenset({Family.CONTROLLED, Family.FUNCTION})
+_TAGGED = frozenset({Family.COMPLETION, Family.MIGRATION})
+
+
+def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], drafting: DraftingRules) -> Output:
+    """Make the table `flags` of a library from the tables READS; the unit is an instance.
+
+    `fails` are the outcomes that prove that code is not right for a version; `drafting` knows how names are spelled.
+    """
+    subjects, unread = parted(Subjects(tables, fails))
+    alike, uncompared = alike_elsewhere(subjects, rules.near_duplicate) if rules.near_duplicate.enabled else ({}, [])
+    facts = _Facts(
+        drafts={row["subject_id"]: row for row in tables["drafts"]},
+        refused={row["subject_id"]: row for row in tables["refused_drafts"]}
+        | {row["function_id"]: row for row in tables["refused_functions"] if row["function_id"]},
+        changes={row["id"]: row for row in tables["changes"]},
+        following=followers(tables["releases"]),
+        runs=Runs(tables["verdicts"]),
+        contradicted=_contradicted(tables["directives"]),
+        alike=alike,
+        drafting=drafting,
+        guesses={(row["path"], row["new"]): row for row in tables["changes"] if _is_guess(row, rules)},
+        judgements={row["change_id"]: row for row in tables["judgements"] if row["change_id"]},
+    )
+
+    def flags_of(subject: Subject) -> Iterator[Row]:
+        return (_flag(subject.row, kind, seen) for kind, seen in _findings(subject, facts, rules))
+
+    flags, failed = parted(guarded(subjects, lambda subject: str(subject.row["id"]), flags_of))
+    rejects, seen = [*unread, *failed], len(subjects) + len(unread)
+    return Output({"flags": sorted(flags, key=lambda row: row["id"])}, seen, seen - len(rejects), rejects, uncompared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Facts:
+    """What is known about a library's instances, by id.
+
+    `following` is the release after each, `contradicted` the directives that contradict what was found, by path;
+    `alike` says where almost the same code stands, `guesses` are renames and moves that nobody is sure of, by both
+    paths, `judgements` what a model says, by change.
+    """
+
+    drafts: Mapping[str, Row]
+    refused: Mapping[str, Row]
+    changes: Mapping[str, Row]
+    following: Mapping[str, str]
+    runs: Runs
+    contradicted: Mapping[str, Sequence[Row]]
+    alike: Mapping[str, str]
+    drafting: DraftingRules
+    guesses: Mapping[tuple[str, str], Row]
+    judgements: Mapping[str, Row]
+
+    def change_of(self, instance: Row) -> Row | None:
+        return self.changes.get(instance.get("change_id") or "")
+
+    def said_of(self, change: Row) -> str | None:
+        """Return what a model says of a guess, a value of Same; None where it was not asked."""
+        said = self.judgements.get(change["id"])
+        return said["same"] if said else None
+
+
+def _contradicted(directives: Iterable[Row]) -> dict[str, list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in directives:
+        if row["agreement"] == Agreement.CONTRADICTS:
+            found.setdefault(row["path"], []).append(row)
+    return found
+
+
+def _findings(subject: Subject, facts: _Facts, rules: FlagRules) -> Iterator[tuple[FlagKind, str]]:
+    """Yield what is in doubt about an instance, and the evidence; the audit draws of those where nothing is."""
+    found = False
+    for kind, find in _FINDERS.items():
+        switch: Switch = getattr(rules, kind.value)
+        if switch.enabled and (seen := find(subject, facts, rules)):
+            found = True
+            yield kind, seen
+    if rules.audit.enabled and not found and (drawn := _audit(subject, rules)):
+        yield FlagKind.AUDIT, drawn
+
+
+def _licence_unclear(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    return next((f"no SPDX expression for {place}" for licence, place in subject.licences if licence is None), None)
+
+
+def _description_redacted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    if subject.family in _DESCRIBED:
+        return subject.row["description"] if subject.row["redacted"] else None
+    draft = facts.drafts.get(subject.row["id"])
+    return draft["text"] if draft and draft["redacted"] else None
+
+
+def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    missing = subject.drafted and subject.row["id"] not in facts.drafts
+    return f"no sentence in the docstring of {subject.row['path']}" if missing else None
+
+
+def _label_contradicted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    if subject.family not in _TAGGED:
+        return None
+    following = facts.following.get(subject.row["version"])
+    return prove(subject.row, facts.change_of(subject.row), following, facts.runs, ()).contradiction
+
+
+def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    change = facts.change_of(subject.row)
+    if change is None or not _is_guess(change, rules):
+        change = _guess_below(subject.row, facts)
+        if change is None or facts.said_of(change) != Same.NO:
+            return None
+    if facts.said_of(change) == Same.YES and rules.rename_unsure.settled_by_model:
+        return None
+    evidence = f"{change['path']} to {change['new']} with confidence {change['confidence']:.2f}"
+    said = facts.judgements.get(change["id"])
+    return f"{evidence}; one API, says {said['model']}: {said['same']}. {said['reason']}" if said else evidence
+
+
+def _is_guess(change: Row, rules: FlagRules) -> bool:
+    return change["kind"] in _GUESSED and change["confidence"] < rules.rename_unsure.below_confidence
+
+
+def _guess_below(instance: Row, facts: _Facts) -> Row | None:
+    """Return the guess on which a migration rests that follows a rename: that of its API, or of the parent of both."""
+    if instance.get("basis") != MigrationBasis.RENAMED:
+        return None
+    sides = instance["path"], instance["target_path"]
+    old, new = sides if instance["direction"] == Direction.OLD_TO_NEW else sides[::-1]
+    while (old, new) not in facts.guesses:
+        old, _, old_name = old.rpartition(".")
+        new, _, new_name = new.rpartition(".")
+        if old_name != new_name or not old or not new:
+            return None
+    return facts.guesses[old, new]
+
+
+def _not_discriminating(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    return subject.undecided
+
+
+def _too_long(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    lines = max((len(code.splitlines()) for code in subject.codes), default=0)
+    return f"{lines} lines" if lines > rules.too_long.max_lines else None
+
+
+def _draft_rejected(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    refused = facts.refused.get(subject.row["id"])
+    return f"{refused['model']}, {refused['tries']} tries: {refused['problem']}" if refused else None
+
+
+def _documentation_disagrees(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    stating = facts.contradicted.get(subject.row["path"], ()) if "versicode_tag" in subject.row else ()
+    stated = holding_at(stating, subject.row["version"])
+    return "; ".join(sorted(contradiction_of(row) for row in stated)) or None
+
+
+def _version_weak(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    weak = (row for row in subject.snippets if row["version_evidence"] in rules.version_weak.evidence)
+    return next((f"{row['version_evidence']}: {row['stated'] or row['place']}" for row in weak), None)
+
+
+def _answer_leaks(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    for name in subject.names:
+        letters = _letters(name)
+        if len(letters) < rules.answer_leaks.min_letters:
+            continue
+        for text in subject.shown:
+            # Looked at closely only where the letters are there at all, which is rare.
+            if letters in _letters(text) and (spans := find_names(text, (name,), facts.drafting)):
+                return f"{text[slice(*spans[0])]!r} is left to read of {name}"
+    return None
+
+
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text)).casefold()
+
+
+def _near_duplicate(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    return facts.alike.get(subject.row["id"])
+
+
+def _flaky(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
+    flaky = sorted(
+        f"{run['role']} in {run['version']}: {(run['detail'] or '').partition(chr(10))[0]}"
+        for run in subject.runs
+        if run["outcome"] == Outcome.FLAKY
+    )
+    return flaky[0] if flaky else None
+
+
+def _audit(subject: Subject, rules: FlagRules) -> str | None:
+    drawn = int(sha256_text(f"{rules.audit.seed} {subject.row['id']}")[:8], 16) / 16**8
+    return f"drawn with share {rules.audit.share}" if drawn < rules.audit.share else None
+
+
+_FINDERS: Mapping[FlagKind, Callable[[Subject, _Facts, FlagRules], str | None]] = {
+    FlagKind.LICENCE_UNCLEAR: _licence_unclear,
+    FlagKind.DESCRIPTION_REDACTED: _description_redacted,
+    FlagKind.NO_DESCRIPTION: _no_description,
+    FlagKind.LABEL_CONTRADICTED: _label_contradicted,
+    FlagKind.RENAME_UNSURE: _rename_unsure,
+    FlagKind.NOT_DISCRIMINATING: _not_discriminating,
+    FlagKind.TOO_LONG: _too_long,
+    FlagKind.DRAFT_REJECTED: _draft_rejected,
+    FlagKind.DOCUMENTATION_DISAGREES: _documentation_disagrees,
+    FlagKind.VERSION_WEAK: _version_weak,
+    FlagKind.ANSWER_LEAKS: _answer_leaks,
+    FlagKind.NEAR_DUPLICATE: _near_duplicate,
+    FlagKind.FLAKY: _flaky,
+}
+
+
+def _flag(instance: Row, kind: FlagKind, evidence: str) -> Row:
+    return {
+        "id": content_id(instance["id"], kind, evidence),
+        "library": instance["library"],
+        "instance_id": instance["id"],
+        "kind": kind,
+        "evidence": evidence,
+    }
+
+
+def kinds_by_instance(flags: Iterable[Row]) -> dict[str, list[FlagKind]]:
+    """Return the kinds of flags of each instance, in the order of the vocabulary."""
+    raised: dict[str, set[str]] = {}
+    for flag in flags:
+        raised.setdefault(flag["instance_id"], set()).add(flag["kind"])
+    return {instance: [kind for kind in FlagKind if kind in kinds] for instance, kinds in raised.items()}

@@ -1,0 +1,213 @@
+"""What is looked at for flags: an instance of any family, with its code, what is hidden of it, and its runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.scenes import BlockType
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.validation.runs import subjects_of
+from pipeline.lake.guard import attempt
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
+from pipeline.quality.flags.deciding import deciding_run
+
+READS = (
+    "completions",
+    "migrations",
+    "block_completions",
+    "controlled_completions",
+    "problems",
+    "problem_runs",
+    "functions",
+    "function_runs",
+    "refused_functions",
+    "repository_tasks",
+    "scenes",
+    "projects",
+    "drafts",
+    "refused_drafts",
+    "releases",
+    "changes",
+    "verdicts",
+    "snippets",
+    "directives",
+    "judgements",
+)
+"""The tables that flags are made from."""
+
+Tables = Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """An instance as the rules of flags see it.
+
+    `codes` are the references; `shown` is what whoever answers sees, `names` what must not be read in it; `runs` are
+    those of the references, wherever; `licences` are of each side, with the place; `undecided` says what did not tell
+    the versions, or the code from none, apart.
+    """
+
+    row: Row
+    family: Family
+    origin: str
+    codes: tuple[str, ...]
+    licences: tuple[tuple[str | None, str], ...]
+    shown: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    snippets: tuple[Row, ...] = ()
+    runs: tuple[Row, ...] = ()
+    drafted: bool = False
+    undecided: str | None = None
+
+
+class Subjects:
+    """The instances of a library, of every family."""
+
+    def __init__(self, tables: Tables, fails: frozenset[Outcome]) -> None:
+        self._tables = tables
+        self._fails = fails
+        self._snippets = {row["id"]: row for row in tables["snippets"]}
+        self._projects = {row["id"]: row for row in tables["projects"]}
+        self._releases = {row["version"]: row for row in tables["releases"]}
+        self._texts = {row["subject_id"]: row["text"] for row in tables["drafts"]}
+        self._runs: dict[str, list[Row]] = defaultdict(list)
+        for row in tables["verdicts"]:
+            self._runs[row["subject_id"]].append(row)
+        self._function_runs: dict[str, list[Row]] = defaultdict(list)
+        for row in tables["function_runs"]:
+            self._function_runs[row["function_id"]].append(row)
+        self._problem_runs: dict[str, dict[str, Row]] = defaultdict(dict)
+        for row in tables["problem_runs"]:
+            self._problem_runs[row["problem_id"]][row["role"]] = row
+
+    def __iter__(self) -> Iterator[Subject | Reject]:
+        """Yield each instance, or the reject INTERNAL_ERROR of one at which an exception was raised."""
+        makers: dict[str, Callable[[Row], Subject]] = {
+            "completions": self._completion,
+            "migrations": self._migration,
+            "block_completions": self._block,
+            "controlled_completions": self._controlled,
+            "problems": self._problem,
+            "functions": self._function,
+            "repository_tasks": partial(self._of_project, family=Family.REPOSITORY_TASK),
+            "scenes": partial(self._of_project, family=Family.SCENE),
+        }
+        for table, maker in makers.items():
+            for row in self._tables[table]:
+                yield attempt(str(row["id"]), maker, row)
+
+    def _completion(self, row: Row) -> Subject:
+        return self._of_snippets(
+            row,
+            Family.COMPLETION,
+            (row["snippet_id"],),
+            codes=(row["code"],),
+            shown=(row["masked_code"], self._texts.get(row["id"], "")),
+            names=(row["core_token"],),
+            runs=self._of_run(row["snippet_id"]),
+            drafted=True,
+        )
+
+    def _migration(self, row: Row) -> Subject:
+        subjects = subjects_of(row)
+        passes = [
+            run
+            for run in self._runs[subjects[0]]
+            if run["version"] == row["target_version"] and run["outcome"] == Outcome.PASSED
+        ]
+        return self._of_snippets(
+            row,
+            Family.MIGRATION,
+            (row["snippet_id"], row["target_snippet_id"]),
+            codes=(row["source_code"], row["target_code"]),
+            runs=self._of_run(*subjects),
+            drafted=True,
+            undecided=f"the code for {row['version']} passes in {row['target_version']}" if passes else None,
+        )
+
+    def _block(self, row: Row) -> Subject:
+        return self._of_snippets(
+            row,
+            Family.BLOCK_COMPLETION,
+            (row["snippet_id"],),
+            codes=(row["code"],),
+            shown=(row["masked_code"],),
+            names=(row["core_token"],),
+        )
+
+    def _controlled(self, row: Row) -> Subject:
+        licence = self._releases[row["version"]]["licence"]
+        place = f"{row['library']} {row['version']}"
+        shown = (row["left_context"], row["hint"])
+        names, runs = (row["core_token"],), tuple(self._runs[row["path"]])
+        return Subject(
+            row, Family.CONTROLLED, f"pypi:{row['library']}", (), ((licence, place),), shown, names, (), runs
+        )
+
+    def _problem(self, row: Row) -> Subject:
+        runs = self._problem_runs[row["id"]]
+        decided = deciding_run(runs)
+        undecided = "no code is known that is right for another version" if decided is None else None
+        if decided is not None and decided["outcome"] not in self._fails:
+            undecided = f"{decided['role']} in {decided['version']}: {decided['outcome']}"
+        return self._of_snippets(
+            row,
+            Family.PROBLEM,
+            (row["snippet_id"],) if row["snippet_id"] else (),
+            codes=(row["starting_code"] + row["solution"],),
+            shown=(row["problem"],),
+            names=(row["target_entity"],),
+            runs=tuple(runs.values()),
+            undecided=undecided,
+        )
+
+    def _function(self, row: Row) -> Subject:
+        return self._of_snippets(
+            row,
+            Family.FUNCTION,
+            (row["snippet_id"],),
+            codes=(row["code"],),
+            shown=(row["description"] or "",),
+            names=(row["core_token"],),
+            runs=tuple(self._function_runs[row["id"]]),
+        )
+
+    def _of_project(self, row: Row, family: Family) -> Subject:
+        project = self._projects[row["project_id"]]
+        of_task = family == Family.REPOSITORY_TASK
+        code = row["reference"] if of_task else row["middle"]
+        unnoticed = not of_task and row["discriminating"] is False and row["block_type"] != BlockType.COMMENT
+        return Subject(
+            row,
+            family,
+            f"pypi:{project['project']}",
+            (code,),
+            ((project["licence"], f"{project['project']} {project['version']}"),),
+            undecided="no test notices that the block is empty" if unnoticed else None,
+        )
+
+    def _of_snippets(
+        self,
+        row: Row,
+        family: Family,
+        snippet_ids: tuple[str, ...],
+        codes: tuple[str, ...],
+        shown: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
+        runs: tuple[Row, ...] = (),
+        drafted: bool = False,
+        undecided: str | None = None,
+    ) -> Subject:
+        snippets = tuple(self._snippets[snippet_id] for snippet_id in dict.fromkeys(snippet_ids))
+        licences = tuple((snippet["licence"], snippet["place"]) for snippet in snippets)
+        # What a model wrote from a change has no snippet: its source is the release.
+        origin = snippets[0]["origin"] if snippets else f"pypi:{row['library']}"
+        return Subject(row, family, origin, codes, licences, shown, names, snippets, runs, drafted, undecided)
+
+    def _of_run(self, *subjects: str) -> tuple[Row, ...]:
+        return tuple(run for subject in dict.fromkeys(subjects) for run in self._runs[subject])

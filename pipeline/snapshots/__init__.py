@@ -1,0 +1,1 @@
+"""From the lake to what researchers load: the quality gate, snapshots, their card and their verification."""

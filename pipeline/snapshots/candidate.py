@@ -1,0 +1,172 @@
+"""Drafts of snapshots: whole folders that nobody finds yet, so that they can be compared, weighed and signed off."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from filelock import FileLock
+
+from pipeline import __version__
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.index.release_selection import Period
+from pipeline.lake.ids import sha256_file, sha256_json
+from pipeline.lake.runner import TRANSIENT
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake, write_parts
+from pipeline.snapshots.comparison.errata import errata_of
+from pipeline.snapshots.description.card import FAMILIES
+from pipeline.snapshots.description.texts import TOLD, texts_of
+from pipeline.snapshots.format.manifest import FORMAT, Covered, Entry, Manifest
+from pipeline.snapshots.format.names import last_before
+from pipeline.snapshots.format.reader import DATA, DEPRECATED
+from pipeline.snapshots.format.rows import TABLES, TAGGED, Rows, Written
+from pipeline.snapshots.format.survival_figures import known_by
+from pipeline.snapshots.format.tables import NothingToPublish, nothing_to_publish, read_tables
+
+# An index that was down, or a token that was missing, is news of a day: it must not make another revision of the data.
+_OF_A_DAY = TRANSIENT | {RejectReason.SOURCE_LEFT_OUT}
+
+TEXTS = ("ATTRIBUTION.md", "README.md")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A snapshot that is whole and has no place yet.
+
+    `name` is the one that it asks for, `last` that of the snapshot which it follows (`last_before`).
+    """
+
+    path: Path
+    profile: str
+    name: str
+    manifest_sha256: str
+    last: str | None
+    rows: Mapping[str, int]
+
+
+def make_draft(
+    lake: Lake,
+    drafts: Path,
+    snapshots: Path,
+    profile: str,
+    libraries: Sequence[str],
+    period: Period,
+    rules: Mapping[str, str],
+    made: datetime | None = None,
+) -> Draft:
+    """Write the snapshot of a profile from the lake into the folder of drafts; `rules` are hashes by name.
+
+    The same lake and the same last snapshot give the same draft, with the same bytes. It is named by its profile, the
+    end of its covered period, and the hash of its manifest. A period without an end reaches to the time at which the
+    refresh was `made`; where that is not known, to the newest release. Two processes that draft for one profile take
+    turns.
+
+    Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate; OutdatedTables where
+    rows of a library do not fit what is declared today.
+    """
+    tables = read_tables(lake, profile, libraries).kept("survivals", partial(known_by, until=period.until))
+    told = tables.only(TOLD)
+    if not any(told[family] for family in FAMILIES):
+        raise NothingToPublish(nothing_to_publish(profile, libraries, told["rejects"]))
+    folder = drafts / profile
+    folder.mkdir(parents=True, exist_ok=True)
+    end = period.until or made or _newest(told["releases"])
+    name = f"{profile}-{end.astimezone(UTC):%Y-%m-%d}"
+    last = last_before(snapshots, profile, name)
+    reviews = [row for library in libraries for row in lake.read("reviews", library)]
+    errata = errata_of(last, tables, tables["rejects"], reviews, tables["survivals"])
+    tables = tables.and_also({"errata": errata.rows}).kept("rejects", _lasting)
+    with FileLock(folder / ".lock"):
+        clean(folder)
+        unnamed = folder / f".{name}.{os.getpid()}.tmp"
+        try:
+            rows, digest = _write(unnamed, tables, errata.deprecated, profile, period, rules)
+            path = folder / f"{name}.{digest[:16]}"
+            if not path.exists():
+                unnamed.rename(path)
+        finally:
+            shutil.rmtree(unnamed, ignore_errors=True)
+    return Draft(path, profile, name, digest, last.name if last else None, rows)
+
+
+def _lasting(rejects: Iterable[Row]) -> list[Row]:
+    return [row for row in rejects if row["reason"] not in _OF_A_DAY]
+
+
+def clean(folder: Path) -> None:
+    """Remove what a killed process left behind; the lock says that nobody is writing it now."""
+    for left in folder.glob(".*.tmp"):
+        if left.is_dir():
+            shutil.rmtree(left)
+        else:
+            left.unlink()
+
+
+def _newest(releases: Sequence[Row]) -> datetime:
+    newest: datetime = max(row["release_time"] for row in releases)
+    return newest
+
+
+def _write(
+    folder: Path,
+    tables: Rows,
+    deprecated: Mapping[str, list[Row]],
+    profile: str,
+    period: Period,
+    rules: Mapping[str, str],
+) -> tuple[dict[str, int], str]:
+    """Write the files of a snapshot; return the rows of each configuration and the hash of the manifest."""
+    files = [_table(folder, DATA, config, tables.parts(config)) for config in tables]
+    rows = {config: entry.rows or 0 for config, entry in zip(tables, files, strict=True)}
+    files += [_table(folder, DEPRECATED, config, [gone]) for config, gone in deprecated.items()]
+    told = Written(folder / DATA, TOLD)
+    # never the time of making: the same rows give the same bytes on another day
+    end = period.until or _newest(told["releases"])
+    for name, text in texts_of(profile, end, told, deprecated, files).items():
+        (folder / name).write_text(text, encoding="utf-8")
+        files.append(_entry(folder, folder / name))
+    manifest = Manifest(
+        format=FORMAT,
+        driftline=__version__,
+        profile=profile,
+        period=Covered(since=_iso(period.since), until=_iso(period.until)),
+        rules_sha256=sha256_json(rules),
+        rules=dict(rules),
+        libraries=dict(sorted(Counter(row["library"] for row in told["releases"]).items())),
+        tags={family: tag_counts(told[family]) for family in TAGGED},
+        files=tuple(files),
+    )
+    manifest.write(folder / "manifest.json")
+    return rows, sha256_file(folder / "manifest.json") or ""
+
+
+def _table(folder: Path, split: str, config: str, parts: Iterable[Sequence[Row]]) -> Entry:
+    path = folder / split / f"{config}.parquet"
+    count = write_parts(path, TABLES[config], parts, volatile=False)
+    return _entry(folder, path, TABLES[config], count)
+
+
+def _entry(folder: Path, path: Path, table: str | None = None, rows: int | None = None) -> Entry:
+    return Entry(
+        path=path.relative_to(folder).as_posix(),
+        sha256=sha256_file(path) or "",
+        bytes=path.stat().st_size,
+        table=table,
+        rows=rows,
+    )
+
+
+def tag_counts(rows: Iterable[Row]) -> dict[str, int]:
+    """Count instances by their LibEvolutionEval tag."""
+    return dict(sorted(Counter(str(row["libevolutioneval_tag"]) for row in rows).items()))
+
+
+def _iso(time: datetime | None) -> str | None:
+    return time.isoformat() if time else None

@@ -1,0 +1,1 @@
+"""Two snapshots compared: tables, columns, errata and their reasons."""

@@ -1,0 +1,1 @@
+"""The texts of a snapshot: card, attribution, Croissant."""

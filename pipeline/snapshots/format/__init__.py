@@ -1,0 +1,1 @@
+"""The format of a snapshot: manifest, tables, names, and the one reader."""

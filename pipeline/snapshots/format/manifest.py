@@ -1,0 +1,124 @@
+"""The manifest of a snapshot: which files it has, and what it was made from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from pipeline import __version__
+from pipeline.lake.names import plain_name
+from pipeline.lake.runner import write_json
+
+FORMAT = 1
+"""Version of the layout of a snapshot; raised when a reader of the old one would be misled."""
+
+
+class SnapshotError(ValueError):
+    """A folder is no snapshot that this driftline can read; the message says why, and what to do."""
+
+
+class OtherVersion(SnapshotError):
+    """What is read of a snapshot is not declared like that today; the message names both versions."""
+
+
+class _Part(BaseModel):
+    """Strict in what it reads; keys that a later driftline adds to the same format are passed over."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class Entry(_Part):
+    """A file of a snapshot; `table` and `rows` belong to the files of a declared table."""
+
+    path: str
+    sha256: str
+    bytes: int
+    table: str | None = None
+    rows: int | None = None
+
+    @model_validator(mode="after")
+    def _both_or_neither(self) -> Entry:
+        if (self.table is None) != (self.rows is None):
+            raise ValueError(f"{self.path}: table and rows belong together")
+        return self
+
+
+class Covered(_Part):
+    """The covered period, as ISO 8601 in UTC."""
+
+    since: str | None
+    until: str | None
+
+
+class Manifest(_Part):
+    """What a snapshot consists of; `libraries` counts releases, `tags` instances by LibEvolutionEval tag.
+
+    `rules` are the hashes of what rule files say, by the name of its rules; older snapshots have only all in one.
+    """
+
+    format: int
+    driftline: str
+    profile: str
+    period: Covered
+    rules_sha256: str
+    rules: dict[str, str] = {}
+    libraries: dict[str, int]
+    tags: dict[str, dict[str, int]]
+    files: tuple[Entry, ...]
+
+    @field_validator("profile")
+    @classmethod
+    def _names_a_profile(cls, name: str) -> str:
+        return plain_name(name, "a profile")
+
+    @field_validator("libraries")
+    @classmethod
+    def _name_libraries(cls, libraries: dict[str, int]) -> dict[str, int]:
+        for name in libraries:
+            plain_name(name, "a library")
+        return libraries
+
+    def write(self, path: Path) -> None:
+        """Write the manifest; equal manifests give equal bytes."""
+        ordered = sorted(self.files, key=lambda entry: entry.path)
+        files = [entry.model_dump(exclude_none=True) for entry in ordered]
+        write_json(path, self.model_dump() | {"files": files})
+
+
+def read_manifest(snapshot: Path) -> Manifest:
+    """Read a snapshot's manifest.
+
+    Errors: SnapshotError naming the file where it is missing, not JSON, of another format, or lacks what it must hold.
+    """
+    path = snapshot / "manifest.json"
+    if path.is_symlink() or not path.is_file():
+        raise SnapshotError(
+            f"{snapshot}: no manifest.json, so this is not a snapshot: name a folder that `driftline refresh` published"
+        )
+    text = path.read_bytes()
+    try:
+        raw = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SnapshotError(f"{path}: not JSON: {error}; put a whole copy of the snapshot in its place") from None
+    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+        other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
+        raise SnapshotError(
+            f"{path}: not a manifest of format {FORMAT}{other}, which driftline {__version__} reads:"
+            " publish it again with this driftline"
+        )
+    return _validated(path, text)
+
+
+def _validated(path: Path, text: bytes) -> Manifest:
+    try:
+        return Manifest.model_validate_json(text)
+    except ValidationError as error:
+        problems = [f"{_where(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
+        raise SnapshotError(f"{path}: {'; '.join(problems[:5])}") from None
+
+
+def _where(location: tuple[Any, ...]) -> str:
+    return ".".join(map(str, location)) or "manifest"

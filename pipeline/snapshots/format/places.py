@@ -1,0 +1,48 @@
+"""Where a row stands: its source and its API. Rows with other content at the same place are one row that changed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
+
+from pipeline.lake.schema import Row
+
+_OF_CODE = ("library", "source", "origin", "source_file", "path", "version")
+
+PLACES: dict[str, tuple[str, ...]] = {
+    "completions": (*_OF_CODE, "granularity"),
+    "migrations": (*_OF_CODE, "target_path", "target_version"),
+    "block_completions": ("library", "source", "origin", "url", "version", "language"),
+    "controlled_completions": ("library", "path", "version"),
+    "problems": _OF_CODE,
+    "functions": (*_OF_CODE, "granularity"),
+    "repository_tasks": ("library", "project", "version", "path", "namespace"),
+    "scenes": ("library", "project", "version", "path", "namespace", "block_type", "scene"),
+    "changes": ("library", "path", "kind", "parameter", "old_version", "new_version"),
+}
+"""The columns of a configuration that say where a row stands; what is in no line here has no ids of its own."""
+
+LINES = ("source_line", "body_first_line", "middle_start")
+
+
+def place_of(config: str, row: Row) -> Hashable:
+    """Return where a row stands; a column that an older snapshot lacks counts as unknown."""
+    return tuple(row.get(column) for column in PLACES[config])
+
+
+def pairs_at_places(config: str, went: Iterable[Row], came: Iterable[Row]) -> list[tuple[Row, Row]]:
+    """Pair rows that went with rows that came at the same place, in the order of their lines."""
+    left, right = _at_places(config, went), _at_places(config, came)
+    return [pair for place in left if place in right for pair in zip(left[place], right[place], strict=False)]
+
+
+def _at_places(config: str, rows: Iterable[Row]) -> dict[Hashable, Sequence[Row]]:
+    grouped: dict[Hashable, list[Row]] = defaultdict(list)
+    for row in rows:
+        grouped[place_of(config, row)].append(row)
+    return {place: sorted(at, key=_order) for place, at in grouped.items()}
+
+
+def _order(row: Row) -> tuple[int, str]:
+    line = next((row[name] for name in LINES if row.get(name) is not None), 0)
+    return int(line), str(row["id"])

@@ -1,0 +1,87 @@
+"""What the gates measure of a draft: counted in its files, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from pipeline.core.vocabularies.review import ReviewStatus
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.snapshots.comparison.comparison import Comparison
+from pipeline.snapshots.description.card import FAMILIES
+from pipeline.snapshots.format.reader import Snapshot
+
+QUESTIONS: Mapping[str, tuple[str, ...]] = {
+    "completions": ("library", "version", "description", "masked_code", "answer"),
+    "migrations": ("library", "version", "target_version", "description", "source_code", "target_code"),
+    "block_completions": ("library", "version", "description", "masked_code", "answer"),
+    "controlled_completions": ("library", "version", "description", "left_context", "hint", "reference_call"),
+    "problems": ("library", "version", "problem", "starting_code", "solution"),
+    "functions": ("library", "version", "description", "masked_code", "answer"),
+    "repository_tasks": ("project_id", "input_code", "reference"),
+    "scenes": ("project_id", "prefix", "middle", "suffix"),
+}
+"""The columns of each family that are asked and answered; rows that are equal in them are the same task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """The rows of a family: how many have evidence, a proof, are pending, can be reviewed, repeat another."""
+
+    rows: int
+    with_evidence: int
+    executed: int
+    reviewable: int
+    pending: int
+    repeated: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The column of a family that moved most, and how far (0 to 1)."""
+
+    column: str
+    distance: float
+
+
+def families_of(draft: Path) -> dict[str, Family]:
+    """Count the rows of each family of a draft."""
+    snapshot = Snapshot(draft)
+    with duckdb.connect() as database:
+        return {family: _family(database, snapshot, family) for family in FAMILIES}
+
+
+def _family(database: duckdb.DuckDBPyConnection, draft: Snapshot, family: str) -> Family:
+    names = draft.columns(family)
+    database.register("instances", draft.dataset(family))
+    question = ", ".join(f'"{column}"' for column in QUESTIONS[family])
+    counted = [
+        "count(*)",
+        "count(evidence)" if "evidence" in names else "0",
+        f"count(*) FILTER (WHERE evidence = '{Evidence.EXECUTED}')" if "evidence" in names else "0",
+        "count(review_status)" if "review_status" in names else "0",
+        f"count(*) FILTER (WHERE review_status = '{ReviewStatus.PENDING}')" if "review_status" in names else "0",
+        f"count(*) - count(DISTINCT hash({question}))",
+    ]
+    (found,) = database.execute(f"SELECT {', '.join(counted)} FROM instances").fetchall()  # noqa: S608
+    return Family(*found)
+
+
+def added(families: Sequence[Family]) -> Family:
+    """Add families up."""
+    return Family(*(sum(getattr(one, name) for one in families) for name in Family.__slots__))
+
+
+def shift(comparison: Comparison, family: str) -> Shift | None:
+    """Return the column that moved most from the last snapshot; None where nothing can be compared."""
+    shifts = list(_shifts(comparison, family))
+    return max(shifts, key=lambda one: (one.distance, one.column), default=None)
+
+
+def _shifts(comparison: Comparison, family: str) -> Iterator[Shift]:
+    for name, diff in comparison.columns.get(family, {}).items():
+        if diff.old is not None and diff.new is not None:
+            yield Shift(name, max(abs(diff.new.nulls - diff.old.nulls), diff.distance or 0.0))

@@ -1,0 +1,201 @@
+"""A snapshot on the Hub of Hugging Face: a commit of the data set's repository, and a tag with the snapshot's name.
+
+`main` is what people load who name no revision, so it is the Hub's `latest`: it moves by one commit, when every file is
+there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from huggingface_hub import CommitOperationAdd, CommitOperationDelete, GitRefs, HfApi, RepoFile
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalTokenNotFoundError
+
+from pipeline.snapshots.format.names import order
+from pipeline.snapshots.upload.outgoing import NotUploaded, Outgoing, Uploaded
+
+_THE_HUBS_OWN = frozenset({".gitattributes"})
+
+_SIGN_IN = (
+    "Sign in with `hf auth login`, or set HF_TOKEN to a token that may write to this repository"
+    " (https://huggingface.co/docs/hub/security-tokens)"
+)
+
+
+def upload_to_hub(
+    snapshot: Outgoing, repository: str, *, private: bool = False, endpoint: str | None = None
+) -> Uploaded:
+    """Send a snapshot to a data set repository `OWNER/NAME`, which is made if it is not there.
+
+    Where `private` asks so, one that is there must be private already.
+
+    The token is the one that `hf auth login` keeps, or HF_TOKEN; `endpoint`, else HF_ENDPOINT, names another Hub. Files
+    that the Hub has already are not sent again. Files of the snapshot before that this one lacks go from `main`; its
+    tag keeps them. An older snapshot than the newest tag is refused, since `main` would go back.
+
+    Errors: NotUploaded.
+    """
+    api = HfApi(endpoint=endpoint)
+    with _told(repository):
+        url = api.create_repo(repository, repo_type="dataset", private=private or None, exist_ok=True)
+        if private:
+            _refuse_public(api, repository)
+        refs = api.list_repo_refs(repository, repo_type="dataset")
+        tagged = {tag.name: tag.target_commit for tag in refs.tags}
+        if snapshot.name in tagged:
+            _same_or_error(api, repository, snapshot, snapshot.name)
+            return _uploaded(snapshot, str(url), (), _newest([*tagged]))
+        head = _head(refs)
+        sent: tuple[str, ...] = ()
+        if head is None or _manifest(api, repository, head) != _blob_id(snapshot.manifest.local):
+            _refuse_older(repository, snapshot, [*tagged])
+            head, sent = _commit(api, repository, snapshot, head)
+        api.create_tag(repository, tag=snapshot.name, revision=head, repo_type="dataset")
+    return _uploaded(snapshot, str(url), sent, snapshot.name)
+
+
+def _refuse_public(api: HfApi, repository: str) -> None:
+    """Errors: NotUploaded where the repository was there already and is public: making one private is its owner's."""
+    if not api.dataset_info(repository).private:
+        raise NotUploaded(
+            f"{repository} is there already, everybody can read it, and nothing was sent: make it private on its page"
+            " of settings, or upload without --private"
+        )
+
+
+def _uploaded(snapshot: Outgoing, address: str, sent: tuple[str, ...], latest: str) -> Uploaded:
+    kept = tuple(file.path for file in snapshot.files if file.path not in sent)
+    return Uploaded(address=address, sent=sent, kept=kept, latest=latest)
+
+
+def _newest(names: list[str]) -> str:
+    return max(names, key=order)
+
+
+def _head(refs: GitRefs) -> str | None:
+    return next((branch.target_commit for branch in refs.branches if branch.name == "main"), None)
+
+
+def _commit(api: HfApi, repository: str, snapshot: Outgoing, head: str | None) -> tuple[str, tuple[str, ...]]:
+    """Make `main` the snapshot with one commit on top of `head`; return the commit, and the files that it changed."""
+    there = _files(api, repository, head) if head else {}
+    _refuse_foreign(api, repository, snapshot, there)
+    ours = {file.path for file in snapshot.files}
+    gone = sorted(set(there) - ours - _THE_HUBS_OWN)
+    # a file without a hash that the Hub knows is compared by itself, when it is committed
+    changed = tuple(
+        file.path for file in snapshot.files if there.get(file.path) not in (file.sha256, _blob_id(file.local))
+    )
+    done = api.create_commit(
+        repository,
+        [
+            *(CommitOperationAdd(path_in_repo=file.path, path_or_fileobj=file.local) for file in snapshot.files),
+            *(CommitOperationDelete(path_in_repo=path) for path in gone),
+        ],
+        commit_message=snapshot.name,
+        repo_type="dataset",
+        parent_commit=head,
+    )
+    return done.oid, changed
+
+
+def _files(api: HfApi, repository: str, revision: str) -> dict[str, str]:
+    """Return the files at a revision with their sha256, or where the Hub keeps them in git, the id of their blob."""
+    tree = api.list_repo_tree(repository, recursive=True, revision=revision, repo_type="dataset")
+    return {each.path: each.lfs.sha256 if each.lfs else each.blob_id for each in tree if isinstance(each, RepoFile)}
+
+
+def _refuse_foreign(api: HfApi, repository: str, snapshot: Outgoing, there: dict[str, str]) -> None:
+    """Leave alone what is no data set of this profile.
+
+    Errors: NotUploaded.
+    """
+    if not there.keys() - _THE_HUBS_OWN - {"README.md"}:
+        return
+    profile = _profile(api, repository) if "manifest.json" in there else None
+    if profile != snapshot.profile:
+        what = f"the profile {profile}" if profile else "something else than snapshots of Driftline"
+        raise NotUploaded(
+            f"{repository} holds {what}, and nothing was overwritten: name another repository for {snapshot.profile}"
+        )
+
+
+def _profile(api: HfApi, repository: str) -> str | None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = api.hf_hub_download(repository, "manifest.json", repo_type="dataset", local_dir=folder)
+        try:
+            manifest = json.loads(Path(path).read_bytes())
+        except ValueError:
+            return None
+    found = manifest.get("profile") if isinstance(manifest, dict) else None
+    return found if isinstance(found, str) else None
+
+
+def _refuse_older(repository: str, snapshot: Outgoing, tagged: list[str]) -> None:
+    """Errors: NotUploaded where a newer snapshot is on the Hub."""
+    newer = [name for name in tagged if order(name) > order(snapshot.name)]
+    if newer:
+        raise NotUploaded(
+            f"{repository} has {_newest(newer)}, which is newer than {snapshot.name}, and `main` does not go back:"
+            " upload snapshots in their order, or the older one to a repository of its own"
+        )
+
+
+def _same_or_error(api: HfApi, repository: str, snapshot: Outgoing, revision: str) -> None:
+    """Errors: NotUploaded where a tag of the name has another manifest."""
+    if _manifest(api, repository, revision) != _blob_id(snapshot.manifest.local):
+        raise NotUploaded(
+            f"{repository} has another snapshot under the tag {revision}, and nothing was overwritten: publish this one"
+            " again, so that it gets a revision of its own"
+        )
+
+
+def _manifest(api: HfApi, repository: str, revision: str) -> str | None:
+    """Return the id of the manifest's blob at a revision."""
+    found = api.get_paths_info(repository, ["manifest.json"], revision=revision, repo_type="dataset")
+    return next((each.blob_id for each in found if isinstance(each, RepoFile)), None)
+
+
+def _blob_id(path: Path) -> str:
+    """Return the id that git gives to a file's content (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects)."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+@contextmanager
+def _told(repository: str) -> Iterator[None]:
+    """Say what the Hub had against it, and what to do.
+
+    Errors: NotUploaded.
+    """
+    where = f"hf://datasets/{repository}"
+    try:
+        yield
+    except NotUploaded:
+        raise
+    except LocalTokenNotFoundError:
+        raise NotUploaded(f"{where}: nobody is signed in. {_SIGN_IN}") from None
+    except HFValidationError as error:
+        raise NotUploaded(f"{where}: {error}") from None
+    except HfHubHTTPError as error:
+        raise NotUploaded(f"{where}: {_advice(error)}") from error
+    except Exception as error:  # the client's of HTTP and of its transfers
+        raise NotUploaded(
+            f"{where}: {type(error).__name__}: {error}. `main` and its tags are as they were, or complete: run the same"
+            " command again to go on"
+        ) from error
+
+
+def _advice(error: HfHubHTTPError) -> str:
+    status = error.response.status_code
+    said = error.server_message or str(error).splitlines()[0]
+    if status in (401, 403):
+        return f"the Hub says {status}, {said}. {_SIGN_IN}"
+    if status in (409, 412):
+        return f"somebody else changed `main` meanwhile ({said}): run the same command again"
+    return f"the Hub says {status}, {said}. What was sent is there: run the same command again to go on"

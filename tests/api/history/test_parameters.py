@@ -1,0 +1,176 @@
+"""Old parameters, new parameters, and what changed between them."""
+
+import ast
+
+import pytest
+
+from pipeline.api.history.parameters import compare_parameters
+from pipeline.api.surface.extract.signature_decorators import HelperRules, apply_helpers, read_parameters
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.surface import ParameterSource
+from pipeline.lake.schema import Row
+from tests.api.history.releases import TAGGING, changes
+
+HELPERS = load(RULES / "helpers.yaml", HelperRules)
+SOURCES = {str(source): source for source in ParameterSource}
+
+
+def parameters(signature: str, **sources: str) -> list[Row]:
+    """Read `@decorator … (a, b=1)`; `sources` says where parameters are known from, if not from the signature."""
+    decorators, _, inside = signature.rpartition("(")
+    (function,) = ast.parse(f"{decorators}\ndef f({inside}: ...").body
+    assert isinstance(function, ast.FunctionDef)
+    found = apply_helpers(function.decorator_list, read_parameters(function.args), HELPERS)
+    return [p | {"known_from": SOURCES[str(sources.get(p["name"], p["known_from"]))]} for p in found]
+
+
+def told(old: list[Row], new: list[Row]) -> list[tuple[str, str | None, bool]]:
+    found = compare_parameters(old, new, TAGGING)
+    usual = {kind: tags.breaking for kind, tags in TAGGING.changes.items()}
+    rows = [(str(d.kind), d.parameter, usual[d.kind] if d.breaking is None else d.breaking) for d in found]
+    return sorted(rows, key=lambda row: (row[0], row[1] or ""))
+
+
+CASES = [
+    ("a", "a", []),
+    ("a", "a, b", [("parameter_added_required", "b", True)]),
+    ("a", "a, b=1", [("parameter_added_optional", "b", False)]),
+    ("a", "a, *args, **kw", [("parameter_added_optional", "args", False), ("parameter_added_optional", "kw", False)]),
+    ("*args, **kw", "*rest, **options", []),
+    ("a, b=1", "a", [("parameter_removed", "b", True)]),
+    ("a, *, b=1", "a, **kw", [("parameter_added_optional", "kw", False), ("parameter_removed", "b", False)]),
+    ("a, **kw", "a", [("parameter_removed", "kw", True)]),
+    ("path, b", "filename, b", [("parameter_renamed", "path", True)]),
+    ("path, /", "filename, /", []),
+    ("a_b, /, c", "pair, c", [("parameter_kind", "a_b", False)]),
+    ("on_update=None", "token=None", [("parameter_added_optional", "token", False),
+                                      ("parameter_removed", "on_update", True)]),
+    ("json_data", "s, /", [("parameter_kind", "json_data", True), ("parameter_renamed", "json_data", True)]),
+    ("errors=None", "error=None", [("parameter_renamed", "errors", True)]),
+    ("a: int", "b: str", [("parameter_added_required", "b", True), ("parameter_removed", "a", True)]),
+    ("a, b", "b, a", [("parameter_moved", "a", True)]),
+    ("a, b", "a, *, b", [("parameter_kind", "b", True)]),
+    ("a, *, b", "a, b", [("parameter_kind", "b", False)]),
+    ("a, /", "a", [("parameter_kind", "a", False)]),
+    ("a=1", "a", [("parameter_required", "a", True)]),
+    ("a", "a=1", [("parameter_optional", "a", False)]),
+    ("a=1", "a=2", [("parameter_default", "a", True)]),
+    ("a=None", "a=MISSING", [("parameter_default", "a", False)]),
+    ("a=1", "a=True", [("parameter_default", "a", True)]),
+    ("a='x'", 'a="x"', []),
+    ("a: int", "a: str", [("parameter_type", "a", False)]),
+    ("a: Literal['x']", "a: Literal['y']", [("parameter_type", "a", False)]),
+    # what is pushed back by an insertion has not moved; the insertion breaks what was given by position
+    ("a, c=1, d=1", "a, b=1, c=1, d=1", [("parameter_added_optional", "b", True)]),
+    ("a, *args", "a, b=1, *args", [("parameter_added_optional", "b", True)]),
+    ("a, *, c", "a, b=1, *, c", [("parameter_added_optional", "b", False)]),
+    ("a, b, c, d", "d, a, b, c", [("parameter_moved", "d", True)]),
+    ("a, b, c, d", "b, a, d, c", [("parameter_moved", "a", True), ("parameter_moved", "c", True)]),
+    ("a, b, c, d", "c, a, d", [("parameter_moved", "a", True), ("parameter_removed", "b", True)]),
+    # what `*args, **kw` take must be takeable by place and by name, as before
+    ("a, b", "a, *args, **kw", [("parameter_added_optional", "args", False), ("parameter_added_optional", "kw", False),
+                                ("parameter_removed", "b", False)]),
+    ("a, b, c, *args, **kw", "a, c, *args, **kw", [("parameter_removed", "b", True)]),
+    ("a, b, *args", "a, *args", [("parameter_removed", "b", True)]),
+    ("a, b, **kw", "a, **kw", [("parameter_removed", "b", True)]),
+    ("a, b, /, *args", "a, /, *args", [("parameter_removed", "b", False)]),
+    ("a, b, /, c, *args", "a, /, c, *args", [("parameter_removed", "b", True)]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), CASES)
+def test_parameters(old, new, expected):
+    assert told(parameters(f"({old})"), parameters(f"({new})")) == expected
+
+
+def test_griffe_is_not_said_to_report_what_breaks_nothing():
+    (loosened,) = changes("def f(*, b): ...\n", "def f(b): ...\n")
+    (tightened,) = changes("def f(b): ...\n", "def f(*, b): ...\n")
+    assert (loosened["griffe_kind"], tightened["griffe_kind"]) == (None, "Parameter kind was changed")
+
+
+RENAME = "@_api.rename_parameter('3.1', 's', 'text')\n(self, text)"
+KEYWORD_ONLY = "@_api.make_keyword_only('3.1', 'b')\n(a, b=1)"
+POSITION = "@_deprecate_positional_args\n(a, *, b=1)"
+GOES = "@_api.delete_parameter('3.1', 'b')\n(a, b=1)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        # matplotlib: Annotation(s) became Annotation(text) in 3.1, and s went in 3.3
+        ("(self, s)", RENAME, [("parameter_renamed", "s", False)]),
+        (RENAME, "(self, text)", [("parameter_removed", "s", True)]),
+        (RENAME, "(self, text, **kw)", [("parameter_added_optional", "kw", False), ("parameter_removed", "s", True)]),
+        (RENAME, RENAME.replace("3.1", "3.2"), []),
+        ("(self, text)", RENAME, [("parameter_deprecated", "s", False)]),
+        ("(self, s, text)", RENAME, [("parameter_deprecated", "s", False), ("parameter_kind", "s", True)]),
+        ("(a, b=1)", KEYWORD_ONLY, [("parameter_deprecated", "b", False)]),
+        (KEYWORD_ONLY, "(a, *, b=1)", [("parameter_kind", "b", True)]),
+        # scikit-learn 0.23: the star is in the signature at once
+        ("(a, b=1)", POSITION, [("parameter_deprecated", "b", False)]),
+        (POSITION, "(a, *, b=1)", [("parameter_kind", "b", True)]),
+        (KEYWORD_ONLY, POSITION, []),
+        ("(a, b=1)", GOES, [("parameter_deprecated", "b", False)]),
+        (KEYWORD_ONLY, GOES, [("parameter_deprecated", "b", False)]),
+        (GOES, "(a)", [("parameter_removed", "b", True)]),
+        (GOES, "(a, b=1)", []),
+        (
+            "(a, **kw)",
+            "@_api.delete_parameter('3.1', 'b')\n(a, **kw)",
+            [("parameter_deprecated", "b", False)],
+        ),
+    ],
+)
+def test_what_a_helper_still_accepts(old, new, expected):
+    assert told(parameters(old), parameters(new)) == expected
+
+
+def test_differences_carry_the_name_to_use_instead():
+    pairs = [("(self, s)", RENAME), (RENAME, "(self, text)"), ("(self, text)", RENAME), ("(path)", "(filename)")]
+    found = [next(compare_parameters(parameters(old), parameters(new), TAGGING)) for old, new in pairs]
+    assert [d.replacement for d in found] == ["text", "text", "text", "filename"]
+
+
+@pytest.mark.parametrize("source", ["kwargs", "docstring", "stub"])
+def test_what_became_explicit_neither_came_nor_went(source):
+    hidden = parameters("(a, *, b=..., **kw)", b=source)
+    assert told(hidden, parameters("(a, b=1, **kw)")) == []
+    assert told(parameters("(a, *, b=1, **kw)"), hidden) == []
+    assert told(parameters("(a, b=1, **kw)"), hidden) == [("parameter_kind", "b", True)]
+
+
+def test_what_args_still_take_by_place_did_not_become_keyword_only():
+    assert told(parameters("(a, b=1)"), parameters("(a, *args, b=..., **kw)", b="kwargs")) == [
+        ("parameter_added_optional", "args", False),
+        ("parameter_added_optional", "kw", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "old", "new", "expected"),
+    [
+        ("docstring", "(a, *, b=..., **kw)", "(a, **kw)", [("parameter_removed", "b", False)]),
+        ("docstring", "(a, *, b=...)", "(a)", [("parameter_removed", "b", False)]),
+        ("docstring", "(a, **kw)", "(a, *, b=..., **kw)", [("parameter_added_optional", "b", False)]),
+        ("kwargs", "(a, *, b=..., **kw)", "(a, **kw)", []),
+        ("kwargs", "(a, *, b=..., **kw)", "(a)", [("parameter_removed", "b", True), ("parameter_removed", "kw", True)]),
+        ("kwargs", "(a, **kw)", "(a, *, b, **kw)", [("parameter_added_required", "b", True)]),
+        # a stub that came or went is no change of what runs
+        ("stub", "(*args, **kw)", "(b=..., *args, **kw)", []),
+        ("stub", "(b=..., *args, **kw)", "(*args, **kw)", []),
+    ],
+)
+def test_what_only_the_body_the_docstring_or_a_stub_tells(source, old, new, expected):
+    assert told(parameters(old, b=source), parameters(new, b=source)) == expected
+
+
+def test_what_the_body_took_is_gone_where_it_is_seen_to_take_others_still():
+    old = parameters("(a, *, b=..., c=..., **kw)", b="kwargs", c="kwargs")
+    assert told(old, parameters("(a, *, c=..., **kw)", c="kwargs")) == [("parameter_removed", "b", False)]
+
+
+def test_a_stub_that_was_there_before_tells_of_what_went():
+    old = parameters("(a, b=..., *args, **kw)", a="stub", b="stub")
+    new = parameters("(a, *args, **kw)", a="stub")
+    assert told(old, new) == [("parameter_removed", "b", False)]

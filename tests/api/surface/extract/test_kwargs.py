@@ -1,0 +1,123 @@
+"""Parameters behind `**kwargs`."""
+
+import pytest
+
+from pipeline.api.surface.extract.kwargs import described_names
+from tests.api.surface.trees import rows
+
+BODIES: dict[str, tuple[str, list[tuple[str, str | None]]]] = {
+    "taken out with and without a default": (
+        "a = kwargs.pop('a', 1)\nb = kwargs.pop('b')\nc = kwargs.get('c')\nd = kwargs['d']\n"
+        "kwargs.setdefault('e', None)\nif 'f' in kwargs:\n    g(kwargs['f'])",
+        [("a", "1"), ("b", None), ("c", "..."), ("d", None), ("e", "None"), ("f", "...")],
+    ),
+    "under a condition, or after one that may return": (
+        "if x:\n    kwargs.pop('a')\ny = x and kwargs['b']\nz = [kwargs['c'] for _ in x]\nif x: return\nkwargs['d']",
+        [(name, "...") for name in "abcd"],
+    ),
+    "asked first": ("if 'a' not in kwargs:\n    kwargs['a'] = 1\nuse(kwargs['a'])", [("a", "...")]),
+    "set here": ("kwargs['a'] = 1\nuse(kwargs['a'], **kwargs)", []),
+    "refused": ("if 'a' in kwargs:\n    raise TypeError('no a')", []),
+    "passed on by itself": ("return g(a=1, b=kwargs.pop('b', 2), **kwargs) or kwargs.get('a')", [("b", "2")]),
+    "of another dictionary": ("other.pop('a')\nkwargs = g(kwargs)\nkwargs.pop('b')", []),
+    "in the signature already": ("kwargs.pop('known')", []),
+    "no names": ("kwargs.pop(x)\nkwargs.get('not a name')\nkwargs.update(a=1)", []),
+}
+
+
+@pytest.mark.parametrize(("body", "expected"), BODIES.values(), ids=BODIES)
+def test_what_a_body_takes(body, expected):
+    lines = body.replace("\n", "\n    ")
+    parameters = rows(f"def f(x, known, **kwargs):\n    {lines}\n")["pkg.f"]["parameters"]
+    assert parameters[-1]["name"] == "kwargs"
+    hidden = [p for p in parameters if p["known_from"] != "signature"]
+    assert [(p["name"], p["default"]) for p in hidden] == expected
+    assert {(str(p["kind"]), str(p["known_from"])) for p in hidden} <= {("keyword_only", "kwargs")}
+
+
+NUMPY = '''"""Do.
+
+Parameters
+----------
+known : int
+    It.
+a, b : str, optional
+    They.
+**kwargs
+    Others.
+
+Other Parameters
+----------------
+c
+    It.
+
+Returns
+-------
+d : int
+"""'''
+GOOGLE = '''"""Do.
+
+Args:
+    known (int): It.
+    a: It.
+
+Keyword Args:
+    b (str): It.
+
+Returns:
+    c: It.
+"""'''
+SPHINX = '''"""Do.
+
+:param known: It.
+:param int a: It.
+:keyword b: It.
+:returns: c
+"""'''
+
+
+@pytest.mark.parametrize(
+    ("docstring", "expected"),
+    [
+        (NUMPY, ["known", "a", "b", "c"]),
+        (GOOGLE, ["known", "a", "b"]),
+        (SPHINX, ["known", "a", "b"]),
+        ("Nothing.", []),
+        (None, []),
+    ],
+)
+def test_names_that_a_docstring_describes(docstring, expected):
+    assert list(described_names(docstring and docstring.strip('"'))) == expected
+
+
+@pytest.mark.parametrize("docstring", [NUMPY, GOOGLE, SPHINX], ids=["numpy", "google", "sphinx"])
+def test_what_only_the_docstring_describes_is_a_parameter_where_kwargs_take_it(docstring):
+    lines = docstring.replace("\n", "\n    ")
+    found = rows(f"def f(known, **kwargs):\n    {lines}\n    return g(b=1, **kwargs)\ndef h(known):\n    {lines}\n")
+    hidden = [(p["name"], p["default"], str(p["known_from"])) for p in found["pkg.f"]["parameters"]]
+    assert hidden[1] == ("a", "...", "docstring")
+    assert "b" not in {name for name, _, _ in hidden}
+    assert [p["name"] for p in found["pkg.h"]["parameters"]] == ["known"]
+
+
+def test_the_docstring_of_a_class_describes_the_parameters_of_its_constructor():
+    source = "class C:\n    '''Do.\n\n    :param a: It.\n    '''\n    def __init__(self, **kwargs): ...\n"
+    assert [p["name"] for p in rows(source)["pkg.C"]["parameters"]] == ["a", "kwargs"]
+
+
+@pytest.mark.parametrize(
+    ("signature", "described", "expected"),
+    [
+        # werkzeug 3.0: Headers.set
+        ("_key, _value, **kw", ["key", "value", "other"], ["other"]),
+        # structlog 21: JSONRenderer
+        ("a, **dumps_kw", ["json_kw"], []),
+        # matplotlib: pyplot.subplots describes both
+        ("a, **fig_kw", ["subplot_kw", "**fig_kw"], ["subplot_kw"]),
+        ("a, **fig_kw", ["subplot_kw", "fig_kw"], ["subplot_kw"]),
+    ],
+)
+def test_what_a_docstring_calls_otherwise_than_the_signature_is_no_keyword(signature, described, expected):
+    lines = "".join(f"\n    :param {name}: It." for name in described)
+    found = rows(f"def f({signature}):\n    '''Do.\n{lines}\n    '''\n")["pkg.f"]["parameters"]
+    assert [p["name"] for p in found if p["known_from"] == "docstring"] == expected

@@ -1,0 +1,112 @@
+"""The names that a module's `__getattr__` answers, where each leads, and whether it may answer others."""
+
+import pytest
+
+from tests.api.surface.trees import rows
+
+PARTS = {
+    "pkg/_shapes.py": "def disc(radius): ...\ndef ring(inner, outer): ...\n",
+    "pkg/plane.py": "def tilt(by): ...\n",
+}
+
+# source of the module, and the kind of each name that it answers
+CASES = {
+    "a mapping of names that only explains what went": (
+        "_WENT = {'cone': 'use disc', 'cube': 'no bodies'}\n"
+        "def __getattr__(name):\n    if name in _WENT:\n        raise AttributeError(_WENT[name])\n"
+        "    raise AttributeError(name)\n",
+        {},
+    ),
+    "another exception, and a function that only raises": (
+        "def _refuse(name):\n    raise AttributeError(name)\n"
+        "def __getattr__(name):\n    if name == 'cone':\n        raise ImportError('gone')\n"
+        "    if name in ('cube', 'ball'):\n        _refuse(name)\n    return _refuse(name)\n",
+        {},
+    ),
+    "a mapping of names to modules": (
+        "from importlib import import_module\n_AT = {'disc': '._shapes', 'tilt': 'pkg.plane'}\n"
+        "def __getattr__(name):\n    try:\n        module = import_module(_AT[name], __name__)\n"
+        "    except KeyError:\n        raise AttributeError(name) from None\n    return getattr(module, name)\n",
+        {"disc": "function", "tilt": "function"},
+    ),
+    "places written as one text": (
+        "import importlib\n_AT = {'round_shape': 'pkg._shapes:disc'}\n"
+        "def __getattr__(name):\n    if name not in _AT:\n        raise AttributeError(name)\n"
+        "    module, attribute = _AT[name].split(':')\n"
+        "    return getattr(importlib.import_module(module), attribute)\n",
+        {"round_shape": "function"},
+    ),
+    "a mapping made by keywords and asked by get": (
+        "from . import _shapes\n_OLD = dict(circle=_shapes.disc)\n"
+        "def __getattr__(name):\n    answer = _OLD.get(name)\n    if answer is not None:\n        return answer\n"
+        "    raise AttributeError(name)\n",
+        {"circle": "function"},
+    ),
+    "a mapping that is filled below": (
+        "from . import _shapes\n_OLD = {}\n_OLD['circle'] = _shapes.disc\n"
+        "_OLD.update({n: _shapes.ring for n in ['annulus']})\n"
+        "def __getattr__(name):\n    if name in _OLD:\n        return _OLD[name]\n    raise AttributeError(name)\n",
+        {"circle": "function", "annulus": "function"},
+    ),
+    "an import of its own": (
+        "def __getattr__(name):\n    if name == 'shapes':\n        import pkg._shapes as shapes\n        return shapes\n"
+        "    elif name == 'ring':\n        from ._shapes import ring\n        return ring\n    raise AttributeError(name)\n",
+        {"shapes": "module", "ring": "function"},
+    ),
+    "match": (
+        "def __getattr__(name):\n    match name:\n        case 'disc' | 'ring':\n            return make(name)\n"
+        "        case 'cone':\n            raise AttributeError('gone')\n    raise AttributeError(name)\n",
+        {"disc": "lazy", "ring": "lazy"},
+    ),
+    "below a condition of the module": (
+        "try:\n    _SETUP\nexcept NameError:\n    _SETUP = False\nif _SETUP:\n    pass\nelse:\n"
+        "    def __getattr__(name):\n        if name == 'disc':\n            from ._shapes import disc\n"
+        "            return disc\n        raise AttributeError(name)\n",
+        {"disc": "function"},
+    ),
+    "what leads out of the distribution": (
+        "def __getattr__(name):\n    if name == 'Text':\n        import elsewhere\n        return elsewhere.Text\n"
+        "    raise AttributeError(name)\n",
+        {"Text": "lazy"},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "expected"), CASES.values(), ids=CASES)
+def test_answered_names(source, expected):
+    found = rows({"pkg/__init__.py": source, **PARTS})
+    kinds = {path.removeprefix("pkg."): str(row["kind"]) for path, row in found.items() if path.count(".") == 1}
+    assert {name: kind for name, kind in kinds.items() if name not in {"plane", "_OLD"}} == expected
+    assert found["pkg"]["labels"] == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return load(name)",
+        "if name in NAMES:\n        return load(name)\n    raise AttributeError(name)",
+        "for part in PARTS:\n        if hasattr(part, name):\n            return getattr(part, name)\n"
+        "    raise AttributeError(name)",
+        "if name == 'disc':\n        return 1\n    value = _FILLED.get(name)\n    return value",
+    ],
+    ids=["anything", "names of another module", "names of parts", "what a loop has filled"],
+)
+def test_what_may_be_answered_besides(body):
+    filled = "_FILLED = {}\nfor part in PARTS:\n    _FILLED[part] = part\n"
+    found = rows(f"from elsewhere import NAMES, PARTS\n{filled}def __getattr__(name):\n    {body}\n")
+    assert found["pkg"]["labels"] == ["dynamic"]
+
+
+def test_access_that_warns_has_a_mark_and_leads_to_the_definition():
+    found = rows(
+        {
+            "pkg/__init__.py": "import warnings\nfrom importlib import import_module\n_AT = {'disc': 'pkg.shapes'}\n"
+            "def __getattr__(name):\n    if name in _AT:\n"
+            "        warnings.warn(f'{name!r} is now in {_AT[name]}', DeprecationWarning)\n"
+            "        return getattr(import_module(_AT[name]), name)\n    raise AttributeError(name)\n",
+            "pkg/shapes.py": "def disc(radius): ...\n",
+        }
+    )
+    assert (found["pkg.disc"]["kind"], found["pkg.disc"]["canonical_path"]) == ("alias", "pkg.shapes.disc")
+    assert found["pkg.disc"]["deprecation"]["message"] == "'disc' is now in pkg.shapes"
+    assert found["pkg.shapes.disc"]["deprecation"] is None

@@ -1,0 +1,45 @@
+"""Small packages written in the test, read as a release is read."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from textwrap import dedent
+
+from pipeline.api.surface.extract.signature_decorators import HelperRules
+from pipeline.api.surface.parse.directive_rules import DirectiveRules
+from pipeline.api.surface.parse.rules import SurfaceRules
+from pipeline.api.surface.parse_cache import ReadingRules
+from pipeline.api.surface.reader import Surface, read_surface
+from pipeline.core.rules.load import RULES, load
+from pipeline.index.tree import SourceTree
+from pipeline.lake.schema import Row
+
+Contents = Mapping[str, bytes]
+SURFACE_RULES = load(RULES / "surface.yaml", SurfaceRules)
+READING_RULES = ReadingRules(
+    SURFACE_RULES, load(RULES / "helpers.yaml", HelperRules), load(RULES / "directives.yaml", DirectiveRules)
+)
+
+
+def tree(files: Mapping[str, str | bytes], root: str = "") -> tuple[SourceTree, Contents]:
+    """Return the tree of a release of these files, and what gives their bytes by sha256; `.so` and `.pyd` are compiled."""
+    sources = {path: text if isinstance(text, bytes) else dedent(text).encode() for path, text in files.items()}
+    compiled = tuple(path for path in sources if path.endswith((".so", ".pyd")))
+    hashes = {path: sha256(content).hexdigest() for path, content in sources.items() if path not in compiled}
+    contents = {sha256(content).hexdigest(): content for content in sources.values()}
+    tops = sorted({top for path in files if not (top := path.split("/")[0].split(".")[0]).startswith("_")})
+    return SourceTree(hashes, root, tuple(tops), compiled), contents
+
+
+def surface(files: Mapping[str, str | bytes] | str, root: str = "") -> Surface:
+    if isinstance(files, str):
+        files = {"pkg/__init__.py": files}
+    sources, contents = tree(files, root)
+    return read_surface(sources, READING_RULES, contents)
+
+
+def rows(files: Mapping[str, str] | str) -> dict[str, Row]:
+    return dict(surface(files).symbols)
+
+
+def kinds(files: Mapping[str, str] | str) -> dict[str, str]:
+    return {path: str(row["kind"]) for path, row in rows(files).items() if path != "pkg"}

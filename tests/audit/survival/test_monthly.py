@@ -1,0 +1,60 @@
+"""What the DAG calls: plan, look at a library, tell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.audit.survival import monthly
+from pipeline.orchestration.run_parameters import BadForm
+from pipeline.snapshots.format.manifest import SnapshotError
+from tests.audit.survival.published import completion, environment, example, released, snapshot
+from tests.index_server import Index
+
+USE = example("one", "from lib import double\n", ("from lib import double\n", None))
+
+
+def test_a_month(house: Index, data: Path) -> None:
+    assert monthly.plan("starter") == []
+    with pytest.raises(BadForm, match=r"profile: mine has neither rules nor snapshots; there are .*starter"):
+        monthly.plan("mine")
+    assert monthly.tell("mine", [], []) == []
+    at = environment(released(house))
+    tables = {"environments": [at], "snippets": [USE], "completions": [completion("c", USE, at)]}
+    folder = snapshot(data / "snapshots" / "mine" / "mine-2021-05-01", **tables)
+    [planned] = monthly.plan("mine", None)
+    assert planned["library"] == "lib"
+    assert monthly.plan("mine", ["Lib"]) == [planned]
+    with pytest.raises(BadForm, match="profile mine have no other, third; they have lib"):
+        monthly.plan("mine", ["other", "lib", "third"])
+    house.faults = {path: [503] * 99 for path in ("/pypi/lib/json", "/simple/lib/")}
+    with pytest.raises(monthly.NotJudged, match="lib: could not be judged, 0 others were: 1 rows: IndexUnreachable"):
+        monthly.look("mine", **planned)
+    assert monthly.tell("mine", [planned], []) == []
+    house.faults.clear()
+    assert monthly.look("mine", **planned) == {"library": "lib", "added": 1, "known": 0, "unread": []}
+    looked = monthly.look("mine", **planned)
+    assert looked == {"library": "lib", "added": 0, "known": 1, "unread": []}
+    [told] = monthly.tell("mine", [planned], [looked])
+    assert told == f"{planned['period']}: 1 of 1 rows of mine-2021-05-01 (100.0%) still pass"
+    (folder / "manifest.json").write_text("{}")
+    with pytest.raises(SnapshotError, match="manifest of format"):
+        monthly.plan("mine")
+
+
+LOOK = {"library": "lib", "added": 1, "known": 0, "unread": ["m-2020: another format"]}
+
+
+def test_a_snapshot_that_could_not_be_read_is_told_once(house: Index) -> None:
+    assert monthly.tell("mine", [], [LOOK, LOOK | {"library": "other"}]) == ["not looked at: m-2020: another format"]
+
+
+def test_the_libraries_that_failed_are_named_with_what_to_do() -> None:
+    planned = [{"period": "2026-11", "library": name} for name in ("lib", "other", "third")]
+    told = monthly.tell_failed("mine", planned, [LOOK])
+    assert told is not None
+    assert "other, third" in told
+    assert "driftline survive mine --libraries other,third" in told
+    assert monthly.tell_failed("mine", planned[:1], [LOOK]) is None
+    assert monthly.tell_failed("mine", [], []) is None

@@ -1,0 +1,35 @@
+"""The rules that ship."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.rules.load import RULES, RuleError, load
+from pipeline.core.rules.profiles import load_profile
+from pipeline.corpus.dependents.rules import DependentRules
+
+RULE = load(RULES / "dependents.yaml", DependentRules)
+
+
+def test_the_starter_profile_leaves_nothing_to_what_was_crawled_before() -> None:
+    """Its snapshot must come out alike on a machine that holds more, so the seeds fill every place."""
+    for library in load_profile("starter").libraries:
+        assert len(RULE.seeds[library.library]) >= RULE.dependents_per_library, library.library
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("  boltons: [", "  boltons: [Boltons, ", "names itself"),
+        ("  boltons: [", "  boltons: [Glom, ", "one dependent twice"),
+        ("max_ratio: 100", "max_ratio: 0", "max_ratio"),
+        ("max_ratio: 100", "max_ratios: 100", "unknown key"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, before: str, after: str, told: str) -> None:
+    path = tmp_path / "dependents.yaml"
+    path.write_text((RULES / "dependents.yaml").read_text().replace(before, after))
+    with pytest.raises(RuleError, match=rf"dependents\.yaml:\d+: .*{told}"):
+        load(path, DependentRules)

@@ -1,0 +1,303 @@
+"""Downstream code from an index that really listens, and really misbehaves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from packaging.specifiers import SpecifierSet
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.samples import SnippetSource, VersionEvidence
+from pipeline.corpus.code_source import CodeSource, Found
+from pipeline.corpus.dependents.rules import DependentRules
+from pipeline.corpus.dependents.source import Downstream
+from pipeline.corpus.gather import gather_stage
+from pipeline.corpus.python_files import PythonFileRules
+from pipeline.index.artifacts import ArtifactStore
+from pipeline.index.http import Fetcher, Unreachable
+from pipeline.index.licences import LicenceRules
+from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.releases import releases_stage
+from pipeline.index.rules import CrawlRules
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Reject
+from tests.index_server import Index, Reply, sdist, serve, wheel
+
+RULE = load(RULES / "dependents.yaml", DependentRules)
+FILES = load(RULES / "python_files.yaml", PythonFileRules)
+LICENCES = load(RULES / "licences.yaml", LicenceRules)
+CRAWL = load(RULES / "crawl.yaml", CrawlRules)
+HISTORY = [("1.0", "2021-01-01T00:00:00Z"), ("1.1", "2021-02-01T00:00:00Z"), ("2.0", "2021-03-01T00:00:00Z")]
+BETWEEN = "2021-02-15T00:00:00Z"
+USES = {"user/main.py": "import demo\n\ndemo.run()\n", "user/other.py": "x = 1\n", "requirements.txt": "demo>=1\n"}
+
+
+def library(index: Index) -> None:
+    for version, uploaded in HISTORY:
+        index.add_wheel("demo", version, {"demo/__init__.py": "def run(): ...\n"}, uploaded)
+
+
+def dependent(index: Index, name: str = "user", version: str = "1.0", uploaded: str = BETWEEN, **files: str) -> None:
+    """Add a release of a dependent; `user__main_py` is the file user/main.py."""
+    named = {
+        path.replace("__", "/").replace("_py", ".py").replace("_txt", ".txt"): text for path, text in files.items()
+    }
+    index.add(name, version, sdist(name, version, named or USES), uploaded)
+
+
+def lake(index: Index, tmp_path: Path, versions: str = "") -> list[Row]:
+    store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
+    wanted = Wanted("demo", SpecifierSet(versions), None, Period())
+    return list(releases_stage(wanted, [], index.simple, store, LICENCES, 2).tables["releases"])
+
+
+def source(index: Index, tmp_path: Path, *seeds: str, workers: int = 2, **rules: int) -> Downstream:
+    chosen = RULE.model_copy(update={"seeds": {"demo": seeds or ("user",)}} | rules)
+    fetcher = Fetcher(timeout_s=5, retries=2, backoff_s=0.01)
+    crawled = (ArtifactStore(tmp_path / "artifacts", fetcher, CRAWL).sources,)
+    return Downstream(index.simple, fetcher, tmp_path / "downstream", chosen, FILES, LICENCES, crawled, workers)
+
+
+def find(index: Index, tmp_path: Path, *seeds: str, versions: str = "", **rules: int) -> list[Found | Reject]:
+    return list(source(index, tmp_path, *seeds, **rules).find("demo", lake(index, tmp_path, versions), Period()))
+
+
+def told(made: list[Found | Reject]) -> list[tuple[str, str]]:
+    return [
+        (one.key, str(one.reason)) if isinstance(one, Reject) else (f"{one.place}#{one.file}", one.version)
+        for one in made
+    ]
+
+
+def test_a_file_that_uses_the_library_is_a_row_of_the_table(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index)
+    releases = lake(index, tmp_path)
+    plug: CodeSource = source(index, tmp_path)
+    assert (plug.name, plug.left_out()) == (SnippetSource.DOWNSTREAM, None)
+    output = gather_stage("demo", releases, [], [plug], Period())
+    [row] = output.tables["found"]
+    table("found").check(row)
+    assert (row["version"], row["version_evidence"]) == ("1.1", VersionEvidence.DEPENDENCY_MATRIX)
+    assert (row["place"], row["file"], row["origin"]) == ("pkg:pypi/user@1.0", "user/main.py", "pypi:user")
+    assert (row["text"], row["line"], row["licence"]) == (USES["user/main.py"], 1, "MIT")
+    assert row["stated"].startswith("requirements.txt:1: demo>=1")
+
+
+@pytest.mark.parametrize(
+    ("requirement", "version", "evidence"),
+    [
+        ("demo", "1.1", VersionEvidence.DEPENDENCY_MATRIX),
+        ("demo<1.1", "1.0", VersionEvidence.DEPENDENCY_MATRIX),
+        ("demo==1.0", "1.0", VersionEvidence.EXACT_PIN),
+    ],
+)
+def test_the_version_is_that_of_the_day_of_release(
+    index: Index, tmp_path: Path, requirement: str, version: str, evidence: VersionEvidence
+) -> None:
+    library(index)
+    dependent(index, user__main_py="import demo\n", requirements_txt=requirement)
+    [found] = find(index, tmp_path)
+    assert isinstance(found, Found)
+    assert (found.version, found.version_evidence) == (version, evidence)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "versions", "reason"),
+    [
+        ("demo<1.1", ">=1.1", "version_not_covered"),
+        ("demo<1", "", "version_unknown"),
+        ("other", "", "version_unknown"),
+    ],
+)
+def test_a_version_that_cannot_be_had_is_one_reject_for_the_release(
+    index: Index, tmp_path: Path, requirement: str, versions: str, reason: str
+) -> None:
+    library(index)
+    dependent(index, user__a_py="import demo\n", user__b_py="import demo\n", requirements_txt=requirement)
+    assert told(find(index, tmp_path, versions=versions)) == [("pkg:pypi/user@1.0", reason)]
+
+
+def test_files_that_only_mention_the_library_are_no_uses(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index, a_py='"""How to import demo."""\n', b_py="from .demo import x\nimport demos, x.demo\n")
+    assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0", "no_use")]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [
+        ("tests__test_main_py", "import demo\n", "out_of_scope"),
+        ("user___vendor__main_py", "import demo\n", "out_of_scope"),
+        ("demo__copy_py", "import demo\n", "out_of_scope"),
+        ("user__data_py", "import demo\nx = '" + "y" * 300_000 + "'\n", "too_large"),
+        ("user__old_py", "# -*- coding: no-such-codec -*-\nimport demo\n", "unreadable"),
+        ("user__nul_py", "import demo\n\0", "unreadable"),
+    ],
+)
+def test_a_file_that_is_no_example_is_a_reject_of_its_own(
+    index: Index, tmp_path: Path, path: str, text: str, reason: str
+) -> None:
+    library(index)
+    dependent(index, user__main_py="import demo\n", requirements_txt="demo\n", **{path: text})
+    (key, refused), found = told(find(index, tmp_path))
+    assert (key.split("#")[0], refused) == ("pkg:pypi/user@1.0", reason)
+    assert found == ("pkg:pypi/user@1.0#user/main.py", "1.1")
+
+
+def test_a_requirement_that_cannot_be_read_is_named_and_the_others_count(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index, user__main_py="import demo\n", requirements_txt="demo<1.1\n=?= what\n")
+    assert told(find(index, tmp_path)) == [
+        ("pkg:pypi/user@1.0#requirements.txt:2", "bad_requirement"),
+        ("pkg:pypi/user@1.0#user/main.py", "1.0"),
+    ]
+
+
+def announce(size: int) -> Callable[[Reply], Reply]:
+    def twist(reply: Reply) -> Reply:
+        document = json.loads(reply.body)
+        for files in document["releases"].values():
+            for file in files:
+                file["size"] = size
+        body = json.dumps(document).encode()
+        return Reply(reply.status, {"Content-Type": "application/json"}, body)
+
+    return twist
+
+
+DOCUMENT = "/pypi/user/json"
+FILE = "/files/user-1.0.tar.gz"
+BAD: list[tuple[str, Callable[[Index], object], str, str]] = [
+    ("announced as 2 GB", lambda index: index.twists.update({DOCUMENT: [announce(2 << 30)]}), "user@1.0", "too_large"),
+    ("gone since it was listed", lambda index: index.faults.update({FILE: [404]}), "user@1.0", "vanished"),
+    ("out of order", lambda index: index.faults.update({FILE: [503] * 9}), "user@1.0", "index_unreachable"),
+    ("refused", lambda index: index.faults.update({FILE: [403]}), "user@1.0", "bad_answer"),
+    ("breaks off each time", lambda index: index.truncate.update({FILE: [50] * 9}), "user@1.0", "index_unreachable"),
+    ("no such project", lambda index: index.projects.pop("user"), "user", "vanished"),
+    ("document out of order", lambda index: index.faults.update({DOCUMENT: [500] * 9}), "user", "index_unreachable"),
+    (
+        "HTML in place of JSON, twice",
+        lambda index: index.twists.update(
+            {
+                DOCUMENT: [lambda reply: Reply(200, {"Content-Type": "text/html"}, b"<h1>hello</h1>")],
+                "/simple/user/": [lambda reply: Reply(200, {"Content-Type": "text/x-odd"}, b"<h1>hello</h1>")],
+            }
+        ),
+        "user",
+        "bad_answer",
+    ),
+]
+
+
+@pytest.mark.parametrize(("harm", "key", "reason"), [bad[1:] for bad in BAD], ids=[bad[0] for bad in BAD])
+def test_what_is_wrong_with_one_dependent_stops_no_other(
+    index: Index, tmp_path: Path, harm: Callable[[Index], object], key: str, reason: str
+) -> None:
+    library(index)
+    dependent(index)
+    dependent(index, "good")
+    harm(index)
+    refused, found = find(index, tmp_path, "user", "good")
+    assert isinstance(refused, Reject)
+    assert (refused.key, str(refused.reason)) == (f"pkg:pypi/{key}", reason)
+    assert told([found]) == [("pkg:pypi/good@1.0#user/main.py", "1.1")]
+
+
+def test_what_is_too_large_is_not_asked_for(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index)
+    index.twists[DOCUMENT] = [announce(2 << 30)]
+    find(index, tmp_path)
+    assert not [path for path, _ in index.asked if path == FILE]
+
+
+@pytest.mark.parametrize(
+    ("file", "yanked", "reason"),
+    [(sdist("user", "1.0", USES), True, "yanked"), (wheel("user", "1.0", USES), False, "no_files")],
+)
+def test_a_release_without_a_source_distribution_that_stands(
+    index: Index, tmp_path: Path, file: tuple[str, bytes], yanked: bool, reason: str
+) -> None:
+    library(index)
+    index.add("user", "1.0", file, BETWEEN, yanked=yanked)
+    assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0", reason)]
+
+
+def test_a_dependent_with_nothing_in_the_days_of_the_lake_is_said_so(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index, uploaded="2020-01-01T00:00:00Z")
+    assert told(find(index, tmp_path)) == [("pkg:pypi/user", "no_releases")]
+
+
+def test_no_more_releases_than_the_rule_takes(index: Index, tmp_path: Path) -> None:
+    library(index)
+    for version, day in (("0.1", "2021-01-05"), ("0.2", "2021-02-05"), ("0.3", "2021-02-06"), ("0.4", "2021-03-05")):
+        dependent(index, version=version, uploaded=f"{day}T00:00:00Z")
+    assert [version for _, version in told(find(index, tmp_path))] == ["1.0", "1.1", "2.0"]
+    assert len(find(index, tmp_path, releases_per_dependent=2)) == 2
+
+
+def test_where_the_index_does_not_answer_for_the_library_the_source_stops(index: Index, tmp_path: Path) -> None:
+    library(index)
+    releases = lake(index, tmp_path)
+    index.faults["/pypi/demo/json"] = [503] * 9
+    with pytest.raises(Unreachable):
+        list(source(index, tmp_path).find("demo", releases, Period()))
+
+
+def test_an_index_that_is_silent_while_a_version_is_resolved_costs_that_release(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index, "first", user__main_py="import demo\n", requirements_txt="demo")
+    dependent(index, "second", user__main_py="import demo\n", requirements_txt="demo==1.0")
+
+    def silent(library: str, requirements: Sequence[str], python: str, as_of: datetime) -> str | None:
+        raise Unreachable(f"{index.simple}/{library}/: status 503")
+
+    asked = replace(source(index, tmp_path, "first", "second"), narrow=silent)
+    made = list(asked.find("demo", lake(index, tmp_path), Period()))
+    assert told(made) == [("pkg:pypi/first@1.0", "index_unreachable"), ("pkg:pypi/second@1.0#user/main.py", "1.0")]
+
+
+def test_a_library_without_releases_has_no_users(index: Index, tmp_path: Path) -> None:
+    assert list(source(index, tmp_path).find("demo", [], Period())) == []
+
+
+def test_asking_again_fetches_nothing_again(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index)
+    first = find(index, tmp_path)
+    asked = len(index.asked)
+    assert find(index, tmp_path) == first
+    assert len(index.asked) == asked
+
+
+def test_the_rows_are_the_same_from_another_mirror_and_with_other_workers(index: Index, tmp_path: Path) -> None:
+    def world(served: Index, name: str, workers: int) -> list[Found | Reject]:
+        library(served)
+        for version in ("0.1", "0.2", "0.3"):
+            dependent(served, version=version, uploaded=f"2021-0{version[-1]}-05T00:00:00Z")
+            dependent(served, "more", version, uploaded=f"2021-0{version[-1]}-06T00:00:00Z")
+        served.faults["/files/more-0.2.tar.gz"] = [404]
+        made = source(served, tmp_path / name, "user", "gone", "more", workers=workers)
+        return list(made.find("demo", lake(served, tmp_path / name), Period()))
+
+    with serve(Index()) as other:
+        assert world(index, "one", 1) == world(other, "other", 4)
+
+
+def test_what_was_crawled_tells_of_dependents_that_no_rule_names(index: Index, tmp_path: Path) -> None:
+    library(index)
+    dependent(index, "unnamed")
+    index.add("unnamed", "0.9", wheel("unnamed", "0.9", {"u.py": ""}, Requires_Dist="demo"), "2021-01-05T00:00:00Z")
+    dependent(index)
+    store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
+    assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
+    releases_stage(Wanted("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1)
+    assert told(find(index, tmp_path, dependents_per_library=1)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
+    assert ("pkg:pypi/unnamed@1.0#user/main.py", "1.1") in told(find(index, tmp_path))

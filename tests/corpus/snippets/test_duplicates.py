@@ -1,0 +1,75 @@
+"""What is there already is found, in whatever order it comes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.corpus.snippets.duplicates import Known, Library
+from pipeline.corpus.snippets.rules import SnippetRules
+
+FOUND = load(RULES / "snippets.yaml", SnippetRules).found
+LONG = "def total(frame, column):\n    values = frame[column].dropna()\n    return lib.add(values.sum(), values.count(), 0)\n"
+
+
+def offers(*codes: tuple[str, str, set[str]], limit: int = 1) -> list[str | None]:
+    """What becomes of (origin, code, paths), one after the other."""
+    library = Library(FOUND.model_copy(update={"max_per_api_and_origin": limit}))
+    refused = [
+        library.offer(Known(code, frozenset(paths), f"{origin}:{code}"), origin) for origin, code, paths in codes
+    ]
+    return [refusal[0].value if isinstance(refusal, tuple) else None for refusal in refused]
+
+
+CASES = [
+    ([("a", LONG, {"lib.add"}), ("b", LONG, {"lib.add"})], [None, "duplicate"]),
+    ([("a", LONG, {"lib.add"}), ("b", LONG.replace("    ", "  "), {"lib.add"})], [None, "duplicate"]),
+    ([("a", LONG, {"lib.add"}), ("b", f"# by b\n{LONG}", {"lib.add"})], [None, "duplicate"]),
+    ([("a", LONG, {"lib.add"}), ("b", LONG.replace("0)", "1)"), {"lib.add"})], [None, "near_duplicate"]),
+    ([("a", LONG, {"lib.add"}), ("b", LONG.replace("values", "rows"), {"lib.add"})], [None, None]),
+    ([("a", LONG, {"lib.add"}), ("b", LONG, {"lib.plus"})], [None, None]),
+    ([("a", LONG, {"lib.add", "lib.x"}), ("b", LONG, {"lib.add"})], [None, "duplicate"]),
+    ([("a", LONG, {"lib.add"}), ("b", LONG, {"lib.add", "lib.x"})], [None, None]),
+    ([("a", LONG, {"lib.add"}), ("a", "lib.add(1)\n", {"lib.add"})], [None, "over_quota"]),
+    ([("a", LONG, {"lib.add"}), ("b", "lib.add(1)\n", {"lib.add"})], [None, None]),
+    ([("a", LONG, {"lib.add"}), ("a", "lib.add(lib.x)\n", {"lib.add", "lib.x"})], [None, None]),
+    ([("a", "var x = 1;\nf(x);\n", set()), ("a", "var y = 2;\ng(y);\n", set())], [None, None]),
+    ([("a", "f(x)", set()), ("b", "f(x)", set())], [None, "duplicate"]),
+]
+
+
+@pytest.mark.parametrize(("codes", "expected"), CASES)
+def test_what_shows_nothing_new_is_refused(codes: list[tuple[str, str, set[str]]], expected: list[str | None]) -> None:
+    assert offers(*codes) == expected
+
+
+def test_an_origin_may_show_an_api_as_often_as_the_rule_says() -> None:
+    codes = [("a", f"lib.add({number})\n" * (number + 1), {"lib.add"}) for number in (1, 20, 300)]
+    assert offers(*codes, limit=2) == [None, None, "over_quota"]
+
+
+def test_what_is_there_for_good_is_not_counted_for_an_origin() -> None:
+    library = Library(FOUND)
+    library.add(Known(LONG, frozenset({"lib.add"}), "lib.add in 1.0"))
+    refusal = library.offer(Known(LONG, frozenset({"lib.add"}), "x"), "a")
+    assert isinstance(refusal, tuple)
+    assert refusal[1] == "the same code stands at lib.add in 1.0"
+    assert library.offer(Known("lib.add(1, 2)\n", frozenset({"lib.add"}), "x"), "a") == frozenset({"lib.add"})
+    assert library.offer(Known("lib.add(lib.x)\n", frozenset({"lib.add", "lib.x"}), "x"), "a") == frozenset({"lib.x"})
+
+
+WORDS = st.lists(
+    st.sampled_from(["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]), min_size=1, max_size=30
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=12))
+def test_no_two_that_are_kept_are_alike(texts: list[list[str]]) -> None:
+    """The sketches miss next to nothing: no two kept texts share more than the rule's share of runs."""
+    library = Library(FOUND)
+    kept = [text for text in texts if library.offer(Known(" ".join(text), frozenset(), ""), "a") == frozenset()]
+    runs = [{tuple(text[i : i + 3]) for i in range(max(len(text) - 3, 0) + 1)} for text in kept]
+    pairs = [(one, other) for at, one in enumerate(runs) for other in runs[:at]]
+    assert all(len(one & other) < FOUND.duplicates.similarity * len(one | other) for one, other in pairs)

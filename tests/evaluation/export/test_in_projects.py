@@ -1,0 +1,206 @@
+"""Tasks and scenes of a file, run in their project with its own tests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sysconfig
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.export import export
+from pipeline.evaluation.export.in_projects import validate_in_projects
+from pipeline.evaluation.export.projects import Unpack
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.samples.validate import Summary
+from pipeline.execution.validation.samples.verdict_file import NoVerdicts, Verdict, read_verdicts
+from pipeline.families.repository_tasks.project_context import Workshop
+from pipeline.families.repository_tasks.rules import RepositoryRules
+from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.index.http import Fetcher
+from pipeline.lake.schema import Row
+from tests.evaluation.export.demo import FILES
+from tests.evaluation.export.restore import records
+from tests.evaluation.export.test_records import write
+from tests.execution.validation.conftest import empty_environment
+from tests.index_server import Index
+
+
+class Ready:
+    """A store whose only environment has been installed already."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.environment = environment
+
+    def open(self, row: Row) -> Environment:
+        return self.environment
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
+    """An environment with the demo project and pytest."""
+    made = empty_environment(tmp_path_factory.mktemp("installed"))
+    for name in ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments"):
+        shutil.copytree(Path(sysconfig.get_path("purelib"), name), made.site_packages / name)
+    shutil.copy(Path(sysconfig.get_path("purelib"), "py.py"), made.site_packages)
+    (made.site_packages / "demo").mkdir()
+    for name, text in FILES.items():
+        if name.startswith("demo/"):
+            (made.site_packages / name).write_text(text)
+    return made
+
+
+@pytest.fixture
+def workshop(environment: Environment, index: Index, tmp_path: Path) -> Workshop:
+    rules = load(RULES / "repository.yaml", RepositoryRules)
+    sources = ProjectSources(tmp_path / "projects", Fetcher(timeout_s=10), index.simple, rules)
+    return Workshop(sources, cast(EnvironmentStore, Ready(environment)), find_sandbox(), rules)
+
+
+Validate = Callable[..., tuple[Summary, list[Verdict]]]
+
+
+@pytest.fixture
+def validate(workshop: Workshop, tmp_path: Path) -> Validate:
+    def run(
+        path: Path, wanted: ExportFormat, answers: Path | None = None, again: bool = False
+    ) -> tuple[Summary, list[Verdict]]:
+        out, tell = tmp_path / "verdicts.jsonl", lambda *_: None
+        summary = validate_in_projects(path, wanted, out, workshop, tell, answers, again=again, restart=False)
+        return summary, list(read_verdicts(out))
+
+    return run
+
+
+def answered(path: Path, field: str, *answers: str | None) -> Path:
+    """The only record of a file, once with each answer."""
+    (record,) = records(path.parent, path.name)
+    return write(path, *(record | ({} if answer is None else {field: answer}) for answer in answers))
+
+
+TASKS = [
+    (None, Outcome.PASSED),
+    ("        self.count = min(self.count + number, 3)\n        return self.count", Outcome.PASSED),
+    ("self.count = min(self.count + number, 3)\nreturn self.count\n", Outcome.PASSED),
+    ("        raise NotImplementedError\n", Outcome.FAILED_ASSERTION),
+    ("        return (\n", Outcome.SYNTAX_ERROR),
+]
+SCENES = [
+    (None, Outcome.PASSED),
+    ("    number = min(number, most)\n", Outcome.PASSED),
+    ("    return -1\n", Outcome.FAILED_ASSERTION),
+]
+SCENE = "prompts/prefix_suffix_full_complete_current_block_no_evidence.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("wanted", "file", "field", "cases"),
+    [
+        (ExportFormat.EVOCODEBENCH, "data.jsonl", "completion", TASKS),
+        (ExportFormat.CODEVBENCH, SCENE, "response", SCENES),
+    ],
+)
+def test_answers_are_judged_by_the_tests_of_the_project(
+    wanted: ExportFormat,
+    file: str,
+    field: str,
+    cases: Any,
+    validate: Validate,
+    snapshot: Path,
+    sources: Unpack,
+    tmp_path: Path,
+) -> None:
+    export(snapshot, wanted, tmp_path / "out", sources)
+    path = answered(tmp_path / "out" / file, field, *(answer for answer, _ in cases))
+    summary, verdicts = validate(path, wanted)
+    assert [verdict.outcome for verdict in verdicts] == [outcome for _, outcome in cases]
+    assert sum(summary.outcomes.values()) == len(cases)
+    assert {(one.library, one.version, one.python, one.lock_id) for one in verdicts} == {
+        ("demo", "1.0", "3.11", "lock")
+    }
+    assert [verdict.line for verdict in verdicts] == [*range(1, len(cases) + 1)]
+    again, same = validate(path, wanted)
+    assert (again.kept, again.environments) == (len(cases), 0)
+    assert same == verdicts
+
+
+def test_answers_in_a_file_of_their_own(validate: Validate, snapshot: Path, sources: Unpack, tmp_path: Path) -> None:
+    export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    name, path = "demo.counting.Counter.add", tmp_path / "out" / "data.jsonl"
+    answers = write(
+        tmp_path / "a.jsonl", *({"namespace": name, "completion": code} for code, _ in (TASKS[1], TASKS[3]))
+    )
+    _, verdicts = validate(path, ExportFormat.EVOCODEBENCH, answers)
+    found = [(verdict.id, verdict.outcome) for verdict in verdicts]
+    assert found == [(f"{name}#1", Outcome.PASSED), (f"{name}#2", Outcome.FAILED_ASSERTION)]
+
+
+def test_what_cannot_be_run_gets_a_verdict_too(
+    validate: Validate, snapshot: Path, sources: Unpack, tmp_path: Path
+) -> None:
+    export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    (good,) = records(tmp_path / "out", "data.jsonl")
+    bad: list[Any] = [
+        {"namespace": "a"},
+        good | {"body_position": [3]},
+        good | {"tests": []},
+        good | {"completion_path": "demo-9.0/demo/counting.py"},
+        good | {"completion_path": good["completion_path"].replace("counting", "nothing")},
+        good | {"tests": ["tests/test_counting.py::test_nothing"]},
+    ]
+    _, verdicts = validate(write(tmp_path / "out" / "data.jsonl", *bad), ExportFormat.EVOCODEBENCH)
+    assert [(verdict.outcome, (verdict.detail or "")[:60]) for verdict in verdicts] == [
+        (Outcome.BAD_SAMPLE, "record 1: completion_path, body_position, tests: missing; co"),
+        (Outcome.BAD_SAMPLE, "record 2: body_position: [3] does not fit; give the first an"),
+        (Outcome.BAD_SAMPLE, "record 3: demo.counting.Counter.add: no tests, or some that "),
+        (Outcome.NO_ENVIRONMENT, "record 4: projects.jsonl has no project in demo-9.0; add its"),
+        (Outcome.BAD_SAMPLE, "record 5: demo has no Python file demo/nothing.py; correct i"),
+        (Outcome.WRONG_EXCEPTION, "tests/test_counting.py::test_nothing: not_run"),
+    ]
+
+
+def test_a_silent_index_is_told_and_tried_again(
+    validate: Validate, snapshot: Path, sources: Unpack, workshop: Workshop, index: Index, tmp_path: Path
+) -> None:
+    export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    shutil.rmtree(workshop.sources.root)
+    known = index.projects.pop("demo")
+    (verdict,) = validate(tmp_path / "out" / "data.jsonl", ExportFormat.EVOCODEBENCH)[1]
+    assert verdict.outcome is Outcome.NO_ENVIRONMENT
+    index.projects["demo"] = known
+    (verdict,) = validate(tmp_path / "out" / "data.jsonl", ExportFormat.EVOCODEBENCH, again=True)[1]
+    assert verdict.outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (None, "no projects.jsonl beside it"),
+        ("{}", "line 1: folder, outcome, project"),
+        ('{"folder": "a/b"}', "line 1: outcome, project"),
+    ],
+)
+def test_without_projects(lines: str | None, words: str, validate: Validate, tmp_path: Path) -> None:
+    if lines is not None:
+        (tmp_path / "projects.jsonl").write_text(lines)
+    with pytest.raises(ExportError, match=r".") as caught:
+        validate(write(tmp_path / "data.jsonl", {}), ExportFormat.EVOCODEBENCH)
+    assert words in str(caught.value)
+
+
+def test_a_file_of_something_else_is_not_taken_for_verdicts(
+    validate: Validate, snapshot: Path, sources: Unpack, tmp_path: Path
+) -> None:
+    export(snapshot, ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
+    (tmp_path / "verdicts.jsonl").write_text(json.dumps({"mine": 1}) + "\n")
+    with pytest.raises(NoVerdicts, match="is no verdict"):
+        validate(tmp_path / "out" / "data.jsonl", ExportFormat.EVOCODEBENCH)

@@ -1,0 +1,209 @@
+"""Scorers of the five benchmarks, written from what is published of their formats alone, on exported rows."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.evaluation.export.export import export
+from pipeline.evaluation.export.programs import read_record
+from pipeline.evaluation.export.projects import Unpack
+from tests.evaluation.export.restore import records
+
+
+@pytest.fixture
+def exported(request: pytest.FixtureRequest, snapshot: Path, sources: Unpack, tmp_path: Path) -> Path:
+    """The snapshot in a format."""
+    export(snapshot, request.param, tmp_path / "out", sources)
+    return tmp_path / "out"
+
+
+def pytest_in(project: Path, tests: list[str]) -> bool:
+    """Whether tests of a project pass, run in its own folder."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    bare = {"PATH": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(command, cwd=project, env=bare, capture_output=True, check=False).returncode == 0
+
+
+def versicode_scores(record: dict[str, Any], granularity: str) -> list[bool]:
+    """EM of each sample: a token is equal, a line or block has the name of the API as a whole word."""
+    outputs = eval(record[f"model_output_{granularity}_clear"])
+    if granularity == "token":
+        return [output == record["answer"] for output in outputs]
+    return [re.search(rf"\b{re.escape(record['answer'])}\b", output) is not None for output in outputs]
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
+@pytest.mark.parametrize(
+    ("granularity", "right", "wrong"),
+    [
+        ("token", "fetch", "load"),
+        ("line", "y = lib.fetch(2)", "y = prefetch(2)"),
+        ("block", "with fetch(1) as x:\n    pass", "fetched = 1"),
+    ],
+)
+def test_versicode_completions(granularity: str, right: str, wrong: str, exported: Path) -> None:
+    (record,) = records(exported, f"{granularity}_completion.json")
+    record[f"model_output_{granularity}_clear"] = str([right, wrong])
+    assert versicode_scores(record, granularity) == [True, False]
+    assert record["version"] == "==1.1"
+    assert record["code"] == "from lib import fetch\nx = fetch(1, number=2)\nprint(x)\n"
+    assert "mask]" not in record["masked_code"]
+    assert "fetch" not in record["masked_code"]
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
+def test_the_fields_of_versicode(exported: Path) -> None:
+    fields = {"dependency", "version", "time", "description", "code", "masked_code", "answer", "type", "granularity"}
+    for granularity, more in (("token", set()), ("line", {"masked_line", "core_token"}), ("block", {"core_token"})):
+        (record,) = records(exported, f"{granularity}_completion.json")
+        assert set(record) == fields | more | {"id", "source"}
+    names = {"dependency", "old_version", "new_version", "old_code", "new_code", "old_name", "new_name", "description"}
+    for direction in ("old_to_new", "new_to_old"):
+        (record,) = records(exported, f"migration_{direction}.json")
+        assert set(record) == names | {"id", "direction"}
+        assert record["old_name"] in record["old_code"]
+        assert record["new_name"] in record["new_code"]
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.VERSICODE], indirect=True)
+@pytest.mark.parametrize(("direction", "side"), [("old_to_new", "new"), ("new_to_old", "old")])
+def test_the_reference_of_a_migration_is_where_the_scorer_looks(direction: str, side: str, exported: Path) -> None:
+    """The published scorer holds answers of new_to_old against old_code: the older version is old in both directions."""
+    (record,) = records(exported, f"migration_{direction}.json")
+    assert (record["old_version"], record["new_version"]) == ("==1.1", "==2.0")
+    assert (record["old_name"], record["new_name"]) == ("fetch", "load")
+    record["model_output_block_clear"] = str([record[f"{side}_code"]])
+    path = exported / "answered.json"
+    path.write_text(json.dumps({"data": [record]}))
+    (answer,) = read_record(ExportFormat.VERSICODE, record, 1, path).answers
+    assert (answer.version, answer.code) == (record[f"{side}_version"].removeprefix("=="), record[f"{side}_code"])
+
+
+def called(code: str) -> set[str]:
+    """The API expressions of a completion, from its syntax tree."""
+    return {ast.unparse(node.func) for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)}
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.LIBEVOLUTIONEVAL], indirect=True)
+@pytest.mark.parametrize(("folder", "answer"), [("examples", "fetch(1)"), ("controlled", "fetch(number)")])
+def test_libevolutioneval(folder: str, answer: str, exported: Path) -> None:
+    (record,) = records(exported, f"{folder}/lib/v_1_1.jsonl")
+    assert called(record["code_str"] + answer) == called(record["reference_call"])
+    assert called(record["code_str"] + answer.replace("fetch", "load")) != called(record["reference_call"])
+    ast.parse(record["imports"].replace("[token-mask]", "x") + record["prompt"] + record["reference_call"])
+    (document,) = records(exported, "documentation/lib/v_1_1.jsonl")
+    assert document == {
+        "API_Call": "lib.fetch",
+        "Signature": "lib.fetch(number)",
+        "Detailed_Description": "Get the page of it.",
+        "Parameters": {"number": "which page"},
+    }
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.GITCHAMELEON], indirect=True)
+@pytest.mark.parametrize(("answer", "passes"), [(None, True), ("    return a + b\n", False)])
+def test_gitchameleon(answer: str | None, passes: bool, exported: Path, tmp_path: Path) -> None:
+    (record,) = records(exported, "problems.jsonl")
+    solution = record["solution"] if answer is None else answer
+    name = f"sample_{record['example_id']}"
+    (tmp_path / f"{name}.py").write_text(record["starting_code"] + solution)
+    shutil.copy(exported / "hidden_tests" / f"test_{name}.py", tmp_path)
+    assert pytest_in(tmp_path, [f"test_{name}.py"]) is passes
+    visible = subprocess.run(
+        [sys.executable, "-c", record["starting_code"] + solution + record["test"]], capture_output=True, check=False
+    )
+    assert (visible.returncode == 0) is passes
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.GITCHAMELEON], indirect=True)
+def test_the_fields_of_gitchameleon(exported: Path) -> None:
+    (record,) = records(exported, "problems.jsonl")
+    told = ("python_version", "release_date", "type_of_change", "functional", "webdev", "additional_dependencies")
+    assert [record[name] for name in told] == [
+        "3.9",
+        "2021-06",
+        "Semantics or Function Behavior change",
+        1,
+        0,
+        "numpy==1.21.6 scipy==1.7.3",
+    ]
+    assert record["api_calls"] == ["max"]
+    assert record["solution_api_call"] is True
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.EVOCODEBENCH], indirect=True)
+@pytest.mark.parametrize(
+    ("completion", "passes"),
+    [
+        (None, True),
+        ("        self.count = min(self.count + number, 3)\n        return self.count\n", True),
+        ("        raise NotImplementedError\n", False),
+    ],
+)
+def test_evocodebench(completion: str | None, passes: bool, exported: Path) -> None:
+    (record,) = records(exported, "data.jsonl")
+    path = exported / "Source_Code" / record["completion_path"]
+    project = exported / "Source_Code" / record["completion_path"].split("/")[0]
+    first, last = record["body_position"]
+    lines = path.read_text().splitlines(keepends=True)
+    signature = "".join(lines[record["signature_position"][0] - 1 : record["signature_position"][1]])
+    assert signature == "    def add(self, number: int) -> int:\n"
+    body = "".join(lines[first - 1 : last]) if completion is None else completion
+    path.write_text("".join(lines[: first - 1]) + body + "".join(lines[last:]))
+    assert pytest_in(project, record["tests"]) is passes
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.EVOCODEBENCH], indirect=True)
+def test_the_prompt_elements_of_evocodebench(exported: Path) -> None:
+    (record,) = records(exported, "data.jsonl")
+    (elements,) = records(exported, "prompt/prompt_elements.jsonl")
+    assert set(elements) - set(record) == {
+        "class_name",
+        "function_name",
+        "input_code",
+        "contexts_above",
+        "contexts_below",
+    }
+    assert elements["namespace"] == record["namespace"] == "demo.counting.Counter.add"
+    assert record["dependency"]["intra_file"] == ["demo.counting.clip"]
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.CODEVBENCH], indirect=True)
+@pytest.mark.parametrize(
+    ("response", "passes"),
+    [(None, True), ("    number = min(number, most)\n", True), ("    return -1\n", False)],
+)
+def test_codevbench(response: str | None, passes: bool, exported: Path) -> None:
+    file = "prompts/prefix_suffix_full_complete_current_block_no_evidence.jsonl"
+    (record,) = records(exported, file)
+    path = exported / record["block_key"].partition("#")[0]
+    project = exported / "Source_Code" / record["func_name"].removeprefix("Source_Code/").split("/")[0]
+    assert record["block_type"] in {"METHOD", "IF", "FOR", "WHILE", "TRY", "CATCH", "STATEMENT"}
+    middle = record["test_middle"] if response is None else response
+    path.write_text(record["test_prefix"] + middle + record["test_suffix"])
+    assert pytest_in(project, record["unit_test_ids"]) is passes
+
+
+@pytest.mark.parametrize("exported", [ExportFormat.CODEVBENCH], indirect=True)
+def test_the_prompts_of_codevbench(exported: Path) -> None:
+    fields = (
+        "func_name item_dids unit_test_ids block_key block_type prompt prefix suffix middle test_prefix test_suffix"
+        " test_middle discriminating"
+    )
+    for path in sorted((exported / "prompts").iterdir()):
+        (record,) = (json.loads(line) for line in path.read_text().splitlines())
+        assert list(record) == fields.split()
+        shown = f"<fim_prefix>{record['prefix']}<fim_suffix>{record['suffix']}<fim_middle>"
+        assert record["prompt"] == f"<filename>demo/counting.py{shown}"
+        source = (exported / record["block_key"].partition("#")[0]).read_text()
+        assert record["test_prefix"] + record["test_middle"] + record["test_suffix"] == source

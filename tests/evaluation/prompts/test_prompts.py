@@ -1,0 +1,222 @@
+"""The rows of a snapshot in every setting: who gets a prompt, who does not and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+
+from pipeline.core.rules.load import load
+from pipeline.core.vocabularies.prompts import NoPrompt
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scenes import Scene
+from pipeline.evaluation.export.codevbench import prompt_of
+from pipeline.evaluation.prompts.attempts import read_attempts
+from pipeline.evaluation.prompts.make import Prompt, Without, prompts
+from pipeline.evaluation.prompts.rows import Attempt
+from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
+from pipeline.lake.schema import Row
+from pipeline.snapshots.format.reader import Snapshot
+from tests.evaluation.export.columns import filled
+from tests.evaluation.export.demo import scene
+from tests.evaluation.export.rows import completion, context, document, lake_tables, problem, snapshot_of
+
+RULES = prompt_rules()
+ATTEMPT = {problem()["id"]: Attempt("    return a\n", "AssertionError")}
+
+
+def made(snapshot: Path, setting: str, attempts: dict[str, Attempt] | None = None) -> list[Prompt | Without]:
+    return list(prompts(Snapshot(snapshot), setting, RULES[setting], ignore_case=True, attempts=attempts))
+
+
+def retrieval(rank: int, retriever: str, path: str, first: str) -> Row:
+    columns = {"completion_id": "completion-token", "library": "lib", "retriever": retriever, "rank": rank}
+    return filled("published_retrievals", **columns, document_id=f"{path} {first}", path=path)
+
+
+TABLES = lake_tables() | {
+    "published_retrievals": [
+        retrieval(2, "bm25", "lib.fetch", "1.0"),
+        retrieval(1, "bm25", "lib.load", "2.0"),
+        retrieval(1, "embedding", "lib.fetch", "1.0"),
+    ]
+}
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return snapshot_of(TABLES, tmp_path_factory.mktemp("snapshot"))
+
+
+def test_scenes_whose_tests_notice_nothing_have_prompts_if_asked_for(tmp_path: Path) -> None:
+    unnoticed = scene(Scene.WHOLE_BLOCK) | {
+        "id": "unnoticed",
+        "block_key": "demo/counting.py#L8-L8",
+        "discriminating": False,
+    }
+    folder = snapshot_of(TABLES | {"published_scenes": [scene(Scene.WHOLE_BLOCK), unnoticed]}, tmp_path)
+    setting = next(name for name in RULES if name.startswith("codevbench"))
+    without = [one for one in made(folder, setting) if isinstance(one, Without)]
+    assert [(one.id, one.reason) for one in without] == [("unnoticed", NoPrompt.NOT_DISCRIMINATING)]
+    whole = prompts(Snapshot(folder), setting, RULES[setting], ignore_case=True, unnoticed=True)
+    marks = {one.id: one.as_json().get("discriminating") for one in whole if isinstance(one, Prompt)}
+    assert marks == {scene(Scene.WHOLE_BLOCK)["id"]: None, "unnoticed": False}
+
+
+@pytest.mark.parametrize("setting", RULES)
+def test_every_setting_says_what_came_of_each_row(snapshot: Path, setting: str) -> None:
+    found = made(snapshot, setting, ATTEMPT)
+    assert len({one.id for one in found}) == len(found) > 0
+    for one in found:
+        if isinstance(one, Without):
+            assert (setting, one.reason) == ("gitchameleon-documents", NoPrompt.NO_DOCUMENT)
+        else:
+            assert one.prompt.strip()
+            assert list(one.as_json())[:3] == ["id", "family", "setting"]
+            assert one.as_json()["canary"] == one.canary
+
+
+@pytest.mark.parametrize("setting", [name for name in RULES if name.startswith(("versicode-completion", "libevol"))])
+def test_no_prompt_names_the_answer_but_in_documents(snapshot: Path, setting: str) -> None:
+    for one in made(snapshot, setting):
+        assert isinstance(one, Prompt)
+        assert ("fetch" in one.prompt) == ("retrieval" in setting)
+
+
+@pytest.mark.parametrize("setting", [name for name in RULES if name.startswith("versicode-completion")])
+def test_version_and_imports_are_there_as_the_setting_says(snapshot: Path, setting: str) -> None:
+    for one in made(snapshot, setting):
+        assert isinstance(one, Prompt)
+        assert ("1.1" in one.prompt) == ("without-version" not in setting)
+        assert ("from lib import" in one.prompt) == (not setting.endswith("imports"))
+
+
+def test_the_documents_of_the_retriever_come_best_first(snapshot: Path) -> None:
+    (bm25,) = made(snapshot, "libevolutioneval-retrieval-bm25")
+    (embedding,) = made(snapshot, "libevolutioneval-retrieval-embedding")
+    assert isinstance(bm25, Prompt)
+    assert isinstance(embedding, Prompt)
+    assert bm25.prompt.index("# lib.load(number)") < bm25.prompt.index("# lib.fetch(number)")
+    assert "lib.load" not in embedding.prompt
+
+
+def test_a_problem_shows_the_documents_that_hold_at_its_version(tmp_path: Path) -> None:
+    asked = problem() | {"documented_paths": ["lib.load", "lib.fetch"]}
+    snapshot = snapshot_of(TABLES | {"published_problems": [asked]}, tmp_path)
+    (one,) = made(snapshot, "gitchameleon-documents")
+    assert isinstance(one, Prompt)
+    assert "lib.load(number)\nGet a page of it.\n    number: which page\nBased on" in one.prompt
+
+
+def test_self_debugging_shows_the_failed_answer_and_its_trace(snapshot: Path) -> None:
+    (one,) = made(snapshot, "gitchameleon-self-debugging", ATTEMPT)
+    assert isinstance(one, Prompt)
+    assert "<Generated Solution>\n    return a\n</Generated Solution>\n<Trace>\nAssertionError\n</Trace>" in one.prompt
+    (none,) = made(snapshot, "gitchameleon-self-debugging")
+    assert isinstance(none, Without)
+    assert none.reason is NoPrompt.NO_ATTEMPT
+
+
+def test_a_scene_is_shown_as_its_export_has_it(tmp_path: Path) -> None:
+    related = {
+        "namespace": "demo.a",
+        "path": "demo/a.py",
+        "first_line": 1,
+        "last_line": 1,
+        "code": "X = 1\n",
+        "similarity": None,
+    }
+    scenes = [scene(kind) for kind in (Scene.WHOLE_BLOCK, Scene.NOTHING_BELOW)] + [
+        scene(Scene.OTHER_FILES) | {"related": [related]}
+    ]
+    snapshot = snapshot_of(TABLES | {"published_scenes": scenes}, tmp_path)
+    found = {one.id: one.prompt for one in made(snapshot, "codevbench-fim") if isinstance(one, Prompt)}
+    assert found == {row["id"]: prompt_of(row) for row in scenes}
+
+
+LEAKS = {
+    "in the description": ({"description": "Use Fetch to get it."}, "'Fetch' is to be read in description"),
+    "as the library": ({"library": "fetch"}, "'fetch' is to be read in library"),
+    "in the code": ({"masked_code": "x = [token-mask](1)  # fetch\n"}, "'fetch' is to be read in masked_code"),
+}
+
+
+@pytest.mark.parametrize("case", LEAKS)
+def test_a_row_that_shows_the_hidden_name_gets_no_prompt(tmp_path: Path, case: str) -> None:
+    changed, detail = LEAKS[case]
+    row = completion(Granularity.TOKEN) | changed
+    snapshot = snapshot_of(
+        TABLES | {"published_completions": [row], "published_contexts": [], "published_retrievals": []}, tmp_path
+    )
+    (one,) = made(snapshot, "versicode-completion")
+    assert one == Without(row["id"], NoPrompt.LEAKS_ANSWER, detail)
+
+
+def test_a_name_that_is_a_word_of_the_instruction_is_no_leak(tmp_path: Path) -> None:
+    row = completion(Granularity.TOKEN, core_token="name", answer="name")
+    snapshot = snapshot_of(
+        TABLES | {"published_completions": [row], "published_contexts": [], "published_retrievals": []}, tmp_path
+    )
+    assert Counter(type(one) for one in made(snapshot, "versicode-completion")) == {Prompt: 1}
+
+
+def test_code_that_cannot_be_parted_is_told(tmp_path: Path) -> None:
+    row = completion(Granularity.TOKEN) | {"masked_code": "x = ([token-mask]\n"}
+    snapshot = snapshot_of(
+        TABLES | {"published_completions": [row], "published_contexts": [], "published_retrievals": []}, tmp_path
+    )
+    (one,) = made(snapshot, "versicode-completion-without-imports")
+    assert isinstance(one, Without)
+    assert one.reason is NoPrompt.UNREADABLE
+
+
+def test_a_template_in_a_row_stays_text(tmp_path: Path) -> None:
+    first = completion(Granularity.TOKEN) | {"description": "{{ core_token }}{% raw %}"}
+    whole = context(first) | {"left_context": "x = '{{ canary }}' + "}
+    docs = [document("lib.fetch", "1.0", None, "{{ 1 + 1 }}"), document("lib.load", "2.0", None, "")]
+    changed = {"published_completions": [first], "published_contexts": [whole], "api_documents": docs}
+    snapshot = snapshot_of(TABLES | changed, tmp_path)
+    (one,) = made(snapshot, "versicode-completion")
+    (other,) = made(snapshot, "libevolutioneval-retrieval-embedding")
+    assert isinstance(one, Prompt)
+    assert isinstance(other, Prompt)
+    assert "What the code does: {{ core_token }}{% raw %}\n" in one.prompt
+    assert "# {{ 1 + 1 }}\n" in other.prompt
+    assert "'{{ canary }}'" in other.prompt
+
+
+def test_a_value_that_a_template_cannot_use_is_told_with_its_row(snapshot: Path, tmp_path: Path) -> None:
+    rule = {
+        "source": "a test",
+        "templates": {"one": {"family": "migration", "prompt": "{{ description | comment }}"}},
+        "settings": {"first": {"meaning": "one", "template": "one"}},
+        "examples": [{"setting": "first", "row": {"description": "Get it."}, "prompt": "# Get it."}],
+    }
+    (tmp_path / "paper.yaml").write_text(yaml.safe_dump(rule))
+    rules = load(tmp_path / "paper.yaml", PromptRules)
+    with pytest.raises(ValueError, match=r"^migration migration-\w+: template one: .*; correct it in"):
+        list(prompts(Snapshot(snapshot), "first", rules, ignore_case=True))
+
+
+BROKEN = {
+    "no JSON": ('{"id": "a"\n', r"a\.jsonl:1: no object with id, solution and trace"),
+    "no solution": ('\n{"id": "a", "trace": "t"}\n', r"a\.jsonl:2: "),
+    "not text": ('{"id": "a", "solution": 1, "trace": "t"}\n', r"a\.jsonl:1: "),
+    "twice": ('{"id": "a", "solution": "s", "trace": "t"}\n' * 2, r"a\.jsonl:2: 'a' is there twice"),
+    "a list": ("[]\n", r"a\.jsonl:1: "),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_failed_answers_that_cannot_be_read(tmp_path: Path, case: str) -> None:
+    text, message = BROKEN[case]
+    (tmp_path / "a.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_attempts(tmp_path / "a.jsonl")
+
+
+def test_failed_answers(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text('\n{"id": "é", "solution": "s", "trace": "t", "more": 1}\n\n')
+    assert read_attempts(tmp_path / "a.jsonl") == {"é": Attempt("s", "t")}

@@ -1,0 +1,75 @@
+"""Estimators: worked examples, what they are equal to, and what happens where there are too few samples."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.evaluation.scores.estimate import estimate, expected_best
+
+SCORES = st.lists(st.floats(0, 1), min_size=1, max_size=8)
+
+
+@pytest.mark.parametrize(
+    ("scores", "k", "expected"),
+    [
+        ([1, 0, 0, 0, 0, 0], 1, 1 / 6),
+        ([1, 0, 0, 0, 0, 0], 3, 0.5),  # 1 - C(5,3) / C(6,3) = 1 - 10/20
+        ([1, 1, 0, 0, 0, 0], 3, 0.8),  # 1 - 4/20
+        ([0.2, 0.8], 1, 0.5),
+        ([0.2, 0.8], 2, 0.8),
+        ([1, 0], 3, None),
+        ([], 1, None),
+    ],
+)
+def test_worked_examples(scores: list[float], k: int, expected: float | None) -> None:
+    assert expected_best(scores, k) == (expected if expected is None else pytest.approx(expected))
+
+
+@given(SCORES, st.data())
+def test_it_is_the_mean_over_all_draws(scores: list[float], data: st.DataObject) -> None:
+    k = data.draw(st.integers(1, len(scores)))
+    draws = [max(draw) for draw in combinations(scores, k)]
+    assert expected_best(scores, k) == pytest.approx(sum(draws) / len(draws))
+
+
+@given(st.integers(1, 100), st.data())
+def test_of_ones_and_zeros_it_is_pass_at_k(n: int, data: st.DataObject) -> None:
+    c, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
+    expected = 1 - comb(n - c, k) / comb(n, k)
+    assert expected_best([1.0] * c + [0.0] * (n - c), k) == pytest.approx(expected)
+
+
+def test_k_counts_samples() -> None:
+    with pytest.raises(ValueError, match="k is 0"):
+        expected_best([1.0], 0)
+
+
+def test_tasks_with_too_few_samples_are_left_out_and_counted() -> None:
+    found = estimate([[1, 1, 1], [0, 0, 0], [1]], 3)
+    assert (found.mean, found.tasks, found.short) == (0.5, 2, 1)
+    assert estimate([[1]], 3).mean is None
+    assert estimate([], 1).tasks == 0
+
+
+@given(st.lists(st.floats(0, 1).map(lambda score: [score]), min_size=1, max_size=30))
+def test_the_interval_holds_the_mean_of_its_values_and_is_the_same_each_time(tasks: list[list[float]]) -> None:
+    found = estimate(tasks, 1)
+    assert found.low is not None
+    assert found.high is not None
+    values = [score for (score,) in tasks]
+    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
+    assert estimate(tasks, 1) == found
+
+
+def test_more_tasks_make_it_narrower() -> None:
+    few, many = (estimate([[1.0], [0.0]] * count, 1) for count in (10, 1000))
+    assert few.low is not None
+    assert few.high is not None
+    assert many.low is not None
+    assert many.high is not None
+    assert few.high - few.low > 0.2 > 0.1 > many.high - many.low > 0

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.rules.load import RULES, RuleError
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.rules import Gap, environment_rules
+
+SHIPPED = environment_rules()
+
+
+@pytest.mark.parametrize(
+    ("released", "python", "expected"),
+    [
+        ("2023-05-02", "3.11", "2023-06-01"),  # upload + 30
+        ("2022-10-25", "3.11", "2023-01-22"),  # Python 3.11 (2022-10-24) + 60 + 30
+        ("2015-01-01", "3.6", "2017-03-23"),
+    ],
+)
+def test_cutoff(released: str, python: str, expected: str) -> None:
+    moment = datetime.fromisoformat(released).replace(tzinfo=UTC)
+    assert SHIPPED.cutoff(moment, python).date() == date.fromisoformat(expected)
+
+
+@pytest.mark.parametrize(
+    ("gap", "concerned"),
+    [
+        (Gap(pins=("x",)), True),
+        (Gap(library="lib", pins=("x",)), True),
+        (Gap(library="other", pins=("x",)), False),
+        (Gap(specifier="<2", pins=("x",)), True),
+        (Gap(specifier=">=2", pins=("x",)), False),
+        (Gap(before=date(2021, 5, 2), pins=("x",)), True),
+        (Gap(before=date(2021, 5, 1), pins=("x",)), False),
+        (Gap(python="<3.9", pins=("x",)), False),
+        (Gap(pins=("lib<2",)), False),  # what was asked for stays as it was asked
+    ],
+)
+def test_gap(gap: Gap, concerned: bool) -> None:
+    rules = SHIPPED.model_copy(update={"gaps": (gap, gap)})
+    assert rules.extra_pins(Wanted("lib", "1.5"), datetime(2021, 5, 1, 12, tzinfo=UTC), "3.9") == (
+        ["x"] if concerned else []
+    )
+
+
+def test_a_typo_names_file_and_line(tmp_path: Path) -> None:
+    text = (RULES / "environments.yaml").read_text().replace("slack_days", "slak_days", 2)
+    (tmp_path / "environments.yaml").write_text(text)
+    with pytest.raises(RuleError, match=r"environments.yaml:\d+: slak_days: unknown key"):
+        environment_rules(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "released", "cutoff", "expected"),
+    [
+        # What came out between the release and the cut-off is hidden from it, the first of several.
+        (Wanted("flask", "1.1.4"), "2021-05-14", "2023-01-22", {"markupsafe": "2022-02-18", "werkzeug": "2022-03-28"}),
+        (Wanted("flask", "2.1.0"), "2022-03-29", "2023-01-22", {"markupsafe": None, "werkzeug": None}),
+        (Wanted("flask", "1.1.4"), "2021-05-14", "2021-06-13", {"markupsafe": None, "werkzeug": None}),
+        # What is asked for stays as it was asked.
+        (Wanted("werkzeug", "2.0.3"), "2022-02-07", "2023-01-22", {"werkzeug": None, "jinja2": "2022-03-24"}),
+        (Wanted("x", "1", pins=("Werkzeug==2.2.0",)), "2022-02-07", "2023-01-22", {"werkzeug": None}),
+        # Tools are newer, with what comes with them.
+        (
+            Wanted("x", "1", tools=("pytest",)),
+            "2018-01-01",
+            "2018-09-25",
+            {"pytest": "2024-04-20", "pluggy": "2024-04-20"},
+        ),
+        (Wanted("pytest", "6.2.5", tools=("pytest",)), "2021-08-30", "2021-09-29", {"pytest": None}),
+        # Uploaded again, long after.
+        (Wanted("pytest", "4.6.11"), "2020-06-04", "2020-07-04", {"atomicwrites": "2022-07-09"}),
+        (Wanted("x", "1"), "2023-01-01", "2023-01-31", {"atomicwrites": None}),
+    ],
+)
+def test_cutoffs_of_their_own(wanted: Wanted, released: str, cutoff: str, expected: dict[str, str | None]) -> None:
+    found = SHIPPED.own_cutoffs(wanted, utc(released), utc(cutoff))
+    told = {name: found[name].date().isoformat() if name in found else None for name in expected}
+    assert told == expected
+
+
+def utc(day: str) -> datetime:
+    return datetime.fromisoformat(day).replace(tzinfo=UTC)

@@ -1,0 +1,41 @@
+"""The score of mutants, the rules about it, and tests that somebody wrote run on mutants."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.scores import Family
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import MutationScore, too_weak
+
+SHIPPED = load(RULES / "mutation.yaml", MutationRules)
+HALF = SHIPPED.model_copy(update={"min_score": dict.fromkeys(SHIPPED.min_score, 0.5)})
+
+
+@pytest.mark.parametrize(
+    ("score", "share", "detail"),
+    [
+        (MutationScore(8, 4, 0), 0.5, None),
+        (MutationScore(8, 3, 2), 0.5, None),
+        (MutationScore(9, 4, 0), 0.4444, "4 of 9 changed references fail, 50% wanted"),
+        (MutationScore(9, 2, 3), 0.3333, "2 of 6 changed references fail, 50% wanted"),
+        (MutationScore(3, 0, 3), None, "none of 3 changed references differs from the reference"),
+        (MutationScore(), None, "none of 0 changed references differs from the reference"),
+    ],
+)
+def test_equivalent_mutants_do_not_count(score: MutationScore, share: float | None, detail: str | None) -> None:
+    assert score.share == share
+    reject = too_weak({"id": "r", **score.columns}, Family.PROBLEM, HALF)
+    assert (reject.detail if reject else None) == detail
+    assert reject is None or reject.reason is RejectReason.WEAK_TESTS
+
+
+@pytest.mark.parametrize("family", [Family.COMPLETION, None])
+def test_every_family_with_tests_has_its_number_and_no_other(family: Family | None) -> None:
+    numbers = {str(name): 1 for name in SHIPPED.mutants if name is not Family.SCENE}
+    if family is not None:
+        numbers |= {str(Family.SCENE): 1, str(family): 1}
+    with pytest.raises(ValueError, match="one number is needed for each of"):
+        MutationRules.model_validate(SHIPPED.model_dump() | {"mutants": numbers})

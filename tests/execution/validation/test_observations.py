@@ -1,0 +1,86 @@
+"""Values that cross from the process of an answer: built-in types as they are, everything else by its type alone."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.execution.validation.inside.observe import encode
+from pipeline.execution.validation.observations import Opaque, decode
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+def crossed(value: object) -> Any:
+    return decode(json.loads(json.dumps(encode(value, [50_000, 1 << 19]))))
+
+
+@given(
+    VALUES
+    | st.frozensets(SCALARS)
+    | st.complex_numbers(allow_nan=False)
+    | st.decimals(allow_nan=False)
+    | st.fractions()
+)
+def test_values_cross_as_they_are(value: object) -> None:
+    found = crossed(value)
+    assert found.value == value
+    assert type(found.value) is type(value)
+    assert found.type == f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+class Liar(str):
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return "expected"
+
+    def __len__(self) -> int:
+        return 0
+
+    __hash__ = str.__hash__
+
+
+class Nothing:
+    def __eq__(self, other: object) -> bool:
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def test_a_subclass_has_the_content_of_its_base() -> None:
+    assert crossed([Liar("own")]).value == ["own"]
+    assert crossed(OrderedDict(a=1)).value == {"a": 1}
+    assert crossed(OrderedDict()).type == "collections.OrderedDict"
+
+
+@pytest.mark.parametrize("value", [Nothing(), object(), int, len, iter([])])
+def test_another_type_equals_nothing(value: object) -> None:
+    found = crossed([value]).value
+    assert isinstance(found[0], Opaque)
+    assert found not in ([None], [0], [found[0].type])
+
+
+def test_what_is_too_large_is_known_by_its_type() -> None:
+    values: list[object] = [[0] * 100_000, "x" * (1 << 20), 1 << (1 << 22), [[]] * 60_000]
+    for value in values:
+        assert isinstance(crossed(value).value, Opaque)
+
+
+def test_a_cycle_ends() -> None:
+    cycle: list[object] = []
+    cycle.append(cycle)
+    assert isinstance(crossed(cycle).value, Opaque)
+    assert crossed(Fraction(1, 3)).value == Fraction(1, 3)

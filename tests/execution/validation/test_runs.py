@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core.vocabularies.running import VerdictRole as Role
+from pipeline.execution.validation.runs import Run, plan_runs, wanted_versions
+from pipeline.lake.schema import Row
+from tests.quality.flags.world import RUN_ALONE
+
+
+def snippet(name: str, version: str, last: str, source: str = "docstring", language: str = "python") -> Row:
+    return {"id": name, "version": version, "last_version": last, "source": source, "language": language}
+
+
+def symbol(path: str, kind: str, first: str = "1.0", last: str = "3.0", labels: str = "", value: str = "1") -> Row:
+    row = {"path": path, "canonical_path": path, "kind": kind, "first_version": first, "last_version": last}
+    return row | {"labels": labels.split(), "value": value, "parameters": []}
+
+
+def function(*parameters: str, known_from: str = "signature") -> Row:
+    return symbol("lib.f", "function") | {"parameters": [{"name": p, "known_from": known_from} for p in parameters]}
+
+
+def change(kind: str, path: str, new: str | None = None, parameter: str | None = None) -> Row:
+    versions = {"old_version": "1.0", "new_version": "2.0"}
+    return {"kind": kind, "path": path, "new": new, "parameter": parameter, **versions}
+
+
+SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
+
+
+def test_each_snippet_runs_where_it_is_used_and_once() -> None:
+    pairs = (("1.0", None), ("2.0", "1.0"), ("2.0", "1.0"))
+    completions = [{"snippet_id": "s", "version": v, "previous_version": before} for v, before in pairs]
+    written = {"source_rewrite_id": None, "target_rewrite_id": None}
+    migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
+    back = written | {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
+    assert plan_runs(SNIPPETS, completions, [migration, back], [], [], RUN_ALONE) == (
+        Run("s", "1.0", Role.REFERENCE),
+        Run("t", "2.0", Role.OTHER_VERSION),
+        Run("s", "2.0", Role.REFERENCE),
+        Run("s", "3.0", Role.OTHER_VERSION),
+        Run("t", "3.0", Role.REFERENCE),
+    )
+
+
+def test_what_is_part_of_a_project_is_not_run_and_what_it_uses_is_probed() -> None:
+    completions: list[Row] = [
+        {"snippet_id": "s", "version": "1.0", "previous_version": None, "path": "lib.f"},
+        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.f"},
+        {"snippet_id": "s", "version": "2.0", "previous_version": "1.0", "path": "lib.Box.size"},
+    ]
+    symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
+    runs = plan_runs([snippet("s", "1.0", "2.0", "github")], completions, [], [], symbols, RUN_ALONE)
+    assert runs == (Run("lib.f", "1.0", Role.PROBE), Run("lib.f", "2.0", Role.PROBE))
+
+
+def test_what_is_made_from_documentation_is_probed_where_it_is_asked_for_and_in_the_release_before() -> None:
+    controlled: list[Row] = [
+        {"version": "1.0", "previous_version": None, "path": "lib.f"},
+        {"version": "3.0", "previous_version": "2.0", "path": "lib.f"},
+        {"version": "3.0", "previous_version": "2.0", "path": "lib.Box.size"},
+    ]
+    symbols = [symbol("lib.f", "function"), symbol("lib.Box.size", "attribute"), symbol("lib.Box", "class")]
+    runs = plan_runs([], [], [], [], symbols, RUN_ALONE, controlled_completions=controlled)
+    assert runs == tuple(Run("lib.f", version, Role.PROBE) for version in ("1.0", "2.0", "3.0"))
+
+
+def test_other_languages_are_not_run() -> None:
+    """Their versions need not even be versions in the sense of PEP 440."""
+    java = snippet("j", "31.1-jre", "31.1-jre", "stack_overflow", "java")
+    assert plan_runs([java], [], [], [], [], RUN_ALONE) == ()
+
+
+BOX = symbol("lib.Box", "class")
+
+
+@pytest.mark.parametrize(
+    ("changes", "symbols", "probed"),
+    [
+        ([change("removed", "lib.f")], [symbol("lib.f", "function", last="1.0")], ["lib.f"]),
+        ([change("introduced", "lib.f")], [symbol("lib.f", "function", first="2.0")], ["lib.f"]),
+        ([change("removed", "lib.f")], [symbol("lib.f", "function", first="3.0")], []),
+        ([change("returns", "lib.f")], [symbol("lib.f", "function")], []),
+        ([change("removed", "lib.X")], [symbol("lib.X", "attribute"), symbol("lib", "module")], ["lib.X"]),
+        ([change("removed", "lib.Box.size")], [symbol("lib.Box.size", "attribute"), BOX], []),
+        (
+            [change("removed", "lib.Box.size")],
+            [symbol("lib.Box.size", "attribute", labels="class-attribute"), BOX],
+            ["lib.Box.size"],
+        ),
+        (
+            [change("removed", "lib.Box.size")],
+            [symbol("lib.Box.size", "attribute", labels="class-attribute", value="field(default=1)"), BOX],
+            [],
+        ),
+        ([change("removed", "lib.Box.grow")], [symbol("lib.Box.grow", "method"), BOX], ["lib.Box.grow"]),
+        (
+            [change("renamed", "lib.f", "lib.g")],
+            [symbol("lib.f", "function", last="1.0"), symbol("lib.g", "function", first="2.0")],
+            ["lib.f", "lib.g"],
+        ),
+        ([change("moved", "lib.f", "lib.sub.f")], [symbol("lib.f", "function", last="1.0")], ["lib.f"]),
+        ([change("kind", "lib.f")], [symbol("lib.f", "function")], ["lib.f"]),
+        ([change("kind", "lib.f")], [symbol("lib.f", "function", first="2.0")], []),
+        ([change("attribute_value", "lib.X")], [symbol("lib.X", "attribute"), symbol("lib", "module")], ["lib.X"]),
+        (
+            [change("attribute_value", "lib.Box.size")],
+            [symbol("lib.Box.size", "attribute", labels="class-attribute set-outside-init"), BOX],
+            [],
+        ),
+        ([change("parameter_renamed", "lib.f", "b", "a")], [function("a", "b")], ["lib.f"]),
+        ([change("parameter_renamed", "lib.f", "b", "a")], [function("b", known_from="docstring")], []),
+        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="synthesised")], ["lib.f"]),
+        ([change("parameter_removed", "lib.f", None, "a")], [function("a", known_from="kwargs")], []),
+        ([change("parameter_deprecated", "lib.f", None, "a")], [function("a")], []),
+        (
+            [change("renamed", "lib.Old.f", "lib.Old.g")],
+            [
+                symbol("lib.Old", "class", last="1.0") | {"canonical_path": "lib.Box"},
+                symbol("lib.Old", "alias", first="2.0") | {"canonical_path": "lib.Box"},
+                symbol("lib.Box", "class", first="2.0"),
+                symbol("lib.Old.f", "method", last="1.0"),
+                symbol("lib.Box.g", "method", first="2.0"),
+            ],
+            ["lib.Old.f", "lib.Old.g"],
+        ),
+    ],
+)
+def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row], probed: list[str]) -> None:
+    expected = tuple(Run(path, version, Role.PROBE) for version in ("1.0", "2.0") for path in probed)
+    assert plan_runs([], [], [], changes, symbols, RUN_ALONE) == expected
+
+
+def test_versions_are_wanted_in_their_order() -> None:
+    snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
+    releases = [{"version": version} for version in ("2.8", "2.9", "2.10")]
+    wanted = wanted_versions(releases, snippets, [], [], [], [], RUN_ALONE)
+    assert wanted == ("2.9", "2.10")

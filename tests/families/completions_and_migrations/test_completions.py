@@ -1,0 +1,206 @@
+"""Which completion instances are made of snippets, in which versions, with which tags and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag, VersiCodeTag
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.masks import unmask
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.stage import instances_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from tests.families.completions_and_migrations.rows import (
+    CODEMODS,
+    RUN_ALONE,
+    TAGGING,
+    change,
+    life,
+    releases,
+    snippet,
+    symbol,
+    usages,
+)
+
+RULES_FILE = load(RULES / "masking.yaml", MaskingRules)
+TOKENS = RULES_FILE.model_copy(update={"granularities": (Granularity.TOKEN,)})
+CODE = "x = fetch(1)\ny = fetch(x)\n"
+PREAMBLE = "from lib import fetch\n"
+
+
+def run(
+    snippets: Sequence[Row],
+    lives: Sequence[Row],
+    changes: Sequence[Row] = (),
+    symbols: Sequence[Row] = (),
+    names: dict[str, str] | None = None,
+    rules: MaskingRules = TOKENS,
+    versions: Sequence[str] = ("0.9", "1.0", "1.1", "2.0", "2.1"),
+) -> Output:
+    """Run the stage over snippets whose uses of `names` (name to path) are found in their text."""
+    found = [use for row in snippets for use in usages(row, names or {"fetch": "lib.fetch"})]
+    output = instances_stage(
+        releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
+    )
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return output
+
+
+def refused(output: Output) -> list[str]:
+    """The reasons for which completion candidates were refused; that the examples of one release pair with none is not the point here."""
+    return sorted(str(reject.reason) for reject in output.rejects if reject.reason != RejectReason.NO_PARTNER)
+
+
+def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", "1.1", preamble=PREAMBLE)
+    output = run([row], [life("lib.fetch", "1.0", "2.1")], rules=RULES_FILE)
+    made = {instance["granularity"]: instance for instance in output.tables["completions"]}
+    assert {level: (i["masked_code"], i["answer"]) for level, i in made.items()} == {
+        "token": ("from lib import [token-mask]\nx = [token-mask](1)\ny = [token-mask](x)\n", "fetch"),
+        "line": ("from lib import [token-mask]\n[line-mask]\ny = [token-mask](x)\n", "x = fetch(1)"),
+        "block": ("from lib import [token-mask]\n[block-mask]\n", "x = fetch(1)\ny = fetch(x)"),
+    }
+    for level, instance in made.items():
+        assert instance["version"] == "1.0"
+        assert instance["previous_version"] == "0.9"
+        assert (instance["versicode_tag"], instance["libevolutioneval_tag"]) == ("general", "unchanged")
+        assert instance["change_id"] is None
+        assert unmask(instance["masked_code"], level, instance["answer"], instance["core_token"]) == PREAMBLE + CODE
+    assert (output.made, refused(output)) == (3, [])
+
+
+@pytest.mark.parametrize(("example_of", "expected"), [(None, 1), (["lib.fetch", "lib.x"], 1), (["lib.x"], 0), ([], 0)])
+def test_code_of_others_stands_for_the_apis_that_its_author_shows_nowhere_else(
+    example_of: list[str] | None, expected: int
+) -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE, example_of=example_of)
+    assert len(run([row], [life("lib.fetch", "1.0", "2.1")]).tables["completions"]) == expected
+
+
+INTRODUCED = change(ChangeKind.INTRODUCED, "lib.fetch", "1.0", "1.1")
+REMOVED = change(ChangeKind.REMOVED, "lib.fetch", "2.0", "2.1")
+MODIFIED = change(ChangeKind.PARAMETER_RENAMED, "lib.fetch", "1.1", "2.0", parameter="a")
+HARMLESS = change(ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.fetch", "1.1", "2.0", parameter="b", breaking=False)
+
+
+def test_further_versions_of_a_run_are_those_where_the_api_comes_changes_or_goes() -> None:
+    row = snippet(CODE, "lib.fetch", "1.1", "2.0", preamble=PREAMBLE)
+    lives = [life("lib.fetch", "1.1", "2.0", introduced=True, removed_in="2.1", modified=["2.0"])]
+    made = run([row], lives, [HARMLESS, REMOVED, MODIFIED, INTRODUCED]).tables["completions"]
+    assert sorted((i["version"], i["libevolutioneval_tag"], i["versicode_tag"], i["change_id"]) for i in made) == [
+        ("1.1", LibEvolutionEvalTag.INTRODUCED, VersiCodeTag.ADDITION, INTRODUCED["id"]),
+        ("2.0", LibEvolutionEvalTag.DEPRECATED, VersiCodeTag.DEPRECATION, REMOVED["id"]),
+    ]
+
+
+def test_a_breaking_change_goes_before_a_harmless_one() -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", "2.1", preamble=PREAMBLE)
+    made = run([row], [life("lib.fetch", "1.0", "2.1", modified=["2.0"])], [HARMLESS, MODIFIED]).tables["completions"]
+    assert sorted((i["version"], i["change_id"]) for i in made) == [("1.0", None), ("2.0", MODIFIED["id"])]
+
+
+def test_a_member_that_came_with_its_class_has_the_change_of_the_class() -> None:
+    row = snippet("c.fetch(1)\n", "lib.Client", "1.1")
+    arrived = change(ChangeKind.INTRODUCED, "lib.Client", "1.0", "1.1")
+    lives = [life("lib.Client.fetch", "1.1", "2.1", introduced=True)]
+    made = run([row], lives, [arrived], names={"fetch": "lib.Client.fetch"}).tables["completions"]
+    assert [i["change_id"] for i in made] == [arrived["id"]]
+
+
+def test_a_change_recorded_at_the_definition_is_found_from_another_public_path() -> None:
+    row = snippet(CODE, "lib.fetch", "2.0", preamble=PREAMBLE)
+    recorded = change(ChangeKind.PARAMETER_REMOVED, "lib.core.fetch", "1.1", "2.0", parameter="a")
+    lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
+    symbols = [symbol("lib.fetch", "1.0", "2.1", canonical="lib.core.fetch")]
+    made = run([row], lives, [recorded], symbols).tables["completions"]
+    assert [i["change_id"] for i in made] == [recorded["id"]]
+
+
+def test_a_change_recorded_at_the_preferred_path_is_found_from_where_the_definition_stands() -> None:
+    row = snippet(CODE, "lib.core.fetch", "2.0", preamble="from lib.core import fetch\n")
+    recorded = change(
+        ChangeKind.PARAMETER_REMOVED, "lib.fetch", "1.1", "2.0", parameter="a", canonical_path="lib.core.fetch"
+    )
+    lives = [life("lib.core.fetch", "1.0", "2.1", modified=["2.0"])]
+    made = run([row], lives, [recorded], names={"fetch": "lib.core.fetch"}).tables["completions"]
+    assert [i["change_id"] for i in made] == [recorded["id"]]
+
+
+def test_a_rename_introduces_its_new_path() -> None:
+    row = snippet(CODE, "lib.fetch", "1.1", preamble=PREAMBLE)
+    renamed = change(ChangeKind.RENAMED, "lib.get", "1.0", "1.1", new="lib.fetch")
+    made = run([row], [life("lib.fetch", "1.1", "2.1", introduced=True)], [renamed]).tables["completions"]
+    assert [i["change_id"] for i in made] == [renamed["id"]]
+
+
+def test_an_api_under_another_name_is_noted_and_not_masked() -> None:
+    row = snippet("from lib import fetch as get\nget(1)\n", "lib.fetch", "1.0")
+    output = run([row], [life("lib.fetch", "1.0", "2.1")], names={"get": "lib.fetch"})
+    assert (output.made, refused(output)) == (0, [])
+    assert [(note.reason, note.detail) for note in output.notes] == [
+        (RejectReason.UNFIT_NAME, "used as 'get' in line 2")
+    ]
+
+
+def test_an_api_that_is_not_public_in_the_version_is_refused() -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE)
+    output = run([row], [])
+    assert refused(output) == ["unresolved_name"]
+
+
+def test_more_than_the_quota_is_refused_and_the_apis_own_examples_go_first() -> None:
+    own = [snippet(f"fetch({n})\n", "lib.fetch", "1.0") for n in range(2)]
+    foreign = [snippet(f"fetch({n}, 1)\n", "lib.other", "1.0") for n in range(3)]
+    output = run([*foreign, *own], [life("lib.fetch", "1.0", "2.1")])
+    kept = {i["snippet_id"] for i in output.tables["completions"]}
+    assert len(kept) == TOKENS.max_per_path_and_version == 3
+    assert {row["id"] for row in own} <= kept
+    assert refused(output) == ["over_quota"] * 2
+
+
+def test_a_broken_snippet_is_one_reject() -> None:
+    output = run([snippet("fetch(\n", "lib.fetch", "1.0")], [life("lib.fetch", "1.0", "2.1")])
+    assert output.reasons == {"broken_example": 1}
+
+
+def test_a_usage_beside_its_name_is_its_reject() -> None:
+    row = snippet(CODE, "lib.fetch", "1.0")
+    use = usages(row, {"fetch": "lib.fetch"})[0] | {"name_start_byte": 5}
+    output = instances_stage(
+        releases("1.0"),
+        [row],
+        [use],
+        [],
+        [],
+        [life("lib.fetch", "1.0", "1.0")],
+        TAGGING,
+        TOKENS,
+        {},
+        CODEMODS,
+        RUN_ALONE,
+    )
+    (reject,) = output.rejects
+    assert reject.reason == RejectReason.INTERNAL_ERROR
+    assert "does not stand at bytes" in reject.detail
+
+
+def test_order_of_the_input_does_not_matter() -> None:
+    rows = [snippet(f"fetch({n})\n", "lib.fetch", "1.0", "2.1") for n in range(5)]
+    lives = [life("lib.fetch", "1.0", "2.1", modified=["2.0"])]
+    assert run(rows, lives, [MODIFIED, HARMLESS]) == run(rows[::-1], lives, [HARMLESS, MODIFIED])
+
+
+def test_without_the_release_before_nobody_knows_what_is_new() -> None:
+    row = snippet(CODE, "lib.fetch", "1.0", "1.1", preamble=PREAMBLE)
+    lives = [life("lib.fetch", "1.0", "1.1")]
+    whole_run = run([row], lives, versions=("1.0", "1.1"))
+    assert [i["version"] for i in whole_run.tables["completions"]] == ["1.1"]
+    only_first = run([snippet(CODE, "lib.fetch", "1.0", preamble=PREAMBLE)], lives, versions=("1.0", "1.1"))
+    assert refused(only_first) == ["no_predecessor"]

@@ -1,0 +1,293 @@
+"""Which snippets of two releases are paired for migration, and what the rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.samples import VersionPattern
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.migrations import version_pattern
+from pipeline.families.completions_and_migrations.pairs import core_paths, same_program
+from pipeline.families.completions_and_migrations.replacements import resolve
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.stage import instances_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from tests.families.completions_and_migrations.rows import (
+    CODEMODS,
+    RUN_ALONE,
+    TAGGING,
+    change,
+    life,
+    releases,
+    snippet,
+    symbol,
+    usages,
+)
+
+MASKING = load(RULES / "masking.yaml", MaskingRules)
+NAMES = {"fetch": "lib.fetch", "load": "lib.load", "send": "lib.send"}
+LIVES = [life(path, "1.0.0", "2.0.0") for path in NAMES.values()]
+
+
+def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Row] = LIVES) -> Output:
+    """Run the stage over three releases; only migrations are of interest here."""
+    found = [use for row in snippets for use in usages(row, NAMES)]
+    symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]
+    output = instances_stage(
+        releases("1.0.0", "1.1.0", "2.0.0"),
+        snippets,
+        found,
+        symbols,
+        changes,
+        lives,
+        TAGGING,
+        MASKING,
+        {},
+        CODEMODS,
+        RUN_ALONE,
+    )
+    for row in output.tables["migrations"]:
+        table("migrations").check(row)
+    return output
+
+
+def reasons(output: Output) -> list[str]:
+    """The reasons for which pairs were refused."""
+    return sorted(
+        r.reason for r in output.rejects if r.reason in ("no_partner", "same_code", "no_use", "duplicate", "over_quota")
+    )
+
+
+OLD = snippet("x = fetch(1, mode='a')\nprint(x)\n", "lib.fetch", "1.0.0", "1.1.0")
+NEW = snippet("x = fetch(1, how='a')\nprint(x)\n", "lib.fetch", "2.0.0")
+
+
+def test_a_changed_example_makes_an_upgrade_and_a_downgrade() -> None:
+    made = {row["direction"]: row for row in run([OLD, NEW]).tables["migrations"]}
+    up, down = made["old_to_new"], made["new_to_old"]
+    assert (up["version"], up["target_version"], up["pattern"], up["basis"]) == (
+        "1.1.0",
+        "2.0.0",
+        "minor_to_major",
+        "example_changed",
+    )
+    assert (up["source_code"], up["target_code"]) == (OLD["code"], NEW["code"])
+    assert (up["snippet_id"], up["target_snippet_id"]) == (OLD["id"], NEW["id"])
+    assert (up["source_name"], up["target_name"], up["path"], up["target_path"]) == (
+        "fetch",
+        "fetch",
+        "lib.fetch",
+        "lib.fetch",
+    )
+    assert (down["version"], down["target_version"], down["pattern"]) == ("2.0.0", "1.1.0", "major_to_minor")
+    assert (down["source_code"], down["target_code"]) == (NEW["code"], OLD["code"])
+    assert down["previous_version"] == "1.1.0"
+    assert up["target_release_time"] == down["release_time"]
+
+
+def test_each_example_is_paired_with_the_most_similar_one() -> None:
+    other_old = snippet("for item in load('file'):\n    print(item)\n", "lib.fetch", "1.0.0", "1.1.0")
+    other_new = snippet("for item in load('path'):\n    print(item)\n", "lib.fetch", "2.0.0")
+    made = run([other_new, OLD, NEW, other_old]).tables["migrations"]
+    pairs = {(row["snippet_id"], row["target_snippet_id"]) for row in made if row["direction"] == "old_to_new"}
+    assert pairs == {(OLD["id"], NEW["id"]), (other_old["id"], other_new["id"])}
+
+
+def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_new_path() -> None:
+    old = snippet("x = lib.fetch(1)\n", "lib.Info.fetch", "1.0.0", "1.1.0")
+    new = snippet("x = lib.load(1)\n", "lib.Data.fetch", "2.0.0")
+    symbols = [
+        symbol("lib.Info", "2.0.0", canonical="lib.core.Data", kind=SymbolKind.ALIAS),
+        symbol("lib.Data", "2.0.0", canonical="lib.core.Data", kind=SymbolKind.CLASS),
+    ]
+    found = [use for row in (old, new) for use in usages(row, NAMES)]
+    output = instances_stage(
+        releases("1.0.0", "1.1.0", "2.0.0"),
+        [old, new],
+        found,
+        symbols,
+        [],
+        LIVES,
+        TAGGING,
+        MASKING,
+        {},
+        CODEMODS,
+        RUN_ALONE,
+    )
+    assert {(row["source_name"], row["target_name"]) for row in output.tables["migrations"]} == {
+        ("fetch", "load"),
+        ("load", "fetch"),
+    }
+
+
+REFUSED = {
+    "comments and layout": ("x = fetch( 1, mode='a' )  # as before\nprint(x)\n", ["same_code"]),
+    "an entirely other example": (
+        "with open('z') as q:\n    w = [fetch(v) for v in q if v.strip().isdigit()]\n",
+        ["no_partner"],
+    ),
+    "an example without the library": ("x = 1, 'mode a'\nprint(x)\n", ["no_use"]),
+    "no example": (None, ["no_partner"]),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_migration(case: str) -> None:
+    code, expected = REFUSED[case]
+    output = run([OLD] + ([snippet(code, "lib.fetch", "2.0.0")] if code else []))
+    assert reasons(output) == expected
+    assert not output.tables["migrations"]
+
+
+def test_releases_with_a_gap_between_are_not_paired() -> None:
+    old, new = snippet("fetch(1)\n", "lib.fetch", "1.0.0"), snippet("fetch(2)\n", "lib.fetch", "2.0.0")
+    rows = [*releases("1.0.0"), *releases("2.0.0", before="1.5.0")]
+    found = [use for row in (old, new) for use in usages(row, NAMES)]
+    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING, {}, CODEMODS, RUN_ALONE)
+    assert not output.tables["migrations"]
+
+
+def test_a_rename_connects_the_examples_of_both_paths() -> None:
+    old, new = snippet("x = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0"), snippet("x = load(1)\n", "lib.load", "2.0.0")
+    renamed = change(ChangeKind.RENAMED, "lib.fetch", "1.1.0", "2.0.0", new="lib.load", confidence=0.8)
+    lives = [
+        life("lib.fetch", "1.0.0", "1.1.0", removed_in="2.0.0"),
+        life("lib.load", "2.0.0", "2.0.0", introduced=True),
+    ]
+    made = {row["direction"]: row for row in run([old, new], [renamed], lives).tables["migrations"]}
+    up, down = made["old_to_new"], made["new_to_old"]
+    assert (up["source_name"], up["target_name"], up["basis"]) == ("fetch", "load", "renamed")
+    assert (up["libevolutioneval_tag"], down["libevolutioneval_tag"]) == ("deprecated", "introduced")
+    assert up["change_id"] == down["change_id"] == renamed["id"]
+
+
+@pytest.mark.parametrize("kind", [ChangeKind.REMOVED, ChangeKind.DEPRECATED])
+def test_a_stated_replacement_connects_the_examples(kind: ChangeKind) -> None:
+    old, new = (
+        snippet("x = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0"),
+        snippet("x = load(1)\n", "lib.load", "1.0.0", "2.0.0"),
+    )
+    stated = change(kind, "lib.fetch", "1.1.0", "2.0.0", replacement=":func:`load` instead")
+    made = run([old, new], [stated]).tables["migrations"]
+    assert {(row["basis"], row["source_name"], row["target_name"]) for row in made} == {
+        ("replacement", "fetch", "load"),
+        ("replacement", "load", "fetch"),
+    }
+
+
+def test_a_removal_takes_the_replacement_that_an_earlier_mark_stated() -> None:
+    old, new = (
+        snippet("x = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0"),
+        snippet("x = load(1)\n", "lib.load", "1.0.0", "2.0.0"),
+    )
+    lives = [life("lib.fetch", "1.0.0", "1.1.0", removed_in="2.0.0", replacement="load"), LIVES[1]]
+    output = run([old, new], [change(ChangeKind.REMOVED, "lib.fetch", "1.1.0", "2.0.0")], lives)
+    assert len(output.tables["migrations"]) == 2
+
+
+UNCONNECTED = {
+    "the replacement is not in the library": ("other.thing", [OLD, NEW], "no_partner"),
+    "no example of the replacement": ("send", [OLD], "no_partner"),
+    "one example of both": ("load", [snippet("x = fetch(load(1))\n", "lib.fetch", "1.0.0", "2.0.0")], "same_code"),
+}
+
+
+@pytest.mark.parametrize("case", UNCONNECTED)
+def test_a_replacement_without_examples(case: str) -> None:
+    words, snippets, reason = UNCONNECTED[case]
+    stated = change(ChangeKind.DEPRECATED, "lib.fetch", "1.1.0", "2.0.0", replacement=words)
+    output = run(snippets, [stated])
+    assert reason in reasons(output)
+    assert not [row for row in output.tables["migrations"] if row["basis"] == "replacement"]
+
+
+def test_the_same_pair_by_two_ways_is_there_once() -> None:
+    twice = [change(ChangeKind.DEPRECATED, "lib.fetch", "1.1.0", "2.0.0", replacement="load")]
+    twice.append(change(ChangeKind.RENAMED, "lib.fetch", "1.1.0", "2.0.0", new="lib.load"))
+    old, new = snippet("x = fetch(1)\n", "lib.fetch", "1.0.0", "1.1.0"), snippet("x = load(1)\n", "lib.load", "2.0.0")
+    output = run([old, new], twice)
+    assert {row["basis"] for row in output.tables["migrations"]} == {"renamed"}
+    assert reasons(output).count("duplicate") == 2
+
+
+def test_of_many_pairs_the_most_alike_are_kept() -> None:
+    # Each pair is told from the others by its digit, and the nth differs in n more words.
+    olds = [snippet(f"x = fetch({str(n) * 30}, 'a')\nprint(x)\n", "lib.fetch", "1.0.0", "1.1.0") for n in range(5)]
+    news = [snippet(f"x = fetch({str(n) * 30}, 'b{' more' * n}')\nprint(x)\n", "lib.fetch", "2.0.0") for n in range(5)]
+    output = run([*olds, *news])
+    kept = {row["snippet_id"] for row in output.tables["migrations"] if row["direction"] == "old_to_new"}
+    assert MASKING.migration.max_per_paths_and_versions == 3
+    assert kept == {row["id"] for row in olds[:3]}
+    surplus = [reject for reject in output.rejects if "example_changed" in reject.key]
+    assert [reject.reason for reject in surplus] == ["over_quota"] * 4
+
+
+def test_order_of_the_input_does_not_matter() -> None:
+    more = [snippet(f"x = fetch({n}, mode='a')\nprint(x)\n", "lib.fetch", "1.0.0", "1.1.0") for n in range(3)]
+    more += [snippet(f"x = fetch({n}, how='a')\nprint(x)\n", "lib.fetch", "2.0.0") for n in range(3)]
+    assert run(more) == run(more[::-1])
+
+
+@pytest.mark.parametrize(
+    ("version", "target", "pattern"),
+    [
+        ("1.0.0", "2.0.0", VersionPattern.MAJOR_TO_MAJOR),
+        ("1.0", "1.3.1", VersionPattern.MAJOR_TO_MINOR),
+        ("1.3.1", "2", VersionPattern.MINOR_TO_MAJOR),
+        ("1.0.1", "1.0.2", VersionPattern.MINOR_TO_MINOR),
+    ],
+)
+def test_version_pattern(version: str, target: str, pattern: VersionPattern) -> None:
+    assert version_pattern(version, target) is pattern
+
+
+@pytest.mark.parametrize(
+    ("words", "path"),
+    [
+        ("lib.load", "lib.load"),
+        ("load", "lib.load"),
+        ("`load`", "lib.load"),
+        (":func:`lib.load`", "lib.load"),
+        (":py:meth:`Client.fetch`", "lib.Client.fetch"),
+        ("load()", "lib.load"),
+        ("fetch", "lib.Client.fetch"),
+        ("lib.load.", "lib.load"),
+        ("Client.get", None),
+        ("nothing", None),
+        ("", None),
+    ],
+)
+def test_resolve(words: str, path: str | None) -> None:
+    symbols = [
+        symbol(name, "1.0") for name in ("lib.load", "lib.Client", "lib.Client.fetch", "lib.Client.get", "lib.fetch")
+    ]
+    history = History(releases("1.0"), symbols, [], lambda path, version: None)
+    assert resolve(words, "lib.Client.get", "1.0", history) == path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cores"),
+    [
+        ({"lib.a", "lib.b"}, {"lib.a", "lib.c"}, ("lib.a", "lib.a")),
+        ({"lib.b", "lib.x"}, {"lib.c", "lib.x"}, ("lib.b", "lib.c")),
+        ({"lib.b", "lib.b.m"}, {"lib.b", "lib.b.m", "lib.c"}, ("lib.b.m", "lib.b.m")),
+        ({"lib.Old.a", "lib.Old.b"}, {"lib.New.a", "lib.New.b"}, ("lib.Old.a", "lib.New.a")),
+        ({"lib.parse_thing"}, {"lib.Thing.a", "lib.Thing.parse"}, ("lib.parse_thing", "lib.Thing.parse")),
+        ({"lib.Old", "lib.make"}, {"lib.New.a", "lib.New.make"}, ("lib.make", "lib.New.make")),
+        ({"lib.b"}, set(), None),
+        (set(), {"lib.b"}, None),
+    ],
+)
+def test_core_paths(old: set[str], new: set[str], cores: tuple[str, str] | None) -> None:
+    assert core_paths("lib.a", frozenset(old), frozenset(new)) == cores
+
+
+def test_same_program() -> None:
+    assert same_program("a = 1  # one\n", "a=1")
+    assert not same_program("a = 1\n", "a = 2\n")

@@ -1,0 +1,235 @@
+"""Completions made from documentation: the template, the versions, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pipeline.core.rules.load import RULES, RuleError, load
+from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Access, Drafter
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.families.contexts.controlled import controlled_stage
+from pipeline.families.contexts.rules import ContextRules
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.llm.writers import Improver, Request, Text, Written
+from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, change, life, releases, symbol
+from tests.families.contexts.rows import CONTEXTS, WRITER, api_document, parameter
+
+RELEASES = releases("1.0", "1.1", "2.0", before="0.9")
+CLASS = {"kind": SymbolKind.CLASS}
+METHOD = {"kind": SymbolKind.METHOD}
+
+
+def run(
+    documents: Sequence[Row],
+    lives: Sequence[Row],
+    changes: Sequence[Row] = (),
+    writer: Improver = WRITER,
+    **rules: Any,
+) -> Output:
+    symbols = [symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")]
+    chosen = CONTEXTS.controlled.model_copy(update=rules)
+    output = controlled_stage(RELEASES, documents, symbols, changes, lives, TAGGING, chosen, writer, ignore_case=True)
+    for row in output.tables["controlled_completions"]:
+        table("controlled_completions").check(row)
+    return output
+
+
+def made(*arguments: Any, **rules: Any) -> list[Row]:
+    return list(run(*arguments, **rules).tables["controlled_completions"])
+
+
+def test_a_function_is_asked_for_by_what_its_document_says() -> None:
+    parameters = [
+        parameter("number"),
+        parameter("size", mandatory=False),
+        parameter("mode"),
+        parameter("rest", mandatory=None),
+    ]
+    document = api_document(
+        "lib.core.fetch", "Get a page of it. More.", "1.0", signature="(number, size=1, *, mode)", parameters=parameters
+    )
+    (row,) = made([document], [life("lib.core.fetch", "1.0", "2.0")])
+    assert row == {
+        "id": row["id"], "library": LIBRARY, "version": "1.1", "release_time": RELEASES[1]["release_time"],
+        "previous_version": "1.0", "path": "lib.core.fetch", "kind": "function", "document_id": document["id"],
+        "change_id": None, "versicode_tag": "general", "libevolutioneval_tag": "unchanged", "access": Access.DIRECT,
+        "service": "lib.core", "description": "Get a page of it.", "redacted": False,
+        "mandatory_arguments": ["number", "mode"], "hint": "lib.core.", "core_token": "fetch",
+        "reference_call": "lib.core.fetch(number, mode=mode)", "left_context": (
+            "import lib.core\n\n# Service: lib.core\n# Description: Get a page of it.\n"
+            "# Mandatory arguments: number, mode\nresult = "
+        ),
+    }  # fmt: skip
+
+
+def test_a_method_is_asked_for_on_an_object_of_its_class() -> None:
+    document = api_document("lib.Box.take", "Return what is in it.", "1.0", signature="()", parameters=[], **METHOD)
+    (row,) = made([document], [life("lib.Box.take", "1.0", "2.0")])
+    assert (row["access"], row["hint"], row["reference_call"]) == (Access.INDIRECT, "instance.", "instance.take()")
+    assert row["left_context"] == (
+        "import lib\n\n\ndef use(instance: lib.Box):\n    # Service: lib.Box\n"
+        "    # Description: Return what is in it.\n    # Mandatory arguments: none\n    return "
+    )
+
+
+def test_an_api_is_asked_for_once_and_wherever_it_changes() -> None:
+    documents = [
+        api_document("lib.f", "Get a page of it.", "1.0", "1.1"),
+        api_document("lib.f", "Get it all at once.", "2.0"),
+    ]
+    rows = made(documents, [life("lib.f", "1.0", "2.0", modified=["2.0"])])
+    assert [(row["version"], row["libevolutioneval_tag"], row["description"]) for row in sorted(rows, key=lambda r: r["version"])] == [
+        ("1.1", LibEvolutionEvalTag.UNCHANGED, "Get a page of it."),
+        ("2.0", LibEvolutionEvalTag.MODIFIED, "Get it all at once."),
+    ]  # fmt: skip
+
+
+def test_what_comes_and_goes_has_its_change() -> None:
+    documents = [
+        api_document("lib.old", "Get a page of it.", "1.0", "1.1"),
+        api_document("lib.new", "Get it all.", "2.0"),
+    ]
+    lives = [life("lib.old", "1.0", "1.1", removed_in="2.0"), life("lib.new", "2.0", "2.0", introduced=True)]
+    changes = [
+        change(ChangeKind.REMOVED, "lib.old", "1.1", "2.0"),
+        change(ChangeKind.INTRODUCED, "lib.new", "1.1", "2.0"),
+    ]
+    rows = {row["path"]: row for row in made(documents, lives, changes)}
+    assert {path: row["libevolutioneval_tag"] for path, row in rows.items()} == {
+        "lib.old": "deprecated",
+        "lib.new": "introduced",
+    }
+    assert [rows["lib.old"]["change_id"], rows["lib.new"]["change_id"]] == [row["id"] for row in changes]
+
+
+REFUSED = {
+    "the module is called alike": (
+        api_document("lib.take.take", "Return what is in it.", "1.0"),
+        RejectReason.LEAKS_ANSWER,
+    ),
+    "an argument is called alike": (
+        api_document("lib.take", "Return what is in it.", "1.0", parameters=[parameter("take")]),
+        RejectReason.LEAKS_ANSWER,
+    ),
+    "nothing is described": (api_document("lib.take", "Deprecated since 1.0.", "1.0"), RejectReason.NO_TEXT),
+    "nobody knows it": (api_document("lib.unknown", "Return what is in it.", "1.0"), RejectReason.UNRESOLVED_NAME),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_asked_for_is_refused(case: str) -> None:
+    document, reason = REFUSED[case]
+    output = run([document], [life(path, "1.0", "2.0") for path in ("lib.take", "lib.take.take")])
+    assert [reject.reason for reject in output.rejects] == [reason]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        api_document("lib.Box.size", "How much is in it.", "1.0", signature=None, kind=SymbolKind.ATTRIBUTE),
+        api_document("lib.Box.__len__", "How much is in it.", "1.0", **METHOD),
+        api_document("lib.unseen", "Compiled and without a signature.", "1.0", signature=None),
+    ],
+    ids=lambda row: str(row["path"]),
+)
+def test_what_no_one_calls_by_name_is_no_candidate(document: Row) -> None:
+    output = run([document], [life(document["path"], "1.0", "2.0")])
+    assert (output.seen, output.made) == (0, 0)
+
+
+def test_the_name_is_cut_out_where_every_sentence_has_it() -> None:
+    (row,) = made([api_document("lib.take", "Takes what is in it.", "1.0")], [life("lib.take", "1.0", "2.0")])
+    assert (row["description"], row["redacted"]) == ("[API] what is in it.", True)
+
+
+def test_of_each_version_and_tag_so_many_are_kept_as_the_rules_say() -> None:
+    names = [f"lib.f{letter}" for letter in "abcdef"]
+    documents = [api_document(name, "Get a page of it.", "1.0") for name in names]
+    lives = [life(name, "1.0", "2.0", modified=["2.0"] * (number < 3)) for number, name in enumerate(names)]
+    output = run(documents, lives, max_unchanged_per_version=2, max_changed_per_version=1)
+    tags = sorted((row["version"], str(row["libevolutioneval_tag"])) for row in output.tables["controlled_completions"])
+    assert tags == [("1.1", "unchanged"), ("1.1", "unchanged"), ("2.0", "modified")]
+    assert output.reasons == {"over_quota": 6}
+    again = run(documents[::-1], lives[::-1], max_unchanged_per_version=2, max_changed_per_version=1)
+    assert again.tables == output.tables
+
+
+def test_the_signature_of_a_site_need_not_be_python() -> None:
+    document = api_document("lib.f", "Get a page of it.", "1.0", signature="(a[, b])", parameters=[parameter("a")])
+    (row,) = made([document], [life("lib.f", "1.0", "2.0")])
+    assert row["reference_call"] == "lib.f(a)"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("{service}", "{servise}"),
+        ("result = {hint}", "result = {hint}\n    # done"),
+        ('"# {library}=={version}"', '"{library}=={version}"'),
+        ('"# {library}=={version}"', '"# {version}"'),
+    ],
+)
+def test_a_template_with_other_fields_is_an_error_that_names_the_file(tmp_path: Any, old: str, new: str) -> None:
+    text = (RULES / "contexts.yaml").read_text()
+    assert old in text
+    path = tmp_path / "contexts.yaml"
+    path.write_text(text.replace(old, new))
+    with pytest.raises(RuleError, match=r"contexts\.yaml:\d+"):
+        load(path, ContextRules)
+
+
+class Asked:
+    """A writer that improves what is missing or redacted, and remembers what it was asked for."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.asked: list[str] = []
+
+    def write(self, requests: Sequence[Request]) -> list[Written]:
+        return self.improve(requests, self.write_offline(requests))
+
+    def write_offline(self, requests: Sequence[Request]) -> list[Written]:
+        return WRITER.write(requests)
+
+    def improve(self, requests: Sequence[Request], written: Sequence[Written]) -> list[Written]:
+        self.asked += [request.subject_id for request in requests]
+        better = Written(Text(self.text, False, Drafter.MODEL, "haiku", "0"))
+        return [one if one.text and not one.text.redacted else better for one in written]
+
+
+def of_library(**described: str) -> tuple[list[Row], list[Row]]:
+    documents = [api_document(f"lib.{name}", text, "1.0") for name, text in described.items()]
+    return documents, [life(f"lib.{name}", "1.0", "2.0") for name in described]
+
+
+def test_a_model_is_asked_for_what_is_drawn_and_for_places_that_are_left() -> None:
+    told = dict.fromkeys(("fa", "fb", "fc"), "Get a page of it.") | dict.fromkeys(
+        ("take", "put", "drop"), "Deprecated."
+    )
+    for places, asked, rows in ((2, 2, 2), (4, 4, 4), (9, 6, 6)):
+        writer = Asked("Get everything in one go.")
+        output = run(*of_library(**told), writer=writer, max_unchanged_per_version=places)
+        assert (len(writer.asked), output.made) == (asked, rows)
+    offline = {row["id"] for row in made(*of_library(**told), max_unchanged_per_version=4)}
+    online = {row["id"] for row in run(*of_library(**told), writer=writer, max_unchanged_per_version=4).tables["controlled_completions"]}  # fmt: skip
+    assert offline < online, "a model adds rows"
+
+
+def test_nobody_is_asked_for_what_leaks_however_it_is_described() -> None:
+    document = api_document("lib.take", "Deprecated since 1.0.", "1.0", parameters=[parameter("take")])
+    writer = Asked("Get everything in one go.")
+    output = run([document], [life("lib.take", "1.0", "2.0")], writer=writer)
+    assert (writer.asked, output.made) == ([], 0)
+
+
+def test_what_was_drawn_stays_where_the_better_text_gives_the_name_away() -> None:
+    documents, lives = of_library(take="Takes what is in it.")
+    (offline,) = made(documents, lives)
+    (row,) = run(documents, lives, writer=Asked("Call take on it all.")).tables["controlled_completions"]
+    assert row == offline

@@ -1,0 +1,157 @@
+"""The stage `contexts` on a small library whose completions went through the real stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pipeline.api.history.tags import Tags
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Granularity, RetrieverKind
+from pipeline.families.completions_and_migrations.completions import make_completions
+from pipeline.families.completions_and_migrations.history import History
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.source import parse_source
+from pipeline.families.contexts.retrieval import retrievers
+from pipeline.families.contexts.stage import contexts_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from tests.families.completions_and_migrations.rows import LIBRARY, TAGGING, life, releases, snippet, usages
+from tests.families.contexts.rows import CONTEXTS, WRITER, api_document
+
+MASKING = load(RULES / "masking.yaml", MaskingRules)
+RELEASES = releases("0.9", "1.0", "2.0")
+DOCUMENTS = [
+    api_document("lib.fetch", "Get a page of the book.", "0.9", "1.0"),
+    api_document("lib.fetch", "Get a page from the shelf.", "2.0"),
+    api_document("lib.sort", "Put things into their order.", "0.9"),
+    api_document("lib.drop", "Throw away what nobody needs.", "0.9"),
+    api_document("lib.core.fetch", "Get a page of the book.", "0.9", "1.0", canonical_path="lib.fetch"),
+]
+LIVES = [life(path, "0.9", "2.0") for path in ("lib.fetch", "lib.sort", "lib.drop", "lib.lib")]
+NAMES = {name: f"lib.{name}" for name in ("fetch", "sort", "drop", "lib")}
+
+
+def completions(snippets: Sequence[Row], uses: Sequence[Row]) -> list[Row]:
+    """Completions as published: what the gate adds is not asked for here, but for these columns."""
+    history = History(RELEASES, [], [], Tags(LIVES, TAGGING).at)
+    programs = [(row, parse_source(row["preamble"] + row["code"])) for row in snippets]
+    of_snippet = {row["id"]: [use for use in uses if use["snippet_id"] == row["id"]] for row in snippets}
+    made = make_completions(programs, of_snippet, history, MASKING).rows
+    origins = {row["id"]: row["origin"] for row in snippets}
+    return [
+        row | {"origin": origins[row["snippet_id"]], "description": "Do it all.", "canary": "canary " * 3}
+        for row in made
+    ]
+
+
+def run(*codes: str, **rules: Any) -> tuple[Output, list[Row]]:
+    snippets = [snippet(code, "lib.fetch", "1.0", preamble="import lib\n") for code in codes]
+    return run_on(snippets, **rules)
+
+
+def run_on(snippets: Sequence[Row], skipped: int = 0, **rules: Any) -> tuple[Output, list[Row]]:
+    uses = [use for row in snippets for use in usages(row, NAMES)[skipped:]]
+    published = completions(snippets, uses)
+    chosen = CONTEXTS.model_copy(update={"inline": CONTEXTS.inline.model_copy(update=rules)})
+    output = contexts_stage(
+        RELEASES, uses, DOCUMENTS, published, chosen, WRITER, retrievers(CONTEXTS.retrieval), ignore_case=True
+    )
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return output, published
+
+
+def test_a_completion_of_a_token_gets_contexts_and_documents_of_its_version() -> None:
+    output, published = run("x = 1\npage = lib.fetch(x)  # fetch it\nprint(page)\n")
+    (row,) = output.tables["published_contexts"]
+    (token,) = (one for one in published if one["granularity"] == Granularity.TOKEN)
+    assert row == {
+        "completion_id": token["id"], "library": LIBRARY, "imports": "import lib\n", "left_context": "x = 1\npage = ",
+        "hint": "lib.", "reference_call": "lib.fetch(x)", "right_context": "\nprint(page)\n",
+        "right_context_few_lines": "\nprint(page)\n", "masked_names": 0, "in_class": False,
+        "version_comment": "# lib==1.0", "query": "Get a page of the book.", "document_id": DOCUMENTS[0]["id"], "query_redacted": False,
+        "query_drafter": "offline", "canary": "canary " * 3,
+    }  # fmt: skip
+    assert output.seen == output.made == 1
+    found = {one["retriever"]: one for one in output.tables["published_retrievals"] if one["rank"] == 1}
+    assert found.keys() == set(RetrieverKind)
+    for one in found.values():
+        assert (one["path"], one["document_id"]) == ("lib.fetch", DOCUMENTS[0]["id"])
+
+
+def test_no_version_is_shown_the_documents_of_another() -> None:
+    output, _ = run("lib.fetch(1)\n")
+    assert {row["document_id"] for row in output.tables["published_retrievals"]}.isdisjoint({DOCUMENTS[1]["id"]})
+
+
+def test_an_api_that_no_document_describes_is_asked_for_with_the_description_of_its_code() -> None:
+    snippets = [snippet("lib.fetch(1)\n", "lib.fetch", "1.0", preamble="import lib\n")]
+    uses = usages(snippets[0], NAMES)
+    output = contexts_stage(
+        RELEASES, uses, DOCUMENTS[2:4], completions(snippets, uses), CONTEXTS, WRITER, [], ignore_case=True
+    )
+    assert [row["query"] for row in output.tables["published_contexts"]] == ["Do it all."]
+
+
+def test_where_nothing_is_told_there_is_no_query_and_a_note_says_so() -> None:
+    snippets = [snippet("lib.fetch(1)\n", "lib.fetch", "1.0", preamble="import lib\n")]
+    uses = usages(snippets[0], NAMES)
+    published = [row | {"description": None} for row in completions(snippets, uses)]
+    every = retrievers(CONTEXTS.retrieval)
+    output = contexts_stage(RELEASES, uses, [], published, CONTEXTS, WRITER, every, ignore_case=True)
+    (row,) = output.tables["published_contexts"]
+    assert (row["query"], row["query_drafter"], output.tables["published_retrievals"]) == (None, None, [])
+    assert [note.reason for note in output.notes] == [RejectReason.NO_TEXT]
+
+
+def test_one_api_of_a_line_stands_for_it() -> None:
+    output, _ = run("x = lib.sort(lib.drop(1))\nlib.fetch(x)\n")
+    calls = sorted(row["reference_call"] for row in output.tables["published_contexts"])
+    assert calls == ["lib.fetch(x)", "lib.sort(lib.drop(1))"]
+    assert output.reasons == {"over_quota": 1}
+    assert len(run("x = lib.sort(lib.drop(1))\n", max_per_line=2)[0].tables["published_contexts"]) == 2
+
+
+def test_one_use_of_an_api_stands_for_its_author() -> None:
+    codes = ("lib.fetch(1)\n", "lib.fetch(2)\n")
+    output, _ = run(*codes)
+    assert (len(output.tables["published_contexts"]), output.reasons) == (1, {"over_quota": 1})
+    of_two = [snippet(code, "lib.fetch", "1.0", preamble="import lib\n", origin=f"pypi:{code}") for code in codes]
+    assert len(run_on(of_two)[0].tables["published_contexts"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("preamble", "code", "skipped", "view"),
+    [
+        ("from lib import lib\n", "lib(1)\n", 0, "version_comment"),
+        ("import lib\n", "lib.sort(2).sort(3)\n", 1, "hint"),
+        ("import lib\n", "lib.sort(2).sort(3)\n", 0, None),
+    ],
+    ids=["the library goes by the same name", "another API of the name before it", "the name after it"],
+)
+def test_a_name_that_can_be_read_in_any_view_is_refused(
+    preamble: str, code: str, skipped: int, view: str | None
+) -> None:
+    output, _ = run_on([snippet(code, "lib.fetch", "1.0", preamble=preamble)], skipped)
+    leaks = [reject.detail for reject in output.rejects if reject.reason == RejectReason.LEAKS_ANSWER]
+    assert [leak.partition(":")[0] for leak in leaks] == ([view] if view else [])
+    assert [row["right_context"] for row in output.tables["published_contexts"]] == (
+        [] if view else [".[token-mask](3)\n"]
+    )
+
+
+def test_what_comes_out_is_the_same_in_any_order() -> None:
+    snippets = [
+        snippet(f"lib.{name}({n})\n", f"lib.{name}", "1.0", preamble="import lib\n") for n in range(3) for name in NAMES
+    ]
+    one, _ = run_on(snippets)
+    other, _ = run_on(snippets[::-1])
+    assert sorted(map(str, one.tables["published_contexts"])) == sorted(map(str, other.tables["published_contexts"]))
+    assert sorted(map(str, one.tables["published_retrievals"])) == sorted(
+        map(str, other.tables["published_retrievals"])
+    )

@@ -1,0 +1,44 @@
+"""What is hidden of a task function at each level."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.families.completions_and_migrations.masks import unmask
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.source import parse_source
+from pipeline.families.functions.masking import mask_function
+from pipeline.lake.stage import Reject
+
+MASKING = load(RULES / "masking.yaml", MaskingRules)
+BODY = "    whole = take(items)\n    return whole\n"
+PLAIN = f"from lib import take\n\n\ndef solve(items):\n{BODY}"
+TOLD = f'from lib import take\n\n\ndef solve(items):\n    """Do it."""\n{BODY}'
+OWN = "import lib\n\n\nclass Mine(lib.take):\n    pass\n\n\ndef solve(items):\n    return Mine(items)\n"
+HEAD = "from lib import [token-mask]\n\n\ndef solve(items):\n"
+
+MASKED = {
+    (PLAIN, Granularity.TOKEN): f"{HEAD}    whole = [token-mask](items)\n    return whole\n",
+    (PLAIN, Granularity.LINE): f"{HEAD}    [line-mask]\n    return whole\n",
+    (PLAIN, Granularity.BLOCK): f"{HEAD}    [block-mask]\n",
+    (TOLD, Granularity.BLOCK): f'{HEAD}    """Do it."""\n    [block-mask]\n',
+    (OWN, Granularity.BLOCK): "import lib\n\n\n[block-mask]\n",
+}
+
+
+@pytest.mark.parametrize(("program", "level"), MASKED)
+def test_what_is_hidden_can_be_put_back(program: str, level: Granularity) -> None:
+    start = program.rindex("take")
+    masked = mask_function(parse_source(program), (start, start + 4), level, MASKING)
+    assert not isinstance(masked, Reject)
+    assert masked.masked_code == MASKED[program, level]
+    assert unmask(masked.masked_code, level, masked.answer, "take") == program
+
+
+@pytest.mark.parametrize("program", ["from lib import take\n", "def solve(take=1): return 2\n"])
+def test_a_use_beside_the_body_has_no_block(program: str) -> None:
+    start = program.index("take")
+    masked = mask_function(parse_source(program), (start, start + 4), Granularity.BLOCK, MASKING)
+    assert isinstance(masked, Reject)

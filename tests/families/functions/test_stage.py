@@ -1,0 +1,109 @@
+"""Task functions of a made-up library of two releases, from its docstrings to the published rows, run in the sandbox."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.functions import FunctionRun, TestKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.families.functions.stage import functions_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.llm.rules import DraftingRules
+from pipeline.llm.writers import OfflineWriter
+from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from tests.families.completions_and_migrations.rows import TAGGING
+from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
+from tests.families.problems.stores import store_of
+from tests.families.problems.test_stage import SOURCES
+from tests.families.problems.world import INTRODUCED, TABLES
+
+pytestmark = pytest.mark.slow
+
+LIMITS = load(RULES / "functions.yaml", FunctionRules)
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
+    store = cast(EnvironmentStore, store_of(SOURCES, tmp_path_factory.mktemp))
+    made = functions_stage(
+        **TABLES,
+        rules=LIMITS,
+        of_problems=RULES_OF_PROBLEMS,
+        tagging=TAGGING,
+        usage=load(RULES / "usage.yaml", UsageRules),
+        mutation=MUTATION,
+        min_name_length=2,
+        writer=OfflineWriter(load(RULES / "drafting.yaml", DraftingRules)),
+        runner=Runner(store, find_sandbox(), load(RULES / "validation.yaml", ValidationRules), workers=1),
+        writers=None,
+    )
+    for name, rows in made.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return made
+
+
+@pytest.fixture(scope="module")
+def published(output: Output) -> dict[tuple[str, str], Row]:
+    gated = functions_gate_stage(
+        functions=output.tables["functions"],
+        function_runs=output.tables["function_runs"],
+        snippets=TABLES["snippets"],
+        published_changes=TABLES["changes"],
+        rules=load(RULES / "quality.yaml", QualityRules),
+        mutation=MUTATION,
+        least=LIMITS,
+        masking=load(RULES / "masking.yaml", MaskingRules),
+    )
+    return {(row["path"], row["granularity"]): row for row in gated.tables["published_functions"]}
+
+
+def test_an_introduced_function_has_tests_of_each_kind_that_its_reference_passes(
+    published: dict[tuple[str, str], Row],
+) -> None:
+    row = published["lib.take", Granularity.BLOCK]
+    assert row["masked_code"] == "from lib import [token-mask]\n\n\ndef solve(items, number):\n    [block-mask]\n"
+    assert (row["answer"], row["description"]) == ("return take(items, number)", "Return the first items.")
+    assert "def test_boundary_values_1():\n    assert solve([], 2) == []\n" in row["tests"]
+    assert "99" not in row["tests"], "a stated case that does not hold is no test"
+    assert (row["lacking"], row["coverage"]) == ([], 1.0)
+    assert row["functionality"] == LIMITS.tests[TestKind.FUNCTIONALITY]
+    assert (row["reference_outcome"], row["emptied_outcome"]) == (Outcome.PASSED, Outcome.FAILED_ASSERTION)
+    assert (row["other_code"], row["other_outcome"]) == (FunctionRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
+    assert (row["evidence"], row["discriminating"], row["change_id"]) == (Evidence.EXECUTED, False, INTRODUCED["id"])
+    assert (row["code_drafter"], row["tests_drafter"], row["drafter"]) == (Drafter.OFFLINE,) * 3
+
+
+def test_the_example_of_the_other_version_fails_its_tests(published: dict[tuple[str, str], Row]) -> None:
+    row = published["lib.read", Granularity.TOKEN]
+    assert (row["other_code"], row["other_outcome"]) == (FunctionRun.OTHER_EXAMPLE, Outcome.API_MISSING)
+    assert row["discriminating"]
+    assert "lib.read_it(text)" in row["other_program"]
+
+
+def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) -> None:
+    """`steady(8)`, twice the stated input, gives an address."""
+    (row,) = [row for row in output.tables["functions"] if row["path"] == "lib.steady"]
+    assert row["recorded_tests"] == 0
+    assert TestKind.RETURN_TYPE in row["lacking"]
+    runs = [run for run in output.tables["function_runs"] if run["function_id"] == row["id"]]
+    assert [run["outcome"] for run in runs if run["role"] == FunctionRun.TESTS] == [Outcome.PASSED]
+
+
+def test_a_reference_that_gives_nothing_stated_is_refused(output: Output) -> None:
+    (reject,) = [reject for reject in output.rejects if reject.reason is RejectReason.NOT_PROVEN]
+    assert reject.detail == "1.1: passed: the reference gives none of the stated values where it is called alone"

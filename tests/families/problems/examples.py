@@ -1,0 +1,21 @@
+"""Examples as the snippets stage reads them from docstrings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.corpus.snippets.extract import extract
+from pipeline.execution.mutation.rules import MutationRules
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.lake.schema import Row
+from tests.families.completions_and_migrations.rows import snippet
+
+RULES_OF_PROBLEMS = load(RULES / "problems.yaml", ProblemRules)
+MUTATION = load(RULES / "mutation.yaml", MutationRules)
+
+
+def example(docstring: str, path: str = "lib.take", first: str = "1.1", last: str | None = None, **columns: Any) -> Row:
+    """The snippet of the one example in a docstring."""
+    (found,) = extract(docstring, 40)
+    return snippet(found.code, path, first, last, checks=list(found.checks), **columns)

@@ -1,0 +1,171 @@
+"""Problems of a made-up library of two releases, from its docstrings to the published rows, run in the real sandbox."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import GitChameleonCategory
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.review import FlagKind, RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.execution.environments.store import EnvironmentStore
+from pipeline.execution.sandbox.probe import find_sandbox
+from pipeline.execution.validation.rules import ValidationRules
+from pipeline.execution.validation.stage import Runner
+from pipeline.families.problems.stage import problems_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.llm.rules import DraftingRules
+from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.flags.flags import flags_stage
+from pipeline.quality.flags.rules import FlagRules
+from pipeline.quality.flags.subjects import READS
+from tests.families.completions_and_migrations.rows import TAGGING
+from tests.families.problems.examples import MUTATION, RULES_OF_PROBLEMS
+from tests.families.problems.stores import Store, store_of
+from tests.families.problems.world import INTRODUCED, TABLES
+
+pytestmark = pytest.mark.slow
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+FLAGS = load(RULES / "flags.yaml", FlagRules)
+USAGE = load(RULES / "usage.yaml", UsageRules)
+VALIDATION = load(RULES / "validation.yaml", ValidationRules)
+
+SOURCES = {
+    "1.0": """
+def shout(text): return text.upper()
+def same(items): return list(items)
+def read_it(text): return text.split(",")
+""",
+    "1.1": """
+def shout(text): return text.upper() + "!"
+def same(items, key=None): return list(items)
+def read(text): return text.split(",")
+def take(items, n): return items[:n]
+def steady(n): return id(object()) if n > 5 else n
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return store_of(SOURCES, tmp_path_factory.mktemp)
+
+
+def made_by(store: Store, **changed: Any) -> Output:
+    runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
+    output = problems_stage(
+        **TABLES | changed,
+        rules=RULES_OF_PROBLEMS,
+        drafting=DRAFTING,
+        tagging=TAGGING,
+        usage=USAGE,
+        mutation=MUTATION,
+        runner=runner,
+    )
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return output
+
+
+def gated(output: Output) -> Output:
+    problems, runs = output.tables["problems"], output.tables["problem_runs"]
+    known = {**TABLES, **output.tables}
+    flags = flags_stage({name: known.get(name, []) for name in READS}, FLAGS, QUALITY.fails_in_target, DRAFTING)
+    return problems_gate_stage(
+        problems,
+        runs,
+        TABLES["snippets"],
+        TABLES["releases"],
+        TABLES["changes"],
+        flags.tables["flags"],
+        [],
+        QUALITY,
+        RULES_OF_PROBLEMS,
+        MUTATION,
+    )
+
+
+@pytest.fixture(scope="module")
+def output(store: Store) -> Output:
+    return made_by(store)
+
+
+@pytest.fixture(scope="module")
+def published(output: Output) -> dict[str, Row]:
+    rows = gated(output).tables["published_problems"]
+    for row in rows:
+        table("published_problems").check(row)
+    return {row["path"]: row for row in rows}
+
+
+def test_an_introduced_function_is_a_problem_that_the_release_before_cannot_solve(published: dict[str, Row]) -> None:
+    row = published["lib.take"]
+    assert row["starting_code"] + row["solution"] == (
+        "def solve(items, number):\n    from lib import take\n    return take(items, number)\n"
+    )
+    assert row["problem"].startswith("Return the first items.\n\nWrite the body of `solve(items, number)` with lib.")
+    assert row["test"] == "assert solve([1, 2, 3], 2) == [1, 2]\n"
+    assert f"from {row['module']} import solve" in row["hidden_tests"]
+    # the first stated case is the visible test; the third is wrong, and no test
+    assert (row["stated_tests"], row["recorded_tests"]) == (1, RULES_OF_PROBLEMS.max_recorded)
+    assert (row["category"], row["change_id"]) == (GitChameleonCategory.NEW_FEATURE, INTRODUCED["id"])
+    assert (row["other_code"], row["other_outcome"]) == (ProblemRun.REFERENCE_ELSEWHERE, Outcome.API_MISSING)
+    assert (row["discriminating"], row["evidence"], row["coverage"]) == (False, Evidence.EXECUTED, 1.0)
+    assert (row["api_calls"], row["solution_api_call"], row["target_entity"]) == (["lib.take"], True, "take")
+    assert (row["functional"], row["webdev"], row["additional_dependencies"]) == (True, False, [])
+    assert (row["lock_id"], row["licence"], row["other_version"]) == ("lock-1.1", "MIT", "1.0")
+
+
+def test_the_example_of_the_other_version_fails_here(published: dict[str, Row]) -> None:
+    row = published["lib.read"]
+    assert (row["category"], row["other_code"]) == (GitChameleonCategory.NAME, ProblemRun.OTHER_EXAMPLE)
+    assert (row["other_outcome"], row["discriminating"]) == (Outcome.API_MISSING, True)
+    assert row["other_solution"] == "    import lib\n    return lib.read_it(text)\n"
+
+
+def test_another_result_of_the_same_call_is_a_change_of_behaviour(published: dict[str, Row]) -> None:
+    row = published["lib.shout"]
+    assert (row["category"], row["change_id"]) == (GitChameleonCategory.SEMANTICS, None)
+    assert (row["other_outcome"], row["evidence"]) == (Outcome.FAILED_ASSERTION, Evidence.EXECUTED)
+
+
+def test_what_passes_in_both_versions_says_so(published: dict[str, Row]) -> None:
+    row = published["lib.same"]
+    assert (row["other_outcome"], row["discriminating"], row["evidence"]) == (Outcome.PASSED, False, Evidence.STATIC)
+    assert row["flags"] == [FlagKind.NOT_DISCRIMINATING]
+
+
+def test_what_was_recorded_and_does_not_come_again_is_no_test(output: Output) -> None:
+    """`steady(8)`, twice the stated input, gives an address."""
+    (row,) = [row for row in output.tables["problems"] if row["path"] == "lib.steady"]
+    assert (row["stated_tests"], row["recorded_tests"]) == (1, 3)
+    runs = [run for run in output.tables["problem_runs"] if run["problem_id"] == row["id"]]
+    assert {run["role"]: run["outcome"] for run in runs} == {
+        ProblemRun.VISIBLE: Outcome.PASSED,
+        ProblemRun.HIDDEN: Outcome.PASSED,
+        ProblemRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING,
+    }
+
+
+def test_everything_else_is_refused_with_a_reason(output: Output) -> None:
+    reasons = {reject.reason: reject.detail for reject in output.rejects}
+    assert set(reasons) == {RejectReason.NOT_PROVEN, RejectReason.UNCHANGED}
+    assert "none of the stated values" in reasons[RejectReason.NOT_PROVEN]
+    assert output.seen == output.made + 2
+
+
+def test_again_is_the_same_but_for_seconds(store: Store, output: Output) -> None:
+    again = made_by(store)
+    assert again.tables["problems"] == output.tables["problems"]
+    for one, other in zip(again.tables["problem_runs"], output.tables["problem_runs"], strict=True):
+        assert one | {"duration_s": 0} == other | {"duration_s": 0}

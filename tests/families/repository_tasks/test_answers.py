@@ -1,0 +1,146 @@
+"""Answers in projects: what is an answer, and wrong ones that mean to pass, all tried on a harness that believes them."""
+
+from __future__ import annotations
+
+import py_compile
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.vocabularies.projects import TestOutcome
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.evaluation.scores.filling import body_in
+from pipeline.execution.sandbox.environment import Environment
+from pipeline.families.repository_tasks.answers import Answer, failing, judge_answers, stray
+from pipeline.families.repository_tasks.copies import hidden_copies
+from pipeline.families.repository_tasks.project import Project
+from tests.families.repository_tasks.attacks import (
+    BESIDE,
+    BODY,
+    CORE,
+    ENDS,
+    FILES,
+    HONEST,
+    PATCHES,
+    READS,
+    REFERENCE,
+    TESTS,
+    WRITES,
+    WRONG,
+    believed,
+    body,
+)
+from tests.families.repository_tasks.conftest import tree
+
+ATTACKS = ENDS | BESIDE | PATCHES | WRITES | READS
+
+
+def as_task(code: str) -> str:
+    """The file with a body in the place of the whole body, as a repository task takes it."""
+    return body_in(REFERENCE, body(code), BODY)
+
+
+def as_scene(code: str) -> str:
+    """The file with a body in the place of the last statement, as a scene takes it."""
+    before, _, after = REFERENCE.partition("    return round(total * (1 + rate), 2)\n")
+    return before + body(code) + "\n" + after
+
+
+@pytest.fixture
+def till(shop: Project, environment: Environment) -> Project:
+    """A project that is installed too, with bytecode and a wheel of itself."""
+    install(environment.site_packages)
+    return replace(shop, tree=tree(shop.rules, FILES), packages=("till",))
+
+
+def install(site: Path) -> None:
+    package = site / "till"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "__init__.py").write_text("")
+    (package / "core.py").write_text(REFERENCE)
+    py_compile.compile(str(package / "core.py"))
+    with zipfile.ZipFile(site / "till-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("till/core.py", REFERENCE)
+
+
+@pytest.mark.slow(minutes=3)
+@pytest.mark.parametrize("made", [as_task, as_scene], ids=["repository task", "scene"])
+def test_no_hostile_answer_passes(made: object, till: Project, tmp_path: Path) -> None:
+    assert callable(made)
+    texts = {name: made(code) for name, code in ATTACKS.items()}
+    assert len(texts) >= 60
+    install(tmp_path / "site")
+    (tmp_path / "project.tar").write_bytes(till.tree.archive)
+    assert texts.keys() - believed(texts, tmp_path / "site", tmp_path) == set(), "these are no attacks"
+    honest = Answer("honest", CORE, made(HONEST), TESTS)
+    hostile = [Answer(name, CORE, text, TESTS) for name, text in texts.items()]
+    runs = judge_answers(till, [honest, *hostile, Answer("own", CORE, REFERENCE, TESTS)])
+    passed = {run.id: run.detail for run in runs if run.worst is TestOutcome.PASSED}
+    assert passed.keys() == {"honest", "own"}, {run.id: (run.worst, run.detail) for run in runs if run.id == "honest"}
+    assert {run.id for run in runs if run.outcome is Outcome.HARNESS_ERROR} == set(), "none takes itself out"
+
+
+@pytest.mark.parametrize("name", BESIDE)
+@pytest.mark.parametrize("made", [as_task, as_scene], ids=["repository task", "scene"])
+def test_code_beside_the_body_is_refused(name: str, made: object) -> None:
+    assert callable(made)
+    assert stray(REFERENCE, made(BESIDE[name])) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REFERENCE,
+        as_task(HONEST),
+        as_scene("result = total + total * rate\nreturn round(result, 2)"),
+        as_task("total = sum(items)\nreturn round(total * (1 + rate), 2)\nraise ValueError"),
+        as_task("def inner(x=print()): return x\nimport math\nreturn math.fsum(items)"),
+        as_task("# only this\npass"),
+        REFERENCE.replace("items, rate=0.2):", "items: list[float], rate: float = 0.2) -> float:"),
+    ],
+    ids=["itself", "body", "block", "goes on", "definitions inside", "comment", "annotated"],
+)
+def test_the_body_of_one_function_is_an_answer(text: str) -> None:
+    assert stray(REFERENCE, text) is None
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("def price", "@print\ndef price", "decorators|beside"),
+        ("rate=0.2):", "rate=print()):", "header"),
+        ("rate=0.2):", "rate=0.2, *, x: print() = 1):", "header"),
+        ("    total = sum(items)", "    total = (", "does not parse"),
+        ("def price", "def prices", "ends the function"),
+        ("return 2 * price(items)", "return 2 * price(items)\n\nx = 1", "beside"),
+        ("total = sum(items)", "import sys\n    sys._getframe()", "_getframe"),
+    ],
+)
+def test_what_else_is_none(old: str, new: str, why: str) -> None:
+    with pytest.raises(AssertionError, match=why):
+        assert stray(REFERENCE, REFERENCE.replace(old, new)) is None
+
+
+def test_a_control_does_what_the_answer_does_and_fails() -> None:
+    space: dict[str, object] = {}
+    text = failing(REFERENCE, as_task("items.append(1)\nreturn 5"))
+    assert text is not None
+    exec(text, space)
+    given = [1]
+    with pytest.raises(NotImplementedError):
+        space["price"](given)  # type: ignore[operator]
+    assert given == [1, 1]
+    own = failing(REFERENCE, as_task(WRONG), own=True)
+    assert own is not None
+    assert "sum(items)" in own
+
+
+def test_copies_are_found_wherever_they_stand_and_pytest_keeps_what_it_needs(environment: Environment) -> None:
+    install(environment.site_packages)
+    content = REFERENCE.encode()
+    found = {path.name for path in hidden_copies(environment, {CORE: content}, ("till",))}
+    assert {"core.py", "till-1.0-py3-none-any.whl"} <= found
+    assert any(name.endswith(".pyc") for name in found)
+    assert hidden_copies(environment, {}, ("till",)) == []

@@ -1,0 +1,72 @@
+"""Scenes of a real project: its source distribution, its own tests, its pinned environment, the sandbox."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from pipeline.core.rules.profiles import Profile
+from pipeline.core.settings import settings
+from pipeline.core.vocabularies.projects import TestOutcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.families.repository_tasks.project import Variant
+from pipeline.families.scenes.proving import run_blocks
+from pipeline.index.release_selection import Period
+from pipeline.lake.runner import run_stage
+from pipeline.lake.schema import Row
+from pipeline.orchestration.resources.resources import House
+from pipeline.orchestration.stages.all_stages import stages_of
+
+pytestmark = pytest.mark.slow
+
+LIBRARY = "markupsafe"
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("DRIFTLINE_DATA", str(tmp_path_factory.mktemp("data")))
+        libraries = [{"library": LIBRARY, "versions": ">=2.1.4,<=2.1.5"}]
+        profile = Profile.model_validate({"name": "one", "libraries": libraries, "code": {"sources": []}})
+        return House(settings(), profile, Period())
+
+
+@pytest.fixture(scope="module")
+def scenes(house: House, tmp_path_factory: pytest.TempPathFactory) -> list[Row]:
+    stages, counts = stages_of(house), tmp_path_factory.mktemp("counts")
+    for name in ("crawl", "gather", "projects", "scenes", "scenes_gate"):
+        run_stage(stages[name], LIBRARY, house.lake, counts)
+    return house.lake.read("published_scenes", LIBRARY)
+
+
+def test_scenes_are_cut_from_the_files_of_the_project(house: House, scenes: list[Row]) -> None:
+    texts = {row["path"]: row["text"] for row in house.lake.read("project_files", LIBRARY)}
+    assert {row["scene"] for row in scenes} >= {Scene.WHOLE_BLOCK, Scene.PART_OF_BLOCK, Scene.OTHER_FILES}
+    for row in scenes:
+        assert row["prefix"] + row["middle"] + row["test_suffix"] == texts[row["path"]]
+        assert row["unit_test_ids"]
+        ast.parse(row["prefix"] + (row["emptied"] or "") + row["test_suffix"])
+
+
+def test_its_tests_notice_most_empty_blocks(scenes: list[Row]) -> None:
+    judged = [row["discriminating"] for row in scenes if row["evidence"] == Evidence.EXECUTED]
+    assert sum(judged) > 0.7 * len(judged)
+    parameters = [row for row in scenes if row["block_type"] == BlockType.PARAMETERS]
+    assert parameters
+    assert all(row["discriminating"] for row in parameters)
+
+
+def test_another_block_that_does_the_same_passes_and_one_that_does_not_fails(house: House, scenes: list[Row]) -> None:
+    (project,) = house.lake.read("projects", LIBRARY)
+    row = next(row for row in scenes if row["block_type"] == BlockType.STATEMENT and row["discriminating"])
+    other = f"{row['middle']}  # as it was"
+    variants = [
+        Variant(name, row["unit_test_ids"], {row["path"]: row["prefix"] + middle + row["test_suffix"]})
+        for name, middle in (("same", other), ("wrong", "raise KeyError"), ("broken", "return ("))
+    ]
+    runs = {run.id: run for run in run_blocks(house.workshop, house.rules.scenes, project, variants)}
+    assert runs["same"].worst == TestOutcome.PASSED
+    assert TestOutcome.FAILED in runs["wrong"].outcomes.values()
+    assert TestOutcome.PASSED not in runs["broken"].outcomes.values()

@@ -1,0 +1,221 @@
+"""The stage on a small project whose tests really run: what is drawn, what is proven, what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.projects import ProjectOutcome, TestOutcome
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.families.repository_tasks.project import Variant
+from pipeline.families.repository_tasks.running import TestRun
+from pipeline.families.scenes.proving import RunVariants
+from pipeline.families.scenes.rules import SceneRules
+from pipeline.families.scenes.stage import scenes_stage
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from tests.families.problems.examples import MUTATION
+from tests.families.scenes import rows as made
+from tests.families.scenes.rows import FILES, LocalRun
+
+SHIPPED = load(RULES / "scenes.yaml", SceneRules)
+RULES_HERE = SHIPPED.model_copy(
+    update={
+        "per_type": 2,
+        "per_function": 3,
+        "per_scene": 2,
+        "related": SHIPPED.related.model_copy(update={"min_tokens": 8, "min_similarity": 0.3}),
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> LocalRun:
+    return LocalRun(tmp_path_factory.mktemp("shop"))
+
+
+@pytest.fixture(scope="module")
+def output(run: LocalRun) -> Output:
+    return stage(run)
+
+
+def stage(run: RunVariants, rules: SceneRules = RULES_HERE, **changed: list[Row]) -> Output:
+    tables = {
+        "projects": [made.project()],
+        "project_files": made.files(),
+        "traced_functions": made.functions(),
+        "reaches": made.reaches(),
+    }
+    return scenes_stage(**(tables | changed), rules=rules, mutation=MUTATION, run=run)
+
+
+def scenes(output: Output) -> list[Row]:
+    return list(output.tables["scenes"])
+
+
+def test_every_scene_is_made_and_fits_its_schema(output: Output) -> None:
+    found = scenes(output)
+    for row in found:
+        table("scenes").check(row)
+    assert {row["scene"] for row in found} == set(Scene)
+    assert len({row["id"] for row in found}) == len(found)
+
+
+def test_the_middle_stands_in_the_file_where_the_row_says(output: Output) -> None:
+    for row in scenes(output):
+        text = FILES[row["path"]]
+        assert text[row["middle_start"] : row["middle_end"]] == row["middle"]
+        first, last = row["block_key"].removeprefix(f"{row['path']}#L").split("-L")
+        lines = "\n".join(text.split("\n")[int(first) - 1 : int(last)])
+        assert row["middle"] in lines
+
+
+def test_tests_notice_what_they_check_and_not_what_they_only_run(output: Output) -> None:
+    for row in scenes(output):
+        if row["scene"] == Scene.COMPLETE_BLOCK:
+            assert (row["emptied"], row["discriminating"], row["noticed_by"]) == (None, None, [])
+        elif row["block_type"] == BlockType.COMMENT:
+            assert (row["emptied"], row["discriminating"], row["noticed_by"]) == ("", False, [])
+        else:
+            assert set(row["noticed_by"]) <= set(row["unit_test_ids"])
+            assert row["discriminating"] == bool(row["noticed_by"])
+    # test_heaviest runs its loop and checks nothing of it; test_total looks at what comes out.
+    loops = {
+        row["namespace"]: row["discriminating"]
+        for row in scenes(output)
+        if row["block_type"] == BlockType.FOR and row["scene"] == Scene.WHOLE_BLOCK
+    }
+    assert loops == {"shop.prices.total": True, "shop.cart.Cart.heaviest": False}
+
+
+def test_each_block_has_the_tests_that_run_it(output: Output) -> None:
+    expected = {name: {f"test_shop.py::{test}" for test in tests} for name, tests in made.REACHED.items()}
+    for row in scenes(output):
+        tests = expected[row["namespace"].rpartition(".")[2]]
+        assert set(row["unit_test_ids"]) <= tests
+        assert row["tests_reaching"] <= len(tests)
+    functions = [row for row in made.functions() if row["name"] == "sum"]
+    of_sum = stage(PASSING, RULES_HERE.model_copy(update={"per_function": 100}), traced_functions=functions)
+    in_else = [row for row in scenes(of_sum) if row["block_type"] == BlockType.ELSE]
+    assert {tuple(row["unit_test_ids"]) for row in in_else} == {("test_shop.py::test_sum",)}
+
+
+class Outcomes:
+    """Every test comes out the same."""
+
+    def __init__(self, outcome: TestOutcome, of_run: Outcome = Outcome.PASSED) -> None:
+        self.outcome = outcome
+        self.of_run = of_run
+
+    def __call__(self, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+        return [made.ran(variant, dict.fromkeys(variant.tests, self.outcome), self.of_run) for variant in variants]
+
+
+PASSING = Outcomes(TestOutcome.PASSED)
+
+
+def test_code_of_other_files_is_shown_where_the_block_runs_it(output: Output) -> None:
+    relying = [row for row in scenes(output) if row["scene"] == Scene.OTHER_FILES]
+    assert {row["namespace"] for row in relying} == {"shop.cart.Cart.sum"}
+    for row in relying:
+        for related in row["related"]:
+            assert related["path"] == "shop/prices.py"
+            assert related["namespace"].rpartition(".")[2] in row["middle"]
+            assert related["code"].startswith("def ")
+            assert related["similarity"] is None
+
+
+def test_like_code_is_of_another_function_and_not_the_same(output: Output) -> None:
+    like = [row for row in scenes(output) if row["scene"] == Scene.SIMILAR_CODE]
+    assert {row["namespace"] for row in like} == {"shop.prices.total", "shop.cart.Cart.heaviest"}
+    for row in like:
+        (related,) = row["related"]
+        assert related["namespace"] != row["namespace"]
+        assert 0.3 <= related["similarity"] <= 0.9
+        assert row["middle"] not in related["code"]
+
+
+def test_the_units_add_up_and_say_why(output: Output) -> None:
+    of_file = {row["id"]: row["name"] for row in made.functions()}
+    assert output.seen == len(of_file)
+    left = {of_file[reject.key]: reject.reason for reject in output.rejects}
+    assert {name for name, reason in left.items() if reason == RejectReason.NOT_PROVEN} == set()
+    used = {row["namespace"].rpartition(".")[2] for row in scenes(output)}
+    assert used | set(left) == set(of_file.values())
+
+
+def test_the_file_as_it_is_runs_once_and_each_empty_block_once(run: LocalRun, output: Output) -> None:
+    ids = [variant.id for variant in run.variants]
+    assert len(ids) == len(set(ids))
+    assert ids.count("as it is") == 1
+    emptied = {
+        (row["path"], row["middle_start"], row["middle_end"])
+        for row in scenes(output)
+        if row["scene"] != Scene.COMPLETE_BLOCK and row["block_type"] != BlockType.COMMENT
+    }
+    assert len(ids) == len(emptied) + 1
+
+
+def test_quotas_hold(output: Output) -> None:
+    whole = [row for row in scenes(output) if row["scene"] == Scene.WHOLE_BLOCK]
+    assert max(Counter(row["block_type"] for row in whole).values()) <= RULES_HERE.per_type
+    assert max(Counter(row["function_id"] for row in whole).values()) <= RULES_HERE.per_function
+    for scene in (Scene.OTHER_FILES, Scene.SIMILAR_CODE):
+        assert sum(row["scene"] == scene for row in scenes(output)) <= RULES_HERE.per_scene
+
+
+def test_order_of_rows_changes_nothing(output: Output) -> None:
+    backwards = stage(
+        PASSING,
+        project_files=made.files()[::-1],
+        traced_functions=made.functions()[::-1],
+        reaches=made.reaches()[::-1],
+    )
+    ordered = sorted(row["id"] for row in scenes(output))
+    assert sorted(row["id"] for row in scenes(backwards)) == ordered
+
+
+@pytest.mark.parametrize("outcome", [TestOutcome.FAILED, TestOutcome.NOT_RUN, TestOutcome.SKIPPED])
+def test_what_does_not_pass_again_is_refused(outcome: TestOutcome) -> None:
+    output = stage(Outcomes(outcome))
+    assert scenes(output) == []
+    assert RejectReason.NOT_PROVEN in {reject.reason for reject in output.rejects}
+    assert len(output.rejects) == output.seen
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "reason"),
+    [
+        ("def f(x):\n    return `x`\n", RULES_HERE, RejectReason.UNPARSED_SOURCE),
+        (
+            "def f(x):\n    return x + 1\n" * 2,
+            RULES_HERE.model_copy(update={"max_file_length": 40}),
+            RejectReason.TOO_LONG,
+        ),
+        ("def f():\n    x = 1\n", RULES_HERE, RejectReason.NO_BLOCK),
+        ("def f():\n" + "    x = 1\n" * 50, RULES_HERE, RejectReason.NO_BLOCK),
+        ("", RULES_HERE, RejectReason.NO_BLOCK),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_by_name(text: str, rules: SceneRules, reason: RejectReason) -> None:
+    function = next(row for row in made.functions() if row["name"] == "total") | {"path": "shop/bad.py"}
+    lines = list(range(1, text.count("\n") + 1))
+    function |= {"signature_first_line": 1, "body_last_line": len(lines), "executed_lines": lines}
+    output = stage(
+        PASSING,
+        rules=rules,
+        project_files=made.files({"shop/bad.py": text}),
+        traced_functions=[function],
+    )
+    assert [reject.reason for reject in output.rejects] == [reason]
+
+
+def test_a_project_that_was_not_traced_makes_nothing() -> None:
+    projects = [made.project(outcome=ProjectOutcome.NO_TESTS)]
+    output = stage(PASSING, projects=projects, project_files=[], traced_functions=[], reaches=[])
+    assert (scenes(output), output.seen, output.rejects) == ([], 0, [])

@@ -1,0 +1,52 @@
+"""The database of what was paid for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.llm.client.answers import Answer, Answers
+from pipeline.llm.client.ledger import BudgetReached, Ledger
+from pipeline.llm.client.rules import ModelRules
+from pipeline.llm.client.store import Store
+
+ANSWER = Answer("{}", "end_turn", "m", 1, 2, 3, 4, 5)
+RULES_OF_MODELS = load(RULES / "models.yaml", ModelRules)
+
+
+def test_what_is_done_inside_of_a_transaction_is_kept_with_it_or_not_at_all(tmp_path: Path) -> None:
+    store = Store(tmp_path / "deep" / "answers.sqlite")
+    answers, ledger = Answers(store), Ledger(store, RULES_OF_MODELS)
+
+    def broken_off() -> None:
+        with store.open():
+            answers.keep("a", ANSWER)
+            ledger.reserve(7)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        broken_off()
+    assert (answers.get("a"), ledger.spent()) == (None, 0)
+    with store.open():
+        answers.keep("a", ANSWER)
+        ledger.reserve(7)
+        with pytest.raises(BudgetReached):
+            ledger.reserve(10**18)
+    assert (answers.get("a"), ledger.spent()) == (ANSWER, 7)
+    assert ANSWER.tokens == 10
+
+
+@pytest.mark.parametrize("content", [b"no database, but more than a hundred bytes" * 9, None])
+def test_a_file_that_is_no_database_is_told_with_what_to_do(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "answers.sqlite"
+    path.write_bytes(content) if content else path.mkdir()
+    with pytest.raises(OSError, match=r"answers\.sqlite.*put a copy of it back"):
+        Answers(Store(path)).get("a")
+
+
+def test_another_opening_of_the_file_sees_what_was_kept(tmp_path: Path) -> None:
+    path = tmp_path / "answers.sqlite"
+    Answers(Store(path)).keep("a", ANSWER)
+    assert Answers(Store(path)).get("a") == ANSWER

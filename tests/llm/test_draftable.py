@@ -1,0 +1,97 @@
+"""Which rows a model would improve or has improved: each subject once, by its strongest standing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
+from pipeline.core.vocabularies.functions import TestKind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Drafter
+from pipeline.lake.schema import Row
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.draftable import OF_KIND, counted, draftable
+from pipeline.quality.all_rules import CurationRules
+from tests.families.completions_and_migrations.rows import LIBRARY, verdict
+from tests.families.functions.rows import SNIPPET, function
+
+
+@pytest.fixture(scope="module")
+def rules() -> CurationRules:
+    return CurationRules.read()
+
+
+def refuse(lake: Lake, stage: str, *refused: tuple[str, RejectReason], library: str = "lib") -> None:
+    rows = [{"stage": stage, "library": library, "key": key, "reason": why, "detail": "seen"} for key, why in refused]
+    lake.write("rejects", library, rows, part=stage)
+
+
+def draft(subject: str, *, redacted: bool = False, model: str | None = None) -> Row:
+    named = {"id": subject, "library": "lib", "subject_id": subject, "field": "description", "text": "[API] it."}
+    written = {"drafter": "model" if model else "offline", "model": model, "prompt_sha256": "0" * 64}
+    return {**named, "redacted": redacted, **written, "tokens": None, "nano_usd": None}
+
+
+def test_an_empty_lake_has_nothing_to_improve(tmp_path: Path, rules: CurationRules) -> None:
+    assert draftable(Lake(tmp_path), ["lib"], rules) == []
+
+
+def test_descriptions_and_instructions_stand_as_tables_and_rejects_say(tmp_path: Path, rules: CurationRules) -> None:
+    lake = Lake(tmp_path)
+    drafts = [draft("cut", redacted=True), draft("good"), draft("by model", model="m"), draft("waits", redacted=True)]
+    lake.write("drafts", "lib", [*drafts, draft("given up", redacted=True)])
+    refuse(
+        lake,
+        "drafting",
+        ("silent", RejectReason.NO_TEXT),
+        ("waits", RejectReason.DRAFT_WAITING),
+        ("given up", RejectReason.DRAFT_REFUSED),
+        ("other", RejectReason.NO_USE),
+    )
+    refuse(lake, "contexts", ("question", RejectReason.NO_TEXT), ("cut off", RejectReason.DRAFT_REFUSED))
+    found = draftable(lake, ["lib", "other"], rules)
+    assert [(row.kind, row.subject_id, row.standing) for row in found] == [
+        (DraftKind.DESCRIPTION, "by model", DraftStanding.WRITTEN),
+        (DraftKind.DESCRIPTION, "cut", DraftStanding.REDACTED),
+        (DraftKind.DESCRIPTION, "given up", DraftStanding.REFUSED),
+        (DraftKind.DESCRIPTION, "silent", DraftStanding.MISSING),
+        (DraftKind.DESCRIPTION, "waits", DraftStanding.WAITING),
+        (DraftKind.INSTRUCTION, "cut off", DraftStanding.REFUSED),
+        (DraftKind.INSTRUCTION, "question", DraftStanding.MISSING),
+    ]
+    assert counted(found)[DraftKind.INSTRUCTION] == {DraftStanding.REFUSED: 1, DraftStanding.MISSING: 1}
+    assert list(counted(found)[DraftKind.DESCRIPTION]) == list(DraftStanding)
+
+
+def test_functions_stand_by_their_texts_their_tests_and_the_examples_that_make_none(
+    tmp_path: Path, rules: CurationRules
+) -> None:
+    lake = Lake(tmp_path)
+    bare = function(id="bare", lacking=[TestKind.BOUNDARY_VALUES])
+    cut = function(id="cut", lacking=[], redacted=True)
+    mine = function(id="mine", lacking=[], tests_drafter=Drafter.MODEL, drafter=Drafter.MODEL)
+    lake.write("functions", LIBRARY, [bare, cut, mine, function(id="same", lacking=[])])
+    lake.write("snippets", LIBRARY, [SNIPPET])
+    lake.write("verdicts", LIBRARY, [verdict(SNIPPET["id"], "1.1", Outcome.PASSED)])
+    waiting, refused = RejectReason.DRAFT_WAITING, RejectReason.DRAFT_REFUSED
+    untold = ("untold", RejectReason.NO_TEXT), ("cut", waiting), ("bare tests", refused), (SNIPPET["id"], waiting)
+    refuse(lake, "functions", *untold, library=LIBRARY)
+    refuse(lake, "functions_gate", ("same", RejectReason.NO_CHECK), library=LIBRARY)
+    found = [(row.kind, row.subject_id, row.standing) for row in draftable(lake, [LIBRARY], rules)]
+    assert found == [
+        (DraftKind.DESCRIPTION, "cut", DraftStanding.WAITING),
+        (DraftKind.DESCRIPTION, "mine", DraftStanding.WRITTEN),
+        (DraftKind.DESCRIPTION, "untold", DraftStanding.MISSING),
+        (DraftKind.TASK_FUNCTION, SNIPPET["id"], DraftStanding.WAITING),
+        (DraftKind.FUNCTION_TESTS, "bare", DraftStanding.REFUSED),
+        (DraftKind.FUNCTION_TESTS, "mine", DraftStanding.WRITTEN),
+        (DraftKind.FUNCTION_TESTS, "same", DraftStanding.MISSING),
+    ]
+
+
+def test_every_kind_is_asked(rules: CurationRules) -> None:
+    asked = {name for name, _ in rules.drafts}
+    assert asked <= {str(kind) for kind in OF_KIND}, "each kind of draft says which rows a model would improve"

@@ -1,0 +1,288 @@
+"""Descriptions: plain sentences that say what code does and give no hidden name away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.core.rules.load import RULES, RuleError, load
+from pipeline.core.vocabularies.samples import Drafter, DraftField
+from pipeline.corpus.prose import plain, sentences
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.completions_and_migrations.stage import instances_stage
+from pipeline.lake.schema import Row, table
+from pipeline.llm.names import find_names, redact, stem
+from pipeline.llm.rules import DraftingRules
+from pipeline.llm.stage import drafting_stage
+from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Written
+from tests.families.completions_and_migrations.rows import (
+    CODEMODS,
+    RUN_ALONE,
+    TAGGING,
+    document,
+    life,
+    releases,
+    snippet,
+    usages,
+)
+
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+
+MARKUP = {
+    "``code`` and `name`": "code and name",
+    ":class:`~lib.core.Client` and :meth:`Client.get`": "Client and Client.get",
+    ":func:`the text <lib.fetch>` of :py:data:`!X`": "the text of X",
+    "`a site <https://example.org>`_ and `anchor`_": "a site and anchor",
+    "*soft* and **loud** text [1]_, a * b * c": "soft and loud text, a * b * c",
+    "takes \\*args and *args, **kwargs": "takes *args and *args, **kwargs",
+    "[a page](https://example.org) of |version|": "a page of version",
+    "over\ntwo   lines": "over two lines",
+}
+
+
+@pytest.mark.parametrize("text", MARKUP)
+def test_plain(text: str) -> None:
+    assert plain(text) == MARKUP[text]
+
+
+DOCSTRINGS = {
+    "first paragraph and the next": (
+        "One thing. Two things!\nStill two?\n\nThree.",
+        ["One thing.", "Two things!", "Still two?", "Three."],
+    ),
+    "abbreviations end nothing": (
+        "Take a list, e.g. of names, i.e. strings, vs. bytes. Done.",
+        ["Take a list, e.g. of names, i.e. strings, vs. bytes.", "Done."],
+    ),
+    "NumPy sections": ("Do it.\n\nParameters\n----------\nx : int\n    Not this.\n", ["Do it."]),
+    "Google sections": ("Do it.\n\nArgs:\n    x: Not this.\n\nNot this either.", ["Do it."]),
+    "Sphinx fields": ("Do it.\n\n:param x: Not this.\n:param int y: Not this.\n", ["Do it."]),
+    "a field without an empty line before": ("Do it.\n:returns: Not this.\n", ["Do it."]),
+    "epydoc fields": ("Do it.\n@param x: Not this.", ["Do it."]),
+    "prompts": ("Do it::\n\n    >>> do()\n    Not this.\n\n>>> do()\nNot this.\n\nAfter it.", ["Do it::", "After it."]),
+    "directives": (
+        "Do it.\n\n.. versionadded:: 2.0\n   Not this.\n\n.. note:: Not this.\n\nMore.",
+        ["Do it.", "More."],
+    ),
+    "fences": ("Do it.\n\n```python\nNot this.\n```\n\nMore.", ["Do it.", "More."]),
+    "lists and tables": (
+        "Do it.\n\n* Not this.\n- Not this.\n\n1. Not this.\n\n=====  ====\nNot    this\n\nMore.",
+        ["Do it.", "More."],
+    ),
+    "an underlined title": ("The title\n=========\nDo it.", ["Do it."]),
+    "nothing": ("", []),
+}
+
+
+@pytest.mark.parametrize("case", DOCSTRINGS)
+def test_sentences(case: str) -> None:
+    docstring, expected = DOCSTRINGS[case]
+    assert sentences(docstring, DRAFTING.abbreviations) == expected
+
+
+SPELLINGS = [
+    ("split_at", "Uses split_at, SplitAt, split-at, split.at, Split At and splitAt", 6),
+    ("split_at", "Split the list at each item", 0),
+    ("split_at", "Split, at last", 0),
+    ("SplitAt", "to split_at a point", 1),
+    ("ipaddress", "an IP address, the ip_address, IPAddress", 3),
+    ("IPAddress", "the ipaddress of it", 1),
+    ("chunked", "in chunks, chunked, chunking, a chunk; chunky", 4),
+    ("cache", "caching cached caches cache", 4),
+    ("split", "splitting Splits split splitter", 4),
+    ("copy", "copies copied copying copy", 4),
+    ("get", "getting targets gets get_all", 1),  # too short to be inflected, but a word of another identifier
+    ("all", "call the ball; All of them", 1),
+    ("b64encode", "b64encode and base64 encode", 1),
+    ("loads", "Deserialize a document (a load of it)", 1),
+    ("Markup", "marks up text; mark-up and markup", 2),
+    ("partial_ordering", "partial orderings, PartialOrderings; an ordering of parts, total_ordering", 2),
+    ("atomic_save", "the AtomicSaver saves it at once", 1),
+    ("_save", "It saves what was saved.", 2),
+]
+
+
+@pytest.mark.parametrize(("name", "text", "found"), SPELLINGS)
+def test_a_name_is_found_however_it_is_spelled(name: str, text: str, found: int) -> None:
+    assert len(find_names(text, [name], DRAFTING)) == found
+
+
+def test_redact_leaves_the_rest() -> None:
+    assert redact("Fetches, then fetch_all the URL.", ["fetch", "url"], DRAFTING) == "[API], then [API]_all the [API]."
+
+
+@given(st.from_regex(r"[a-z]{2,8}(_[a-z]{2,8}){0,2}", fullmatch=True), st.text(max_size=30), st.text(max_size=30))
+def test_nothing_is_left_to_find_after_redaction(name: str, before: str, after: str) -> None:
+    text = redact(f"{before} {name} {after}", [name], DRAFTING)
+    if name not in ("api",):
+        assert not find_names(text.replace(DRAFTING.placeholder, ", , "), [name], DRAFTING)
+    assert not re.search(rf"\b{name}\b", text)
+
+
+@pytest.mark.parametrize(("one", "other"), [("one", "on"), ("use", "us"), ("class", "clause"), ("string", "strong")])
+def test_other_words_have_other_stems(one: str, other: str) -> None:
+    assert stem(one, DRAFTING.inflections) != stem(other, DRAFTING.inflections)
+
+
+def write(*docstrings: str, hidden: tuple[str, ...] = ("fetch",)) -> Text | None:
+    """Write a description of something that hides names."""
+    return OfflineWriter(DRAFTING).text(Request("id", DraftField.DESCRIPTION, hidden, docstrings, "code"))
+
+
+WRITTEN = {
+    "the first sentence": (
+        ["Get the page of an address.\n\nMore words of no use here."],
+        "Get the page of an address.",
+        False,
+    ),
+    "a later sentence where the first gives the name away": (
+        ["Fetch the page.\n\nReads the whole answer into memory."],
+        "Reads the whole answer into memory.",
+        False,
+    ),
+    "a sentence of each docstring": (
+        ["Get the page of an address.", "Send the form to it."],
+        "Get the page of an address. Send the form to it.",
+        False,
+    ),
+    "the same sentence once": (["Get the page of it."] * 2, "Get the page of it.", False),
+    "only the docstring that does not give it away": (
+        ["Fetches a page quickly.", "Send the form to it."],
+        "Send the form to it.",
+        False,
+    ),
+    "cut out where nothing else is there": (["Fetch the page of an address."], "[API] the page of an address.", True),
+    "a colon becomes a full stop": (
+        ["Get the page of an address::\n\n    x = 1\n"],
+        "Get the page of an address.",
+        False,
+    ),
+    "remarks describe nothing": (
+        ["Deprecated since version 2.0 of it.\n\nIf there is none, fail loudly.", "See also the other function."],
+        None,
+        False,
+    ),
+    "a signature describes nothing": (
+        ["fetch(address, mode) -> the page\n\nGet the page of it."],
+        "Get the page of it.",
+        False,
+    ),
+    "too short": (["Do it."], None, False),
+    "too little left": (["Fetch a page."], None, False),
+    "nothing": ([], None, False),
+}
+
+
+@pytest.mark.parametrize("case", WRITTEN)
+def test_offline_writer(case: str) -> None:
+    docstrings, text, redacted = WRITTEN[case]
+    written = write(*docstrings)
+    assert (written and (written.text, written.redacted)) == (None if text is None else (text, redacted))
+
+
+def test_the_input_is_in_the_hash() -> None:
+    one, other = write("Get the page of it."), write("Get the page of it.", hidden=("load",))
+    assert one is not None
+    assert other is not None
+    assert one.text == other.text
+    assert one.prompt_sha256 != other.prompt_sha256
+
+
+def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
+    """Completions and migrations of snippets that use lib.fetch and lib.send."""
+    found = [use for row in snippets for use in usages(row, {"fetch": "lib.fetch", "send": "lib.send"})]
+    lives = [life("lib.fetch", "1.0", "2.0"), life("lib.send", "1.0", "2.0")]
+    rules = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": ("token",)})
+    output = instances_stage(
+        releases("0.9", "1.0", "2.0"), snippets, found, [], [], lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
+    )
+    return list(output.tables["completions"]), list(output.tables["migrations"])
+
+
+OLD, NEW = snippet("x = fetch(1, a=2)\n", "lib.fetch", "1.0"), snippet("x = fetch(1, b=2)\n", "lib.fetch", "2.0")
+DOCUMENTS = [
+    document("lib.fetch", "Fetch it quickly.\n\nReads the page of an address.", "1.0"),
+    document("lib.fetch", "Reads the whole page of an address.", "2.0"),
+    document("lib.send", "Send what was read elsewhere.", "1.0", "2.0"),
+]
+
+
+def test_every_instance_gets_a_draft_of_its_version() -> None:
+    completions, migrations = made_of(OLD, NEW)
+    output = drafting_stage(completions, migrations, [OLD, NEW], DOCUMENTS, DRAFTING)
+    texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
+    for row in output.tables["drafts"]:
+        table("drafts").check(row)
+    assert {(row["version"], texts[row["id"]]) for row in completions} == {
+        ("1.0", "Reads the page of an address."),
+        ("2.0", "Reads the whole page of an address."),
+    }
+    # Both directions share the description; the new side's sentence says nearly the same.
+    assert {texts[row["id"]] for row in migrations} == {"Reads the page of an address."}
+    assert (output.seen, output.made) == (4, 4)
+
+
+def test_another_core_api_is_described_too() -> None:
+    both = snippet("send(fetch(1))\n", "lib.fetch", "2.0")
+    completions, _ = made_of(both)
+    output = drafting_stage(completions, [], [both], DOCUMENTS, DRAFTING)
+    texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
+    assert {row["path"]: texts[row["id"]] for row in completions} == {
+        "lib.fetch": "Reads the whole page of an address.",
+        "lib.send": "Reads the whole page of an address.",  # its own only sentence gives the name away
+    }
+
+
+def test_no_docstring_is_a_reject() -> None:
+    completions, _ = made_of(OLD)
+    output = drafting_stage(completions, [], [OLD], [], DRAFTING)
+    assert output.reasons == {"no_text": 1}
+
+
+def test_another_writer_fits_beside_the_offline_one() -> None:
+    class Model:
+        def write(self, requests: Sequence[Request]) -> list[Written]:
+            texts = [f"about {len(request.docstrings)}" for request in requests]
+            return [Written(Text(text, False, Drafter.MODEL, "model-1", "0" * 64, 9, 7)) for text in texts]
+
+    completions, _ = made_of(OLD)
+    output = drafting_stage(completions, [], [OLD], DOCUMENTS, DRAFTING, Model())
+    (row,) = output.tables["drafts"]
+    assert (row["text"], row["model"], row["tokens"], row["nano_usd"]) == ("about 1", "model-1", 9, 7)
+    table("drafts").check(row)
+
+
+@pytest.mark.parametrize(
+    ("docstring", "waiting", "reasons", "noted", "refused"),
+    [
+        ("", True, {"draft_waiting": 1}, [], 0),
+        ("", False, {"no_text": 1}, ["draft_refused"], 1),
+        ("Fetch what is there.", True, {}, ["draft_waiting"], 0),
+        ("Fetch what is there.", False, {}, ["draft_refused"], 1),
+    ],
+)
+def test_what_a_model_did_not_write_is_told(docstring, waiting, reasons, noted, refused) -> None:
+    class Silent:
+        def write(self, requests: Sequence[Request]) -> list[Written]:
+            refusal = Refusal("it is not there", waiting, "model-1", "0" * 64, 2, 90, 70)
+            return [Written(one.text, refusal) for one in OfflineWriter(DRAFTING).write(requests)]
+
+    completions, _ = made_of(OLD)
+    documents = [document("lib.fetch", docstring, "1.0")] if docstring else []
+    output = drafting_stage(completions, [], [OLD], documents, DRAFTING, Silent())
+    assert output.reasons == reasons
+    assert [note.reason for note in output.notes] == noted
+    assert [row["problem"] for row in output.tables["refused_drafts"]] == ["it is not there"] * refused
+    for row in output.tables["refused_drafts"]:
+        table("refused_drafts").check(row)
+
+
+def test_a_broken_pattern_in_the_rules_is_named(tmp_path) -> None:
+    text = (RULES / "drafting.yaml").read_text().replace("deprecated\\b", "(deprecated")
+    (tmp_path / "drafting.yaml").write_text(text)
+    with pytest.raises(RuleError, match=r"drafting\.yaml:\d+: not_a_description\.0"):
+        load(tmp_path / "drafting.yaml", DraftingRules)

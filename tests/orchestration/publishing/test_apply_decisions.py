@@ -1,0 +1,133 @@
+"""What people decide after a refresh counts when its snapshot is made, and only the gates run again for it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.lake.pinned_versions import frozen_lake
+from pipeline.lake.runner import run_stage
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.publishing.apply_decisions import NotJudged, judge_again, stages_after
+from pipeline.orchestration.publishing.finish_refresh import covered_libraries, keep
+from pipeline.orchestration.refresh import Refresh, begin
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.quality.annotation.collect import fill_from
+from pipeline.quality.annotation.decisions import Said, decide
+from pipeline.quality.annotation.store import open_store
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.quality.flags.world import world
+from tests.snapshots.lakes import fill, tables
+
+REJECT = Said(DecisionKind.REJECT, Objection.NOT_VERSION_SENSITIVE)
+
+
+@pytest.fixture
+def refresh(data: Path, monkeypatch: pytest.MonkeyPatch) -> Refresh:
+    """A refresh whose gates have run, that has filled the queue and kept its lake."""
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
+    known = world()
+    lake = fill(data / "lake", tables(known))
+    for table in ("completions", "migrations", "block_completions", "drafts"):
+        lake.write(table, LIBRARY, getattr(known, table))
+    made = Refresh("one", libraries=(LIBRARY,))
+    begin(made)
+    house = made.house()
+    stages = stages_of(house)
+    for name in ("reviews", *stages_after("reviews", stages)):
+        run_stage(stages[name], LIBRARY, house.lake, made.folder / "counts")
+    fill_from(
+        open_store(house.settings.reviews_url, house.rules.annotation), house.lake, [LIBRARY], house.rules.drafting
+    )
+    keep(made, house, covered_libraries(made, house))
+    return made
+
+
+def frozen(refresh: Refresh) -> Lake:
+    return frozen_lake(refresh.folder, refresh.house().lake)
+
+
+def again(refresh: Refresh) -> list[str]:
+    return judge_again(refresh.house(), frozen(refresh), [LIBRARY], refresh.folder / "counts")
+
+
+def published(lake: Lake) -> set[str]:
+    return {row["id"] for row in lake.read("published_completions", LIBRARY)}
+
+
+def rejected(refresh: Refresh) -> str:
+    """Reject a published completion that is flagged, and return its id."""
+    house, lake = refresh.house(), frozen(refresh)
+    flagged = {row["instance_id"] for row in lake.read("flags", LIBRARY)}
+    found = sorted(published(lake) & flagged)[0]
+    decide(open_store(house.settings.reviews_url, house.rules.annotation), found, "ann", REJECT)
+    return found
+
+
+def test_what_was_decided_since_counts(refresh: Refresh) -> None:
+    lake = frozen(refresh)
+    before = published(lake)
+    files = {path: path.read_bytes() for path in lake.root.rglob("*.parquet")}
+    assert again(refresh) == []
+    assert {path: path.read_bytes() for path in lake.root.rglob("*.parquet")} == files
+    out = rejected(refresh)
+    assert again(refresh) == []
+    assert published(lake) == before - {out}
+    assert {row["completion_id"] for row in lake.read("published_contexts", LIBRARY)} <= published(lake)
+    # The lake is as the refresh left it: the next one takes the reviews in by itself.
+    assert published(refresh.house().lake) == before
+
+
+def test_who_was_broken_off_goes_on(refresh: Refresh, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = rejected(refresh)
+    import pipeline.orchestration.publishing.apply_decisions as module
+
+    def broken(stage: object, *rest: object) -> object:
+        if getattr(stage, "name", "") == "gate":
+            raise OSError(28, "No space left on device")
+        return run_stage(stage, *rest)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "run_stage", broken)
+        with pytest.raises(NotJudged, match=rf"decided of {LIBRARY} could not be taken in, stage gate: .*disk is full"):
+            again(refresh)
+    assert out in published(frozen(refresh))
+    assert again(refresh) == []
+    assert out not in published(frozen(refresh))
+
+
+def test_a_library_with_more_to_do_than_that_waits_for_its_refresh(refresh: Refresh) -> None:
+    """A stage before the gates ended, and then one of them failed: what it would judge now is half of another time."""
+    out = rejected(refresh)
+    lake = frozen(refresh)
+    lake.write("problems", LIBRARY, [])
+    assert again(refresh) == [LIBRARY]
+    assert out in published(lake)
+
+
+def test_a_library_that_was_not_kept_has_nothing_to_judge(refresh: Refresh) -> None:
+    """It is not in the snapshot: to refresh it for what was decided of it would be no help."""
+    rejected(refresh)
+    for folder in frozen(refresh).root.glob(f"*/library={LIBRARY}"):
+        shutil.rmtree(folder)
+    assert again(refresh) == []
+
+
+def test_reviews_that_are_gone_are_told(refresh: Refresh, data: Path) -> None:
+    rejected(refresh)
+    assert again(refresh) == []
+    for path in data.glob("reviews.sqlite*"):
+        path.unlink()
+    with pytest.raises(NotJudged, match=r"stage reviews: StoreError: .* is gone, and people have decided"):
+        again(refresh)
+
+
+def test_the_stages_that_reviews_make_a_difference_to(refresh: Refresh) -> None:
+    found = stages_after("reviews", stages_of(refresh.house()))
+    assert {"gate", "contexts", "scenes_gate", "repository_gate"} <= {*found}
+    assert {"review", "crawl", "validation", "problems", "scenes"}.isdisjoint(found)
+    assert found.index("gate") < found.index("contexts")
+    shutil.rmtree(refresh.folder)

@@ -1,0 +1,133 @@
+"""What the rules let go, and above all what stays: runs, drafts, logs, snapshots and Airflow's database."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.settings import settings
+from pipeline.lake.run_records import RunRecord
+from pipeline.lake.runner import write_json
+from pipeline.orchestration.retention.clean import clean
+from pipeline.orchestration.retention.leftovers import leftovers, remove
+from pipeline.orchestration.retention.metadata import NotCleaned, clean_metadata
+from pipeline.orchestration.retention.rules import Age, AgeButNewest, RetentionRules, retention_rules
+from pipeline.orchestration.retention.snapshots import old_snapshots
+from tests.snapshots.lakes import stamp, write_columns
+
+NOW = datetime(2026, 11, 22, tzinfo=UTC)
+TEN_DAYS = Age(days=10)
+RULES = RetentionRules(
+    runs=AgeButNewest(days=10, keep=1), drafts=TEN_DAYS, logs=TEN_DAYS, metadata=None, snapshots=None
+)
+
+
+def aged(path: Path, days: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists():
+        path.write_text("x" * 10)
+    time = (NOW - timedelta(days=days)).timestamp()
+    os.utime(path, (time, time))
+    return path
+
+
+def run(data: Path, name: str, days: float, profile: str = "starter") -> Path:
+    began = (NOW - timedelta(days=days)).isoformat(timespec="seconds")
+    write_json(data / "runs" / name / "run.json", asdict(RunRecord(name, profile, (), (), None, None, began)))
+    return data / "runs" / name
+
+
+def found(data: Path, rules: RetentionRules = RULES) -> set[str]:
+    return {str(left.path.relative_to(data)) for left in leftovers(settings(), rules, data / "logs", NOW)}
+
+
+def test_old_runs_go_but_the_newest_of_each_profile(data: Path) -> None:
+    run(data, "old", 30)
+    run(data, "newest", 20)
+    run(data, "only", 400, "other")
+    aged(data / "runs" / "unrecorded" / "counts.json", 3)
+    os.utime(data / "runs" / "unrecorded", (0, 0))
+    assert found(data) == {"runs/old", "runs/unrecorded"}
+    remove(list(leftovers(settings(), RULES, data / "logs", NOW)))
+    assert sorted(path.name for path in (data / "runs").iterdir()) == ["newest", "only"]
+
+
+def test_a_draft_goes_when_nobody_placed_it_in_time(data: Path) -> None:
+    aged(data / "drafts" / "starter" / "starter-2026-11-09.abc" / "manifest.json", 11)
+    aged(data / "drafts" / "starter" / "starter-2026-11-16.abc" / "manifest.json", 9)
+    aged(data / "drafts" / "starter" / ".lock", 99)
+    assert found(data) == {"drafts/starter/starter-2026-11-09.abc"}
+
+
+def test_logs_go_by_when_they_were_last_written(data: Path) -> None:
+    aged(data / "logs" / "dag_id=refresh" / "run_id=a" / "attempt=1.log", 11)
+    aged(data / "logs" / "scheduler.log", 1)
+    assert found(data) == {"logs/dag_id=refresh/run_id=a/attempt=1.log"}
+
+
+def test_null_keeps_everything(data: Path) -> None:
+    run(data, "a", 999)
+    run(data, "b", 999)
+    aged(data / "logs" / "a.log", 999)
+    nothing = RetentionRules(runs=None, drafts=None, logs=None, metadata=None, snapshots=None)
+    assert found(data, nothing) == set()
+
+
+def snapshot(data: Path, day: str, days: float, errata: str | None = None) -> Path:
+    folder = data / "snapshots" / "starter" / f"starter-{day}"
+    if errata:
+        write_columns(folder, "errata", [{"last_snapshot": f"starter-{errata}"}])
+    aged(stamp(folder) / "manifest.json", days)
+    return folder
+
+
+def test_snapshots_stay_unless_a_rule_says_so() -> None:
+    assert retention_rules().snapshots is None
+
+
+def test_what_latest_or_errata_refer_to_stays_also_through_others(data: Path) -> None:
+    snapshot(data, "2020-01-06", 2000)
+    snapshot(data, "2021-01-04", 1900)
+    snapshot(data, "2022-01-03", 1800, errata="2021-01-04")
+    snapshot(data, "2023-01-02", 1700)
+    snapshot(data, "2024-01-01", 1600)
+    snapshot(data, "2026-11-16", 6, errata="2022-01-03")
+    (data / "snapshots" / "starter" / "latest").write_text("starter-2024-01-01\n")
+    gone = old_snapshots(data / "snapshots", AgeButNewest(days=30, keep=1), NOW)
+    assert [path.name for path in gone] == ["starter-2020-01-06", "starter-2023-01-02"]
+    kept = old_snapshots(data / "snapshots", AgeButNewest(days=30, keep=9), NOW)
+    assert kept == []
+
+
+def test_the_lake_reviews_and_answers_are_no_leftovers(data: Path, tmp_path: Path) -> None:
+    for name in ("lake/symbols/library=a/a.parquet", "reviews.sqlite", "model/answers.sqlite"):
+        aged(data / name, 9999)
+    assert clean({"AIRFLOW_HOME": str(tmp_path / "airflow")}, now=NOW).leftovers == []
+
+
+def test_a_dry_run_only_tells(data: Path, tmp_path: Path) -> None:
+    log = aged(tmp_path / "airflow" / "logs" / "a" / "old.log", 999)
+    airflow = {"AIRFLOW_HOME": str(tmp_path / "airflow")}
+    told = clean(airflow, dry_run=True, now=NOW)
+    assert [(left.kind, left.size, left.path) for left in told.leftovers] == [("log", 10, log)]
+    assert log.is_file()
+    assert told.metadata is None
+    clean(airflow, now=NOW)
+    assert not log.parent.exists()
+
+
+def test_a_database_that_cannot_be_cleaned_says_where_to_do_it(tmp_path: Path) -> None:
+    """A task of a worker has another address in the place of the database; a file of a local Airflow is no database."""
+    (tmp_path / "airflow.db").write_text("this is no database")
+    environment = os.environ | {
+        "AIRFLOW_HOME": str(tmp_path),
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": "airflow-db-not-allowed:///",
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    with pytest.raises(NotCleaned, match="run it where the scheduler runs"):
+        clean_metadata(TEN_DAYS, NOW, environment, dry_run=True)

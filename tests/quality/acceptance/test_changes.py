@@ -1,0 +1,225 @@
+"""What probes in both releases say of a change: descriptions are made of real objects, as the program makes them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind as Kind
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.execution.environments.inspect_program import below
+from pipeline.families.proof import Runs
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Reject
+from pipeline.quality.acceptance.changes import prove_changes
+from tests.families.completions_and_migrations.rows import change, probe
+
+HELD, REFUTED, UNDECIDED = Evidence.EXECUTED, RejectReason.LABEL_REFUTED, Evidence.STATIC
+PREAMBLE = "import abc, contextlib, functools, typing\n"
+
+
+def seen_in(source: str, version: str, path: str) -> Row:
+    """The probe of a path in a release of `lib` whose only file has that source."""
+    module = ModuleType("lib")
+    sys.modules["lib"] = module
+    try:
+        exec(PREAMBLE + source, module.__dict__)
+        names = path.split(".")[1:]
+        return probe(path, version, Outcome.PASSED) | {"seen": json.dumps(below(module, names))}
+    except AttributeError:
+        return probe(path, version, Outcome.API_MISSING)
+    finally:
+        del sys.modules["lib"]
+
+
+def proven(before: str, after: str, kind: Kind, path: str = "lib.f", **columns: Any) -> Row | Reject:
+    runs = Runs([seen_in(before, "1.0", path), seen_in(after, "2.0", path)])
+    (result,) = prove_changes([change(kind, path, "1.0", "2.0", **columns)], runs)
+    return result
+
+
+def f(parameters: str, decorator: str = "") -> str:
+    return f"{decorator}\ndef f({parameters}): pass\n"
+
+
+WRAPPER = """
+def handing(g):
+    @functools.wraps(g)
+    def wrapper(*args, **kwargs): return g(*args, **kwargs)
+    return wrapper
+"""
+PARAMETERS = [
+    # signatures, kind, parameter, old, new: what the probes say of it, and whether it breaks
+    ("a", "a, b", Kind.PARAMETER_ADDED_REQUIRED, "b", None, "b", HELD, True),
+    ("a", "a, b=1", Kind.PARAMETER_ADDED_REQUIRED, "b", None, "b", REFUTED, None),
+    ("a", "a, b=1", Kind.PARAMETER_ADDED_OPTIONAL, "b", None, "b=1", HELD, False),
+    ("a, b=1", "a, b=1", Kind.PARAMETER_ADDED_OPTIONAL, "b", None, "b=1", REFUTED, None),
+    ("a", "a", Kind.PARAMETER_ADDED_OPTIONAL, "b", None, "b=1", REFUTED, None),
+    ("a", "a, **more", Kind.PARAMETER_ADDED_OPTIONAL, "b", None, "b=1", UNDECIDED, None),
+    ("a, **more", "a, b=1", Kind.PARAMETER_ADDED_OPTIONAL, "b", None, "b=1", UNDECIDED, None),
+    ("a", "a, *args", Kind.PARAMETER_ADDED_OPTIONAL, "rest", None, "*rest", HELD, False),
+    ("a, b=1", "a", Kind.PARAMETER_REMOVED, "b", "b=1", None, HELD, True),
+    ("a, b=1", "a, b=1", Kind.PARAMETER_REMOVED, "b", "b=1", None, REFUTED, None),
+    ("a", "a", Kind.PARAMETER_REMOVED, "b", "b=1", None, REFUTED, None),
+    ("a, b=1", "a, **more", Kind.PARAMETER_REMOVED, "b", "b=1", None, UNDECIDED, None),
+    ("a, *args", "a", Kind.PARAMETER_REMOVED, "args", "*args", None, HELD, True),
+    ("a, b", "a, c", Kind.PARAMETER_RENAMED, "b", "b", "c", HELD, True),
+    ("a, b, /", "a, c, /", Kind.PARAMETER_RENAMED, "b", "b", "c", HELD, False),
+    ("a, b", "a, b, c", Kind.PARAMETER_RENAMED, "b", "b", "c", REFUTED, None),
+    ("a, b", "a, c, **more", Kind.PARAMETER_RENAMED, "b", "b", "c", UNDECIDED, None),
+    ("a, b", "b, a", Kind.PARAMETER_MOVED, "a", "position 1", "position 2", HELD, True),
+    ("a, b", "a, b", Kind.PARAMETER_MOVED, "a", "position 1", "position 2", REFUTED, None),
+    ("a", "*, a", Kind.PARAMETER_KIND, "a", "positional_or_keyword", "keyword_only", HELD, True),
+    ("*, a", "a", Kind.PARAMETER_KIND, "a", "keyword_only", "positional_or_keyword", HELD, False),
+    ("a", "a", Kind.PARAMETER_KIND, "a", "positional_or_keyword", "keyword_only", REFUTED, None),
+    ("a=1", "a=2", Kind.PARAMETER_DEFAULT, "a", "1", "2", HELD, None),
+    ("a=1 + 1", "a=2", Kind.PARAMETER_DEFAULT, "a", "1 + 1", "2", REFUTED, None),
+    ("a=1", "a=True", Kind.PARAMETER_DEFAULT, "a", "1", "True", HELD, None),
+    ("a=None", "a=bool", Kind.PARAMETER_DEFAULT, "a", "None", "bool", HELD, None),
+    ("a=len", "a=bool", Kind.PARAMETER_DEFAULT, "a", "len", "bool", UNDECIDED, None),
+    ("a=1", "a", Kind.PARAMETER_REQUIRED, "a", "1", None, HELD, True),
+    ("a=1", "a=1", Kind.PARAMETER_REQUIRED, "a", "1", None, REFUTED, None),
+    ("a", "a=1", Kind.PARAMETER_OPTIONAL, "a", None, "1", HELD, False),
+    ("*args, **kwargs", "a", Kind.PARAMETER_REMOVED, "b", "b", None, UNDECIDED, None),
+    ("a", "a, b", Kind.PARAMETER_TYPE, "a", "int", "str", UNDECIDED, None),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "parameter", "was", "is_", "expected", "breaking"), PARAMETERS)
+def test_parameters(
+    old: str,
+    new: str,
+    kind: Kind,
+    parameter: str,
+    was: str | None,
+    is_: str | None,
+    expected: str,
+    breaking: bool | None,
+) -> None:
+    claimed: dict[str, Any] = {
+        "parameter": parameter,
+        "old": was,
+        "new": is_,
+        "breaking": not breaking,
+        "griffe_kind": "griffe's",
+    }
+    result = proven(f(old), f(new), kind, **claimed)
+    if isinstance(result, Reject):
+        assert result.reason == expected
+        return
+    table("published_changes").check(result)
+    assert result["evidence"] == expected
+    # what the probes show of it stands in place of what the comparison took it for
+    assert result["breaking"] is (claimed["breaking"] if breaking is None else breaking)
+    assert (result["griffe_kind"] is None) is (breaking is False)
+
+
+@pytest.mark.parametrize(
+    ("decorator", "expected"),
+    [("@functools.lru_cache", HELD), ("@contextlib.contextmanager", HELD), (WRAPPER + "@handing", UNDECIDED)],
+)
+def test_a_wrapper_of_the_library_may_take_other_arguments(decorator: str, expected: Evidence) -> None:
+    result = proven(f("a, b=1", decorator), f("a", decorator), Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
+    assert isinstance(result, dict)
+    assert result["evidence"] == expected
+
+
+STATES = [
+    ("f = 1", "f = 2", Kind.ATTRIBUTE_VALUE, "1", "2", HELD),
+    ("f = 1 + 1", "f = 2", Kind.ATTRIBUTE_VALUE, "1 + 1", "2", REFUTED),
+    ("f = [1]", "f = [2]", Kind.ATTRIBUTE_VALUE, "[1]", "[2]", UNDECIDED),
+    ("f = [1]", "f = (1,)", Kind.ATTRIBUTE_VALUE, "[1]", "(1,)", HELD),
+    ("class f: pass", "def f(): pass", Kind.KIND, "class", "function", HELD),
+    ("def f(): pass", "def g(): pass\nf = g", Kind.KIND, "function", "attribute", REFUTED),
+    ("class f: pass", "f = functools.partial(len)", Kind.KIND, "class", "function", UNDECIDED),
+    ("def f(): pass", "async def f(): pass", Kind.ASYNC, "not async", "async", HELD),
+    ("async def f(): pass", "async def f(): pass", Kind.ASYNC, "not async", "async", REFUTED),
+    ("class A: pass\nclass f(A): pass", "class f: pass", Kind.BASES, "A", None, HELD),
+    ("def f(): pass", "def f(): pass\nf.__deprecated__ = 'use g'", Kind.DEPRECATED, None, "use g", HELD),
+    (
+        "def f(): pass\nf.__deprecated__ = 'a'",
+        "def f(): pass\nf.__deprecated__ = 'b'",
+        Kind.DEPRECATED,
+        None,
+        "b",
+        REFUTED,
+    ),
+    ("def f(): pass", "def f(): warn('use g')", Kind.DEPRECATED, None, "use g", UNDECIDED),
+    ("def f(): pass", "", Kind.KIND, "function", "class", UNDECIDED),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind", "was", "is_", "expected"), STATES)
+def test_states(old: str, new: str, kind: Kind, was: str | None, is_: str | None, expected: str) -> None:
+    result = proven(old, new, kind, old=was, new=is_)
+    assert (result.reason if isinstance(result, Reject) else result["evidence"]) == expected
+
+
+BASES = [
+    ("class f(A): pass", "class f(B): pass", True),
+    ("class f(A): pass", "class f(A, B): pass", False),
+    ("class f(A): pass", "class C(A): pass\nclass f(C): pass", False),
+    ("class f(_P, A): pass", "class f(A): pass", False),
+    ("T = typing.TypeVar('T')\nclass f(A, typing.Generic[T]): pass", "class f(A): pass", False),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "breaking"), BASES)
+def test_a_base_that_went_breaks_and_one_that_came_does_not(old: str, new: str, breaking: bool) -> None:
+    above = "class A: pass\nclass B: pass\nclass _P: pass\n"
+    result = proven(above + old, above + new, Kind.BASES, breaking=not breaking)
+    assert isinstance(result, dict)
+    assert (result["evidence"], result["breaking"]) == (HELD, breaking)
+
+
+def test_a_base_written_in_another_way_is_the_same() -> None:
+    # packaging 21.0: `with_metaclass(abc.ABCMeta, object)` became `metaclass=abc.ABCMeta`
+    made = "def with_metaclass(meta, *bases): return meta('made', bases, {})\n"
+    old, new = f"{made}f = with_metaclass(abc.ABCMeta, object)", "class f(metaclass=abc.ABCMeta): pass"
+    result = proven(old, new, Kind.BASES, old="with_metaclass(abc.ABCMeta, object)")
+    assert isinstance(result, Reject)
+    assert result.detail == "bases: lib.f is class () in 1.0, class () in 2.0"
+
+
+def test_both_findings_are_told_in_words() -> None:
+    result = proven(f("a, b=1"), f("a, b=1, *, c=len"), Kind.PARAMETER_REMOVED, parameter="b", old="b=1")
+    assert isinstance(result, Reject)
+    words = "parameter_removed b: lib.f is function (a, b=1) in 1.0, function (a, b=1, *, c=…) in 2.0"
+    assert result.detail == words
+
+
+PLACES = [
+    # kind, in 1.0, in 2.0, the new path in 2.0
+    (Kind.INTRODUCED, "", "f = 1", None, HELD),
+    (Kind.INTRODUCED, "f = 1", "f = 1", None, REFUTED),
+    (Kind.INTRODUCED, "", "", None, UNDECIDED),
+    # pydantic 1.10.17: `pydantic.v1.errors` was what a star import bound, and became a module
+    (Kind.INTRODUCED, "import json.tool as f", "import json.encoder as f", None, UNDECIDED),
+    (Kind.INTRODUCED, "import json as f", "import json as f", None, REFUTED),
+    (Kind.REMOVED, "f = 1", "", None, HELD),
+    (Kind.REMOVED, "f = 1", "f = 1", None, REFUTED),
+    (Kind.RENAMED, "f = 1", "", Outcome.PASSED, HELD),
+    (Kind.RENAMED, "f = 1", "f = 1", Outcome.PASSED, REFUTED),
+    (Kind.RENAMED, "f = 1", "", Outcome.API_MISSING, UNDECIDED),
+    (Kind.MOVED, "f = 1", "", None, UNDECIDED),
+]
+
+
+@pytest.mark.parametrize(("kind", "old", "new", "after", "expected"), PLACES)
+def test_places(kind: Kind, old: str, new: str, after: Outcome | None, expected: str) -> None:
+    runs = [seen_in(old, "1.0", "lib.f"), seen_in(new, "2.0", "lib.f")]
+    runs += [probe("lib.g", "2.0", after)] if after else []
+    (result,) = prove_changes([change(kind, "lib.f", "1.0", "2.0", new="lib.g")], Runs(runs))
+    assert (result.reason if isinstance(result, Reject) else result["evidence"]) == expected
+
+
+def test_what_no_probe_can_judge_has_no_outcomes() -> None:
+    result = proven(f("a"), f("a"), Kind.RETURNS)
+    assert isinstance(result, dict)
+    assert (result["old_outcome"], result["new_outcome"], result["evidence"]) == (None, None, UNDECIDED)

@@ -1,0 +1,96 @@
+"""The gate of controlled completions: licence, probes, and what they prove of the tag."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Access, Evidence
+from pipeline.core.vocabularies.surface import SymbolKind
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.quality.acceptance.controlled import controlled_gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from tests.families.completions_and_migrations.rows import LIBRARY, change, probe, releases
+
+RULES_OF_QUALITY = load(RULES / "quality.yaml", QualityRules)
+RELEASES = releases("1.0", "1.1", "2.0")
+INTRODUCED = change(ChangeKind.INTRODUCED, "lib.take", "1.0", "1.1")
+PASSED, MISSING = Outcome.PASSED, Outcome.API_MISSING
+SEEN = '{"kind": "function", "signature": [["%s", "positional_or_keyword", false, null]]}'
+
+
+def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> Row:
+    """A controlled completion of lib.take in 1.1."""
+    return {
+        "id": "c", "library": LIBRARY, "version": "1.1", "release_time": RELEASES[1]["release_time"],
+        "previous_version": "1.0", "path": "lib.take", "kind": SymbolKind.FUNCTION, "document_id": "d",
+        "change_id": change_id, "versicode_tag": "general", "libevolutioneval_tag": tag, "access": Access.DIRECT,
+        "service": "lib", "description": "Return it.", "redacted": False, "mandatory_arguments": [], "left_context": "",
+        "hint": "lib.", "reference_call": "lib.take()", "core_token": "take",
+    }  # fmt: skip
+
+
+def run(row: Row, verdicts: Sequence[Row], released: Sequence[Row] = RELEASES, published: Sequence[Row] = ()) -> Output:
+    output = controlled_gate_stage([row], released, [INTRODUCED], published, verdicts, [], [], RULES_OF_QUALITY)
+    for one in output.tables["published_controlled_completions"]:
+        table("published_controlled_completions").check(one)
+    return output
+
+
+PROVEN = {
+    "introduced": (LibEvolutionEvalTag.INTRODUCED, {"1.1": PASSED, "1.0": MISSING}, Evidence.EXECUTED, "1.0"),
+    "introduced, as far as is known": (LibEvolutionEvalTag.INTRODUCED, {"1.1": PASSED}, Evidence.STATIC, None),
+    "the last version": (LibEvolutionEvalTag.DEPRECATED, {"1.1": PASSED, "2.0": MISSING}, Evidence.EXECUTED, "2.0"),
+    "unchanged, and probes say no more": (LibEvolutionEvalTag.UNCHANGED, {"1.1": PASSED, "1.0": PASSED}, Evidence.STATIC, "1.0"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", PROVEN)
+def test_what_a_probe_finds_is_published_with_its_proof(case: str) -> None:
+    tag, outcomes, evidence, neighbour = PROVEN[case]
+    output = run(completion(tag), [probe("lib.take", version, outcome) for version, outcome in outcomes.items()])
+    (row,) = output.tables["published_controlled_completions"]
+    assert (row["evidence"], row["neighbour_version"]) == (evidence, neighbour)
+    assert (row["lock_id"], row["python"], row["licence"], row["attribution"]) == ("lock-1.1", "3.9", "MIT", "Ada")
+    assert row["canary"] == RULES_OF_QUALITY.canary
+
+
+@pytest.mark.parametrize(("before", "evidence"), [("a", Evidence.EXECUTED), ("b", Evidence.STATIC)])
+def test_what_probes_see_alike_in_both_releases_is_proven_to_be_unchanged(before: str, evidence: Evidence) -> None:
+    verdicts = [
+        probe("lib.take", version, PASSED) | {"seen": SEEN % name} for version, name in (("1.0", before), ("1.1", "a"))
+    ]
+    (row,) = run(completion(LibEvolutionEvalTag.UNCHANGED), verdicts).tables["published_controlled_completions"]
+    assert row["evidence"] == evidence
+
+
+NO_LICENCE = [row | {"licence": None} for row in RELEASES]
+REFUSED = {
+    "not probed": ({}, RELEASES, RejectReason.NOT_PROVEN),
+    "not there": ({"1.1": MISSING}, RELEASES, RejectReason.NOT_PROVEN),
+    "there before": ({"1.1": PASSED, "1.0": PASSED}, RELEASES, RejectReason.LABEL_REFUTED),
+    "nobody may pass it on": ({"1.1": PASSED, "1.0": MISSING}, NO_LICENCE, RejectReason.LICENCE),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_not_proven_is_refused(case: str) -> None:
+    outcomes, released, reason = REFUSED[case]
+    verdicts = [probe("lib.take", version, outcome) for version, outcome in outcomes.items()]
+    output = run(completion(LibEvolutionEvalTag.INTRODUCED), verdicts, released)
+    assert [reject.reason for reject in output.rejects] == [reason]
+    assert (output.seen, output.made) == (1, 0)
+
+
+@pytest.mark.parametrize("published", [[INTRODUCED], []])
+def test_a_row_refers_to_its_change_only_where_that_is_published(published: list[Row]) -> None:
+    verdicts = [probe("lib.take", "1.1", PASSED), probe("lib.take", "1.0", MISSING)]
+    asked = completion(LibEvolutionEvalTag.INTRODUCED, INTRODUCED["id"])
+    (row,) = run(asked, verdicts, published=published).tables["published_controlled_completions"]
+    assert row["change_id"] == (INTRODUCED["id"] if published else None)

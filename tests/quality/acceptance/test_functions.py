@@ -1,0 +1,162 @@
+"""What becomes of task functions at the gate: proof, kinds of tests, coverage, and a row for each level of masking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.core.vocabularies.functions import FunctionRun
+from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity
+from pipeline.core.vocabularies.scores import Family
+from pipeline.families.completions_and_migrations.masks import unmask
+from pipeline.families.completions_and_migrations.rules import MaskingRules
+from pipeline.families.functions.rules import FunctionRules
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.quality.acceptance.functions import functions_gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.flags.reviews import judged
+from tests.families.functions.rows import CODE, SNIPPET, function, run
+from tests.families.problems.examples import MUTATION
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+LEAST = load(RULES / "functions.yaml", FunctionRules)
+MASKING = load(RULES / "masking.yaml", MaskingRules)
+
+PROVEN = {FunctionRun.TESTS: Outcome.PASSED, FunctionRun.EMPTIED: Outcome.FAILED_ASSERTION}
+
+
+def gated(
+    outcomes: dict[FunctionRun, Outcome],
+    executed: int = 3,
+    snippet: Row | None = None,
+    flags: Sequence[Row] = (),
+    reviews: Sequence[Row] = (),
+    **columns: Any,
+) -> Output:
+    runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
+    snippets = [SNIPPET | (snippet or {})]
+    decided = {"flags": flags, "reviews": reviews}
+    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING, MUTATION, **decided)
+
+
+def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
+    rows = gated(PROVEN).tables["published_functions"]
+    assert {row["granularity"]: row["answer"] for row in rows} == {
+        Granularity.TOKEN: "take",
+        Granularity.LINE: "return lib.take(items, number)",
+        Granularity.BLOCK: "return lib.take(items, number)",
+    }
+    assert len({row["id"] for row in rows}) == 3
+    for row in rows:
+        table("published_functions").check(row)
+        assert unmask(row["masked_code"], row["granularity"], row["answer"], row["core_token"]) == CODE
+        assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
+    "no licence": ({"outcomes": PROVEN, "snippet": {"licence": None}}, RejectReason.LICENCE, "no licence"),
+    "another licence": ({"outcomes": PROVEN, "snippet": {"licence": "GPL-3.0-only"}}, RejectReason.LICENCE, "GPL"),
+    "not run": ({"outcomes": {}}, RejectReason.NOT_PROVEN, "not run"),
+    "a reference that fails": (
+        {"outcomes": PROVEN | {FunctionRun.TESTS: Outcome.FLAKY}}, RejectReason.NOT_PROVEN, "flaky",
+    ),
+    "tests that pass with nothing": (
+        {"outcomes": PROVEN | {FunctionRun.EMPTIED: Outcome.PASSED}}, RejectReason.NO_CHECK, "ends as passed",
+    ),
+    "time, which may be the machine's": (
+        {"outcomes": PROVEN | {FunctionRun.EMPTIED: Outcome.TIMED_OUT}}, RejectReason.NO_CHECK, "timed_out",
+    ),
+    "too few tests": ({"outcomes": PROVEN, "functionality": 0}, RejectReason.NO_CHECK, "2 tests of 2 kinds"),
+    "too few kinds": (
+        {"outcomes": PROVEN, "normal_input": 0, "return_type": 0, "functionality": 3}, RejectReason.NO_CHECK, "1 kinds",
+    ),
+    "one result for every input": (
+        {"outcomes": PROVEN, "tests": function()["tests"].replace("== [3, 1]", "== [1]")},
+        RejectReason.NO_CHECK, "for all tests a body could return [1] whatever it gets",
+    ),
+    "too few lines": ({"outcomes": PROVEN, "executed": 2}, RejectReason.NOT_COVERED, "66.7% of the program"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_function_that_says_too_little_is_refused_once(case: str) -> None:
+    given, reason, detail = REFUSED[case]
+    output = gated(**given)
+    (reject,) = output.rejects
+    assert (reject.key, reject.reason, output.made) == ("f", reason, 0)
+    assert detail in reject.detail
+
+
+DECIDED = {
+    "code for the other version that fails here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_CODEMOD: Outcome.SIGNATURE_MISMATCH},
+        (FunctionRun.OTHER_CODEMOD, Evidence.EXECUTED, True),
+    ),
+    "code for the other version that passes here": (
+        {FunctionRun.OTHER_THERE: Outcome.PASSED, FunctionRun.OTHER_EXAMPLE: Outcome.PASSED},
+        (FunctionRun.OTHER_EXAMPLE, Evidence.STATIC, False),
+    ),
+    "code that is wrong there too": (
+        {FunctionRun.OTHER_THERE: Outcome.FAILED_ASSERTION, FunctionRun.OTHER_EXAMPLE: Outcome.FAILED_ASSERTION,
+         FunctionRun.REFERENCE_ELSEWHERE: Outcome.API_MISSING},
+        (FunctionRun.REFERENCE_ELSEWHERE, Evidence.EXECUTED, False),
+    ),
+    "nothing known": ({}, (None, Evidence.STATIC, False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", DECIDED)
+def test_whether_the_version_decides(case: str) -> None:
+    others, expected = DECIDED[case]
+    row = gated(PROVEN | others).tables["published_functions"][0]
+    assert (row["other_code"], row["evidence"], row["discriminating"]) == expected
+
+
+def test_where_nothing_was_measured_nothing_is_covered() -> None:
+    """A program that removes its own file leaves no coverage behind."""
+    runs = [run(role, outcome) | {"statements": None, "executed": None} for role, outcome in PROVEN.items()]
+    (reject,) = functions_gate_stage([function()], runs, [SNIPPET], [], QUALITY, LEAST, MASKING, MUTATION).rejects
+    assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
+
+
+def test_a_function_tells_what_it_was_flagged_for() -> None:
+    flags = [{"instance_id": of, "kind": kind} for of, kind in (("f", FlagKind.FLAKY), ("g", FlagKind.TOO_LONG))]
+    rows = gated(PROVEN, flags=flags).tables["published_functions"]
+    assert {tuple(row["flags"]) for row in rows} == {(FlagKind.FLAKY,)}
+    assert gated(PROVEN, redacted=True).tables["published_functions"][0]["flags"] == []
+
+
+def test_a_program_that_looks_masked_is_refused_at_each_level() -> None:
+    output = gated(PROVEN, code=f"{CODE}# [line-mask]\n")
+    assert {reject.key: reject.reason for reject in output.rejects} == dict.fromkeys(
+        [f"f {level}" for level in Granularity], RejectReason.LEAKS_ANSWER
+    )
+
+
+def test_what_a_person_says_of_a_function_holds_at_every_level() -> None:
+    made = function()
+    row = {
+        "instance_id": made["id"],
+        "library": made["library"],
+        "family": Family.FUNCTION,
+        "flags": [],
+        "runs": [],
+        "content": judged(Family.FUNCTION, made, made["description"]),
+        "edits": [],
+        "objection": None,
+        "annotators": 1,
+    }
+    reject = row | {"kind": DecisionKind.REJECT, "objection": Objection.BAD_TESTS}
+    assert gated(PROVEN, reviews=[reject]).reasons == {RejectReason.REVIEWED_OUT: 1}
+    edit = row | {"kind": DecisionKind.EDIT, "edits": [{"name": "description", "value": "Do it well."}]}
+    rows = gated(PROVEN, reviews=[edit]).tables["published_functions"]
+    assert {(one["description"], one["drafter"], one["review_status"]) for one in rows} == {
+        ("Do it well.", Drafter.ANNOTATOR, ReviewStatus.EDITED)
+    }

@@ -1,0 +1,119 @@
+"""The gate of problems: licence, proof and coverage, and what shows that the version decides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.problems import ProblemRun
+from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.families.problems.rules import ProblemRules
+from pipeline.lake.schema import table
+from pipeline.lake.stage import Output
+from pipeline.quality.acceptance.problems import problems_gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from tests.families.completions_and_migrations.rows import LIBRARY, releases
+from tests.families.problems.examples import MUTATION
+from tests.families.problems.rows import SNIPPET, problem, run
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+RELEASES = releases("1.0", "1.1")
+LEAST = load(RULES / "problems.yaml", ProblemRules)
+PASSED, MISSING, FAILED = Outcome.PASSED, Outcome.API_MISSING, Outcome.FAILED_ASSERTION
+V, H, E, C, M, T, R = (
+    ProblemRun.VISIBLE, ProblemRun.HIDDEN, ProblemRun.OTHER_EXAMPLE, ProblemRun.OTHER_CODEMOD, ProblemRun.OTHER_MODEL,
+    ProblemRun.OTHER_THERE,
+    ProblemRun.REFERENCE_ELSEWHERE,
+)  # fmt: skip
+
+
+def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
+    rows = [run(role, outcome, executed) for role, outcome in runs.items()]
+    snippets = [SNIPPET | {"licence": licence}]
+    output = problems_gate_stage([problem(**columns)], rows, snippets, RELEASES, [], [], [], QUALITY, LEAST, MUTATION)
+    for row in output.tables["published_problems"]:
+        table("published_problems").check(row)
+    return output
+
+
+SHOWN = {
+    "the other version's example": ({E: MISSING, T: PASSED, R: PASSED}, E, MISSING, True),
+    "a codemod": ({C: Outcome.SIGNATURE_MISMATCH, T: PASSED, R: MISSING}, C, Outcome.SIGNATURE_MISMATCH, True),
+    "a model's code for the other version": ({M: FAILED, T: PASSED, R: MISSING}, M, FAILED, True),
+    "other code that is right here too": ({E: PASSED, T: PASSED, R: MISSING}, E, PASSED, False),
+    "other code that is wrong there": ({E: MISSING, T: FAILED, R: PASSED}, R, PASSED, False),
+    "the reference there": ({R: MISSING}, R, MISSING, True),
+    "a machine that was too slow shows nothing": ({R: Outcome.TIMED_OUT}, R, Outcome.TIMED_OUT, False),
+    "nothing else ran": ({}, None, None, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_what_shows_that_the_version_decides(case: str) -> None:
+    runs, other, outcome, decides = SHOWN[case]
+    (row,) = gate({V: PASSED, H: PASSED} | runs).tables["published_problems"]
+    assert (row["other_code"], row["other_outcome"]) == (other, outcome)
+    # that the reference fails there does not say that what is right there fails here
+    assert row["discriminating"] == (decides and other != R)
+    assert row["evidence"] == (Evidence.EXECUTED if decides else Evidence.STATIC)
+    assert row["review_status"] == ReviewStatus.UNFLAGGED
+    assert row["other_solution"] == ("    return 1\n" if other in (E, C, M) else None)
+
+
+REFUSED: dict[str, tuple[dict[str, Any], RejectReason, str]] = {
+    "no licence": ({"licence": None}, RejectReason.LICENCE, "no licence that can be read"),
+    "another licence": ({"licence": "GPL-3.0-only"}, RejectReason.LICENCE, "GPL-3.0-only"),
+    "the visible test fails": ({"runs": {V: FAILED}}, RejectReason.NOT_PROVEN, "visible tests: failed_assertion"),
+    "a hidden test fails": ({"runs": {H: Outcome.FLAKY}}, RejectReason.NOT_PROVEN, "hidden tests: flaky"),
+    "half is covered": ({"executed": 2}, RejectReason.NOT_COVERED, "50% of the program"),
+    "one test": ({"recorded_tests": 0}, RejectReason.NO_CHECK, "1 hidden tests, 2 wanted"),
+    "tests that a constant passes": (
+        {"hidden_tests": "def test_a():\n    assert solve(1) is True\ndef test_b():\n    assert solve(2) is True\n"},
+        RejectReason.NO_CHECK, "return True",
+    ),
+    "no change, and none in behaviour": (
+        {"runs": {R: PASSED}, "libevolutioneval_tag": LibEvolutionEvalTag.UNCHANGED}, RejectReason.UNCHANGED, "in 1.0 as it does in 1.1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused(case: str) -> None:
+    given, reason, detail = REFUSED[case]
+    changed = dict(given)
+    (reject,) = gate({V: PASSED, H: PASSED, R: MISSING} | changed.pop("runs", {}), **changed).rejects
+    assert reject.reason == reason
+    assert detail in reject.detail
+
+
+def test_a_published_row_says_where_it_comes_from() -> None:
+    (row,) = gate({V: PASSED, H: PASSED, R: MISSING}, change_id="refuted").tables["published_problems"]
+    assert (row["licence"], row["attribution"], row["origin"]) == ("MIT", "Ada", f"pypi:{LIBRARY}")
+    assert (row["change_id"], row["canary"]) == (None, QUALITY.canary)
+    assert (row["description"], row["coverage"]) == ("Take the first items.", 1.0)
+
+
+def test_what_a_model_wrote_about_a_change_has_the_licence_and_origin_of_its_release() -> None:
+    runs = {V: PASSED, H: PASSED, R: MISSING}
+    written: dict[str, Any] = {
+        "snippet_id": None,
+        "stated_tests": 0,
+        "recorded_tests": 0,
+        "drafted_tests": 3,
+        "drafter": "model",
+    }
+    (row,) = gate(runs, **written).tables["published_problems"]
+    assert (row["source"], row["origin"], row["licence"], row["url"]) == ("change", "pypi:lib", "MIT", None)
+    assert (row["drafter"], row["purl"], row["created_time"]) == (
+        "model",
+        "pkg:pypi/lib@1.1",
+        RELEASES[1]["release_time"],
+    )
+    (reject,) = gate(runs, **written | {"drafted_tests": 1}).rejects
+    assert reject.reason == RejectReason.NO_CHECK

@@ -1,0 +1,51 @@
+"""The gate of editor scenes: what is shown is cut from the file, and licences decide."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.samples import Evidence
+from pipeline.core.vocabularies.scenes import BlockType, Scene
+from pipeline.lake.schema import table
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.acceptance.scenes import scenes_gate_stage
+from tests.families.problems.examples import MUTATION
+from tests.families.scenes import rows as made
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+
+
+def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
+    output = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY, MUTATION)
+    rows = output.tables["published_scenes"]
+    assert (len(rows), output.rejects) == (output.seen, [])
+    assert rows
+    for row in rows:
+        table("published_scenes").check(row)
+        assert row["prefix"] + row["middle"] + row["test_suffix"] == made.FILES[row["path"]]
+        assert row["test_suffix"].endswith(row["suffix"])
+        assert (row["origin"], row["licence"], row["canary"]) == ("pypi:shop", "MIT", QUALITY.canary)
+
+
+def test_evidence_says_whether_an_empty_block_was_run() -> None:
+    rows = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY, MUTATION).tables[
+        "published_scenes"
+    ]
+    for row in rows:
+        left_alone = row["scene"] == Scene.COMPLETE_BLOCK or row["block_type"] == BlockType.COMMENT
+        assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
+    assert len({row["evidence"] for row in rows}) == 2
+
+
+@pytest.mark.parametrize(
+    ("licence", "said"),
+    [(None, "no licence that can be read"), ("GPL-3.0-only", "GPL-3.0-only"), ("no SPDX", "no SPDX")],
+)
+def test_code_that_may_not_be_passed_on_is_refused(licence: str | None, said: str) -> None:
+    made_scenes = made.scenes()
+    output = scenes_gate_stage(made_scenes, [made.project(licence=licence)], made.files(), [], [], QUALITY, MUTATION)
+    assert output.tables["published_scenes"] == []
+    assert {(reject.reason, reject.detail) for reject in output.rejects} == {(RejectReason.LICENCE, said)}
+    assert len(output.rejects) == len(made_scenes)

@@ -1,0 +1,141 @@
+"""Decisions are added, never changed, and what cannot be one is refused with what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.review import FlagKind
+from pipeline.quality.annotation.database import decisions
+from pipeline.quality.annotation.decisions import DecisionError, Said, add_validation, decide, decide_many
+from pipeline.quality.annotation.queue import Filter, look, open_sample, progress
+from pipeline.quality.annotation.store import Store
+from tests.quality.annotation.rows import FAILED, ONCE, PASSED, TWICE, Clock, filled, sample, store_in
+
+ACCEPT, UNDO = Said(DecisionKind.ACCEPT), Said(DecisionKind.UNDO)
+REJECT = Said(DecisionKind.REJECT, Objection.BAD_CODE)
+EDIT = Said(DecisionKind.EDIT, after={"description": "Another text."})
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> tuple[Store, Clock]:
+    store, clock = store_in(tmp_path)
+    return filled(store, (sample(n, FlagKind.AUDIT, FlagKind.TOO_LONG) for n in range(6))), clock
+
+
+def counts(store: Store, wanted: Filter | None = None) -> dict[str, int]:
+    return {str(status): number for status, number in progress(store, wanted or Filter()).items() if number}
+
+
+def test_every_decision_is_kept_and_the_counts_follow(desk: tuple[Store, Clock]) -> None:
+    store, clock = desk
+    open_sample(store, "id0", "ann")
+    clock.turn(12.5)
+    assert decide(store, "id0", "ann", ACCEPT).status == QueueStatus.SUBMITTED
+    assert counts(store) == counts(store, Filter(flag=FlagKind.TOO_LONG)) == {"pending": 5, "submitted": 1}
+    assert decide(store, "id0", "ann", UNDO).status == QueueStatus.PENDING
+    assert decide(store, "id0", "ann", REJECT).status == QueueStatus.DISCARDED
+    assert counts(store) == {"pending": 5, "discarded": 1}
+    history = look(store, "id0").history
+    assert [(one.kind, one.counts) for one in history] == [
+        (DecisionKind.ACCEPT, False),
+        (DecisionKind.UNDO, False),
+        (DecisionKind.REJECT, True),
+    ]
+    assert (history[0].seconds, history[1].undoes) == (12.5, history[0].id)
+
+
+def test_an_edit_counts_when_it_has_passed_and_keeps_before_and_after(desk: tuple[Store, Clock]) -> None:
+    store, _ = desk
+    made = decide(store, "id1", "ann", EDIT)
+    assert made.status == QueueStatus.DRAFT
+    assert add_validation(store, made.decision_id, FAILED) == QueueStatus.DRAFT
+    assert add_validation(store, made.decision_id, PASSED) == QueueStatus.SUBMITTED
+    (edit,) = look(store, "id1").history
+    assert (edit.before, edit.after) == ({"description": "Text 1."}, {"description": "Another text."})
+    assert edit.validation is not None
+    assert edit.validation.passed
+    with pytest.raises(DecisionError, match="is no edit"):
+        add_validation(store, decide(store, "id2", "ann", ACCEPT).decision_id, PASSED)
+
+
+def test_a_conflict_is_settled_by_a_decision_that_knows_of_it(tmp_path: Path) -> None:
+    store, _ = store_in(tmp_path, TWICE)
+    filled(store, [sample(0)])
+    assert decide(store, "id0", "ann", ACCEPT).status == QueueStatus.PENDING
+    assert decide(store, "id0", "bob", REJECT).status == QueueStatus.CONFLICTING
+    assert decide(store, "id0", "cy", REJECT).status == QueueStatus.DISCARDED
+    assert [one.settles for one in look(store, "id0").history] == [False, False, True]
+    assert decide(store, "id0", "cy", UNDO).status == QueueStatus.CONFLICTING
+
+
+def test_what_was_settled_before_another_flag_came_up_settles_nothing_now(tmp_path: Path) -> None:
+    store, _ = store_in(tmp_path, TWICE)
+    filled(store, [sample(0)])
+    for who, said in (("ann", ACCEPT), ("bob", REJECT), ("cy", ACCEPT)):
+        decide(store, "id0", who, said)
+    filled(store, [sample(0, FlagKind.AUDIT, FlagKind.FLAKY)])
+    assert decide(store, "id0", "ann", EDIT).status == QueueStatus.DRAFT
+    assert decide(store, "id0", "bob", REJECT).status == QueueStatus.DRAFT
+    assert not any(one.settles for one in look(store, "id0").history[3:])
+
+
+@pytest.mark.parametrize(
+    ("said", "problem"),
+    [
+        (Said(DecisionKind.REJECT), "a rejection needs a reason"),
+        (Said(DecisionKind.REJECT, Objection.OTHER), "the comment is empty"),
+        (Said(DecisionKind.ACCEPT, Objection.OTHER, "why"), "only a rejection has a reason"),
+        (Said(DecisionKind.COMMENT, comment=" "), "the comment is empty"),
+        (Said(DecisionKind.COMMENT, comment="x" * (ONCE.max_text + 1)), "characters, 200000 are allowed"),
+        (Said(DecisionKind.EDIT), "the edit changes nothing"),
+        (Said(DecisionKind.EDIT, after={"description": "Text 0."}), "the edit changes nothing"),
+        (Said(DecisionKind.EDIT, after={"code": "g()"}), "code: not among what can be edited here"),
+        (Said(DecisionKind.EDIT, after={"version": "3.0"}), "version: '3.0' is none of 1.0, 2.0"),
+        (Said(DecisionKind.EDIT, after={"description": "a\0b"}), "holds a null byte"),
+        (Said(DecisionKind.COMMENT, comment="a\0b"), "comment: holds a null byte"),
+        (Said(DecisionKind.COMMENT, comment="\ud800"), "comment: holds a null byte or half a character"),
+        (Said(DecisionKind.ACCEPT, flags=frozenset({FlagKind.AUDIT})), r"flagged since it was opened \(too_long\)"),
+        (Said(DecisionKind.ACCEPT, after={"description": "x"}), "only an edit changes fields"),
+        (Said(DecisionKind.ACCEPT, content="another"), "the sample has changed since it was opened"),
+        (Said(DecisionKind.UNDO), "nothing to undo"),
+    ],
+)
+def test_what_is_no_decision_is_refused_and_nothing_is_kept(
+    desk: tuple[Store, Clock], said: Said, problem: str
+) -> None:
+    store, _ = desk
+    with pytest.raises(DecisionError, match=problem):
+        decide(store, "id0", "ann", said)
+    with store.reading() as connection:
+        assert connection.execute(select(decisions)).all() == []
+
+
+def test_what_another_has_open_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
+    store, _ = desk
+    open_sample(store, "id0", "ann")
+    with pytest.raises(DecisionError, match="ann has this sample open"):
+        decide(store, "id0", "bob", ACCEPT)
+    decide(store, "id0", "bob", Said(DecisionKind.COMMENT, comment="look at the test"))
+    with pytest.raises(DecisionError, match="no sample gone is in the queue"):
+        decide(store, "gone", "bob", ACCEPT)
+    with pytest.raises(DecisionError, match="nobody is signed in"):
+        decide(store, "id1", " ", ACCEPT)
+    with pytest.raises(DecisionError, match="a name of 201 characters, 200 are allowed"):
+        decide(store, "id1", "a" * 201, ACCEPT)
+
+
+def test_one_decision_on_many_samples_leaves_out_what_cannot_be_decided(desk: tuple[Store, Clock]) -> None:
+    store, _ = desk
+    open_sample(store, "id2", "bob")
+    made = decide_many(store, ["id0", "id1", "id2", "gone", "id0"], "ann", REJECT)
+    assert made.decided == ("id0", "id1")
+    assert set(made.left) == {"id2", "gone"}
+    assert counts(store) == {"pending": 4, "discarded": 2}
+    with pytest.raises(DecisionError, match="an edit is of one sample"):
+        decide_many(store, ["id3"], "ann", EDIT)
+    with pytest.raises(DecisionError, match="500 are allowed"):
+        decide_many(store, [f"id{n}" for n in range(501)], "ann", ACCEPT)

@@ -1,0 +1,63 @@
+"""What of an edit is run, with which stated outputs, and which edits are not even run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pipeline.core.vocabularies.samples import Granularity
+from pipeline.core.vocabularies.scores import Family
+from pipeline.lake.schema import Row
+from pipeline.quality.all_rules import CurationRules
+from pipeline.quality.annotation.leaks import leak_of
+from pipeline.quality.annotation.planned_runs import checks_of
+
+RULES = CurationRules.read()
+
+
+def stated(statement: str, expected: str | None) -> Row:
+    return {"statement": f"{statement}\n", "expected": expected, "options": []}
+
+
+SOURCE = {"checks": [stated("f(1)", "2\n"), stated("x = 1", None), stated("f(1)", "3\n")]}
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("f(1)\nx = 1\nf(1)\n", ["2\n", None, "3\n"]),
+        ("import lib\nf(1)\n", [None, "2\n"]),
+        ("f(1)\nf(1)\nf(1)\n", ["2\n", "3\n", None]),
+        ("f(2)\n", []),
+        ("f(\n", []),
+        ("", []),
+    ],
+)
+def test_statements_that_stay_keep_their_stated_outputs(code: str, expected: list[str | None]) -> None:
+    assert [check["expected"] for check in checks_of(code, [SOURCE])] == expected
+
+
+COMPLETION = {"core_token": "split_at", "granularity": Granularity.LINE, "masked_code": "x = 1\n[line-mask]\n"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"description": "Part a list."}, None),
+        ({"description": "Split at a place."}, "description: 'Split at' gives the name away"),
+        ({"masked_code": "split_at\n[line-mask]"}, "masked_code: 'split_at' can be read"),
+        ({"masked_code": "[token-mask]\n[line-mask]"}, None),
+        ({"masked_code": "x = 1\n"}, r"\[line-mask\] has to stand there"),
+        ({"masked_code": "[line-mask]\n[line-mask]\n"}, r"\[line-mask\] has to stand there"),
+        ({"answer": "split_at(x)"}, None),
+    ],
+)
+def test_an_edit_gives_no_name_away_and_keeps_its_mask(changed: dict[str, str], problem: str | None) -> None:
+    found = leak_of(Family.COMPLETION, COMPLETION | changed, changed, RULES)
+    assert (found is None) == (problem is None)
+    assert re.search(problem or "", found or "")
+
+
+def test_code_to_be_migrated_hides_nothing() -> None:
+    assert leak_of(Family.MIGRATION, {"source_name": "split"}, {"description": "Split."}, RULES) is None

@@ -1,0 +1,33 @@
+"""Edits that come too late for the lake are told, and not run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.settings import settings
+from pipeline.lake.tables import Lake
+from pipeline.quality.annotation.validators import HouseValidator
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.quality.annotation.rows import filled, sample, store_in
+from tests.quality.flags.world import world
+
+
+@pytest.mark.parametrize(
+    ("there", "problem"),
+    [
+        (True, f"the lake no longer has {LIBRARY} 2.0: run a refresh, and look again"),
+        (False, "the lake no longer has this instance: run a refresh, and look at it again"),
+    ],
+    ids=["release", "instance"],
+)
+def test_what_the_lake_no_longer_has_is_told(data: Path, tmp_path: Path, there: bool, problem: str) -> None:
+    made, lake = world(), Lake(settings().lake)
+    completion = made.one("completions", "1.0") | {"id": "id0"}
+    lake.write("completions", LIBRARY, [completion] if there else [])
+    lake.write("releases", LIBRARY, [row for row in made.releases if row["version"] != "2.0"])
+    store, _ = store_in(tmp_path)
+    filled(store, [sample(0, library=LIBRARY)])
+    validation = HouseValidator(store, settings()).check("id0", {"description": "Text 0.", "version": "2.0"})
+    assert (validation.passed, validation.problem) == (False, problem)

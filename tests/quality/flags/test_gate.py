@@ -1,0 +1,400 @@
+"""What the gate lets through carries everything; what it refuses has its reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from pipeline.core.rules.load import RULES, RuleError, load
+from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
+from pipeline.core.vocabularies.samples import Drafter, Evidence, SnippetSource
+from pipeline.core.vocabularies.scores import Family
+from pipeline.lake.ids import content_id
+from pipeline.lake.schema import Row, table
+from pipeline.lake.stage import Output
+from pipeline.llm.rules import DraftingRules
+from pipeline.quality.acceptance.gate import gate_stage
+from pipeline.quality.acceptance.quality import QualityRules
+from pipeline.quality.flags.reviews import judged
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.quality.flags.world import NEW, OLD, POST, RENAMED, RUN_ALONE, World, world
+
+QUALITY = load(RULES / "quality.yaml", QualityRules)
+DRAFTING = load(RULES / "drafting.yaml", DraftingRules)
+
+
+def gate(
+    world: World,
+    flags: list[Row] | None = None,
+    environments: list[Row] | None = None,
+    reviews: list[Row] | None = None,
+) -> Output:
+    """Run the gate and check that what it publishes fits the declared tables."""
+    output = gate_stage(
+        world.completions,
+        world.migrations,
+        world.block_completions,
+        world.drafts,
+        flags or [],
+        world.snippets,
+        world.releases,
+        world.verdicts,
+        environments or [],
+        world.changes,
+        reviews or [],
+        QUALITY,
+        RUN_ALONE,
+        DRAFTING,
+    )
+    for name, rows in output.tables.items():
+        for row in rows:
+            table(name).check(row)
+    return output
+
+
+def flag(instance: Row, kind: FlagKind) -> Row:
+    return {
+        "id": content_id(instance["id"], kind),
+        "library": LIBRARY,
+        "instance_id": instance["id"],
+        "kind": kind,
+        "evidence": "",
+    }
+
+
+def published(output: Output, table: str, version: str) -> Row:
+    (row,) = (row for row in output.tables[table] if row["version"] == version)
+    return row
+
+
+def test_a_published_completion_carries_proof_licence_and_source() -> None:
+    output = gate(world())
+    row = published(output, "published_completions", "1.1")
+    expected: dict[str, Any] = {
+        "libevolutioneval_tag": "deprecated",
+        "evidence": "executed",
+        "neighbour_version": "2.0",
+        "neighbour_outcome": "api_missing",
+        "reference_outcome": "passed",
+        "python": "3.9",
+        "lock_id": "lock-1.1",
+        "description": "Get the page of it.",
+        "drafter": "offline",
+        "licence": "MIT",
+        "attribution": "Ada",
+        "purl": "pkg:pypi/lib@1.0",
+        "source_file": "lib/core.py",
+        "source_line": 7,
+        "flags": [],
+        "review_status": "unflagged",
+        "canary": QUALITY.canary,
+    }
+    assert {column: row[column] for column in expected} == expected
+    assert output.seen == output.made == 7
+
+
+def test_evidence_by_tag() -> None:
+    output = gate(world())
+    rows = {
+        row["version"]: (row["libevolutioneval_tag"], row["evidence"]) for row in output.tables["published_completions"]
+    }
+    assert rows == {
+        "1.0": ("unchanged", "static"),
+        "1.1": ("deprecated", "executed"),
+        "2.0": ("introduced", "executed"),
+    }
+
+
+def test_a_published_migration_carries_the_runs_of_both_sides() -> None:
+    row = published(gate(world()), "published_migrations", "1.1")
+    expected = {
+        "reference_outcome": "passed",
+        "source_in_target": "api_missing",
+        "target_in_target": "passed",
+        "target_in_source": "api_missing",
+        "lock_id": "lock-1.1",
+        "target_lock_id": "lock-2.0",
+        "discriminating": True,
+        "evidence": "executed",
+    }
+    assert {column: row[column] for column in expected} == expected
+
+
+@pytest.mark.parametrize("outcome", [Outcome.PASSED, Outcome.TIMED_OUT, Outcome.FLAKY, Outcome.SYNTAX_ERROR])
+def test_a_migration_whose_source_is_not_refused_by_the_target_is_static(outcome: Outcome) -> None:
+    row = published(gate(world().with_run(OLD["id"], "2.0", outcome)), "published_migrations", "1.1")
+    assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", outcome)
+
+
+def test_a_migration_whose_source_was_not_run_in_the_target_is_static() -> None:
+    made = world()
+    made = made.but(
+        verdicts=[row for row in made.verdicts if (row["subject_id"], row["version"]) != (OLD["id"], "2.0")]
+    )
+    row = published(gate(made), "published_migrations", "1.1")
+    assert (row["discriminating"], row["evidence"], row["source_in_target"]) == (False, "static", None)
+
+
+def test_a_block_of_another_language_carries_its_post() -> None:
+    row = published(gate(world()), "published_block_completions", "2.0")
+    expected: dict[str, Any] = {
+        "masked_code": "import org.lib.[token-mask];\n\n[block-mask]\n",
+        "core_token": "Page",
+        "description": "Show a [API]",
+        "source": "stack_overflow",
+        "version_evidence": "text",
+        "stated": "title: lib 2.0",
+        "url": "https://example.org/a/2",
+        "licence": "CC-BY-SA-4.0",
+        "purl": None,
+        "flags": [],
+    }
+    assert {column: row[column] for column in expected} == expected
+
+
+def test_the_title_of_a_post_does_not_name_what_its_block_hides() -> None:
+    made = world()
+    titled = [row | {"title": "Why is lib.Page empty? pages of lib"} for row in made.snippets]
+    row = published(gate(made.but(snippets=titled)), "published_block_completions", "2.0")
+    assert row["description"] == "Why is lib.[API] empty? [API] of lib"
+
+
+def test_a_post_without_a_title_has_no_description() -> None:
+    made = world()
+    untitled = [row | {"title": None} for row in made.snippets]
+    assert published(gate(made.but(snippets=untitled)), "published_block_completions", "2.0")["description"] is None
+
+
+def part(world: World) -> World:
+    """The same, whose new example is part of somebody's project, and is not run."""
+    snippets = [row | {"source": SnippetSource.DOWNSTREAM} if row["id"] == NEW["id"] else row for row in world.snippets]
+    return world.but(snippets=snippets, verdicts=[row for row in world.verdicts if row["subject_id"] != NEW["id"]])
+
+
+def test_what_is_part_of_a_project_is_published_if_a_probe_finds_the_api() -> None:
+    output = gate(part(world()))
+    assert output.reasons == {"no_environment": 2}, "both migrations, whose sides must run"
+    row = published(output, "published_completions", "2.0")
+    seen = [row[column] for column in ("reference_outcome", "evidence", "neighbour_outcome", "lock_id", "python")]
+    assert seen == [None, "executed", "api_missing", "lock-2.0", "3.9"]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "detail"),
+    [(Outcome.API_MISSING, "2.0: a probe of lib.load came out as api_missing"), (None, "lib.load cannot be probed")],
+)
+def test_what_is_part_of_a_project_is_refused_if_no_probe_finds_the_api(outcome: Outcome | None, detail: str) -> None:
+    made = part(world())
+    kept = [row for row in made.verdicts if (row["subject_id"], row["version"]) != ("lib.load", "2.0")]
+    made = made.but(verdicts=kept)
+    output = gate(made.with_run("lib.load", "2.0", outcome) if outcome else made)
+    (instance,) = (row["id"] for row in made.completions if row["version"] == "2.0")
+    (refused,) = (reject for reject in output.rejects if reject.key == instance)
+    assert (refused.reason, refused.detail) == ("not_proven", detail)
+
+
+REFUSALS: dict[str, tuple[Callable[[World], World], dict[str, int]]] = {
+    # 1.1's completion and both migrations rest on the old snippet in 1.1.
+    "a reference that fails": (lambda w: w.with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"), {"not_proven": 3}),
+    "a reference that was not run": (
+        lambda w: w.but(verdicts=[row for row in w.verdicts if row["subject_id"] != NEW["id"]]),
+        {"no_environment": 3},
+    ),
+    "an API that is there after its removal": (lambda w: w.with_run("lib.fetch", "2.0", Outcome.PASSED), {"label_refuted": 3}),
+    "an API that was there before": (lambda w: w.with_run("lib.load", "1.1", Outcome.PASSED), {"label_refuted": 2}),
+    "a licence off the list": (lambda w: w.but(snippets=[w.snippets[0], w.snippets[1] | {"licence": "GPL-3.0-only"}, POST]), {"licence": 3}),
+    "no licence": (lambda w: w.but(snippets=[row | {"licence": None} for row in w.snippets]), {"licence": 6}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUSALS)
+def test_refused(case: str) -> None:
+    spoil, reasons = REFUSALS[case]
+    output = gate(spoil(world()))
+    assert output.reasons == reasons
+    assert output.made == 7 - sum(reasons.values())
+
+
+def test_a_change_is_executed_where_probes_in_both_releases_agree_with_it() -> None:
+    [row] = gate(world()).tables["published_changes"]
+    assert (row["evidence"], row["old_outcome"], row["new_outcome"]) == ("executed", "passed", "api_missing")
+
+
+def test_a_change_that_nobody_ran_keeps_its_evidence() -> None:
+    [row] = gate(world().but(verdicts=[])).tables["published_changes"]
+    assert (row["evidence"], row["old_outcome"], row["new_outcome"]) == ("static", None, None)
+
+
+def test_a_removal_that_still_runs_is_no_removal_and_nothing_refers_to_it() -> None:
+    output = gate(world().with_run("lib.fetch", "2.0", Outcome.PASSED))
+    assert output.tables["published_changes"] == []
+    assert {row["change_id"] for row in output.tables["published_completions"]} == {None}
+    [reject] = [reject for reject in output.rejects if reject.key == RENAMED["id"]]
+    assert (reject.reason, reject.detail) == ("label_refuted", "renamed: lib.fetch runs in 1.1 and in 2.0")
+
+
+def test_the_detail_of_a_failing_reference_says_how_it_failed() -> None:
+    output = gate(world().with_run(OLD["id"], "1.1", Outcome.FAILED_ASSERTION, "1 != 2"))
+    assert {reject.detail for reject in output.rejects} == {"1.1: failed_assertion: 1 != 2"}
+
+
+def test_the_detail_of_a_missing_environment_says_why() -> None:
+    made = world()
+    made = made.but(verdicts=[row for row in made.verdicts if row["version"] != "2.0"])
+    environments = [{"version": "2.0", "outcome": EnvironmentOutcome.UNRESOLVABLE, "detail": "no wheel"}]
+    assert {reject.detail for reject in gate(made, environments=environments).rejects} == {
+        "2.0: unresolvable: no wheel"
+    }
+
+
+def test_flags_hold_back_as_the_rules_say_and_others_are_carried() -> None:
+    made = world()
+    held, carried = made.one("completions", "1.0"), made.one("completions", "1.1")
+    assert FlagKind.RENAME_UNSURE in QUALITY.hold_back
+    assert FlagKind.AUDIT not in QUALITY.hold_back
+    output = gate(made, [flag(held, FlagKind.RENAME_UNSURE), flag(carried, FlagKind.AUDIT)])
+    assert [(reject.key, reject.reason, reject.detail) for reject in output.rejects] == [
+        (held["id"], "flagged", "rename_unsure")
+    ]
+    row = published(output, "published_completions", "1.1")
+    assert (row["flags"], row["review_status"]) == ([FlagKind.AUDIT], "pending")
+
+
+def test_a_licence_that_spdx_does_not_know_is_an_error_in_the_rules(tmp_path) -> None:
+    (tmp_path / "quality.yaml").write_text((RULES / "quality.yaml").read_text().replace("- ISC", "- ISCC"))
+    with pytest.raises(RuleError, match=r"quality\.yaml:\d+: licences: .*ISCC"):
+        load(tmp_path / "quality.yaml", QualityRules)
+
+
+def review(world: World, instance: Row, flags: list[Row], kind: DecisionKind, **columns: Any) -> Row:
+    """A `reviews` row on an instance as it is."""
+    draft = next((row["text"] for row in world.drafts if row["subject_id"] == instance["id"]), None)
+    family = Family.MIGRATION if "target_version" in instance else Family.COMPLETION
+    row = {
+        "instance_id": instance["id"],
+        "library": LIBRARY,
+        "family": family,
+        "content": judged(family, instance, draft),
+        "flags": sorted({row["kind"] for row in flags}),
+        "kind": kind,
+        "objection": Objection.BAD_CODE if kind == DecisionKind.REJECT else None,
+        "edits": [],
+        "runs": [],
+        "annotators": 1,
+        **columns,
+    }
+    table("reviews").check(row)
+    return row
+
+
+def edits(**values: str) -> list[Row]:
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def edit_run(subject: str, version: str, outcome: Outcome) -> Row:
+    """A run of edited code."""
+    told = {"subject": subject, "version": version, "outcome": outcome, "python": "3.11", "lock_id": "lock"}
+    return told | {"detail": None, "code": None, "statements": None, "executed": None}
+
+
+def test_what_a_person_rejected_is_refused_with_the_reason() -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    output = gate(made, reviews=[review(made, instance, [], DecisionKind.REJECT)])
+    (refused,) = [reject for reject in output.rejects if reject.key == instance["id"]]
+    assert (refused.reason, refused.detail) == (
+        RejectReason.REVIEWED_OUT,
+        "bad_code: the code is wrong, incomplete or of no use",
+    )
+
+
+def test_what_a_flag_held_back_is_published_once_accepted() -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    flags = [flag(instance, FlagKind.NO_DESCRIPTION)]
+    assert {reject.reason for reject in gate(made, flags).rejects} == {RejectReason.FLAGGED}
+    row = published(
+        gate(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)]), "published_completions", "2.0"
+    )
+    assert (row["review_status"], row["flags"]) == (ReviewStatus.ACCEPTED, [FlagKind.NO_DESCRIPTION])
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "expected"),
+    [
+        (DecisionKind.REJECT, {"content": "what it was"}, (None, ReviewStatus.PENDING)),
+        (DecisionKind.ACCEPT, {"content": "what it was"}, (None, ReviewStatus.PENDING)),
+        (DecisionKind.ACCEPT, {"flags": []}, (None, ReviewStatus.PENDING)),
+        (DecisionKind.REJECT, {"flags": []}, (RejectReason.REVIEWED_OUT, None)),
+    ],
+    ids=["rejected, other content", "accepted, other content", "accepted, a new flag", "rejected, a new flag"],
+)
+def test_what_a_decision_on_what_it_was_comes_to(
+    kind: DecisionKind, change: Row, expected: tuple[RejectReason | None, ReviewStatus | None]
+) -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    flags = [flag(instance, FlagKind.AUDIT)]
+    output = gate(made, flags, reviews=[review(made, instance, flags, kind) | change])
+    reason = next((reject.reason for reject in output.rejects if reject.key == instance["id"]), None)
+    rows = [row for row in output.tables["published_completions"] if row["version"] == "2.0"]
+    assert (reason, rows[0]["review_status"] if rows else None) == expected
+
+
+def test_what_running_refutes_is_not_published_because_somebody_accepts_it() -> None:
+    made = world().with_run("lib.load", "1.1", Outcome.PASSED)
+    instance = made.one("completions", "2.0")
+    flags = [flag(instance, FlagKind.LABEL_CONTRADICTED)]
+    output = gate(made, flags, reviews=[review(made, instance, flags, DecisionKind.ACCEPT)])
+    assert {reject.reason for reject in output.rejects if reject.key == instance["id"]} == {RejectReason.LABEL_REFUTED}
+
+
+def test_an_edited_completion_is_published_as_edited_by_the_runs_of_the_edit() -> None:
+    made = world()
+    instance = made.one("completions", "2.0")
+    masked = instance["masked_code"] + "print(2)\n"
+    changed = edits(masked_code=masked, description="Prints it twice.")
+    runs = [edit_run(NEW["id"], "2.0", Outcome.PASSED)]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=changed, runs=runs)
+    broken = made.with_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)
+    row = published(gate(broken, reviews=[edit]), "published_completions", "2.0")
+    assert row["code"] == instance["code"] + "print(2)\n"
+    assert (row["id"], row["masked_code"], row["lock_id"]) == (instance["id"], masked, "lock")
+    assert (row["review_status"], row["drafter"], row["model"]) == (ReviewStatus.EDITED, Drafter.ANNOTATOR, None)
+    assert row["description"] == "Prints it twice."
+    failed = edit | {"runs": [edit_run(NEW["id"], "2.0", Outcome.WRONG_EXCEPTION)]}
+    refused = gate(made, reviews=[failed]).rejects
+    assert {reject.reason for reject in refused if reject.key == instance["id"]} == {RejectReason.NOT_PROVEN}
+
+
+def test_an_edited_version_brings_its_release_with_it() -> None:
+    made = world()
+    instance = made.one("completions", "1.1")
+    tags = edits(version="1.0", libevolutioneval_tag="unchanged")
+    runs = [edit_run(OLD["id"], version, Outcome.PASSED) for version in ("0.9", "1.0")]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=tags, runs=runs)
+    rows = gate(made, reviews=[edit]).tables["published_completions"]
+    (row,) = [row for row in rows if row["id"] == instance["id"]]
+    release = next(release for release in made.releases if release["version"] == "1.0")
+    assert (row["version"], row["previous_version"], row["release_time"]) == ("1.0", "0.9", release["release_time"])
+    assert (row["evidence"], row["neighbour_version"]) == (Evidence.EXECUTED, "0.9")
+
+
+def test_an_edited_migration_is_proven_by_its_own_runs() -> None:
+    made = world()
+    instance = next(row for row in made.migrations if row["target_version"] == "2.0")
+    code = instance["source_code"] + "print(x)\n"
+    source, target = instance["snippet_id"], instance["target_snippet_id"]
+    runs = [
+        edit_run(source, instance["version"], Outcome.PASSED),
+        edit_run(source, "2.0", Outcome.PASSED),
+        edit_run(target, "2.0", Outcome.PASSED),
+    ]
+    edit = review(made, instance, [], DecisionKind.EDIT, edits=edits(source_code=code), runs=runs)
+    rows = gate(made, reviews=[edit]).tables["published_migrations"]
+    (row,) = [row for row in rows if row["id"] == instance["id"]]
+    assert (row["source_code"], row["source_in_target"], row["discriminating"]) == (code, Outcome.PASSED, False)

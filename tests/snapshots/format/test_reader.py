@@ -1,0 +1,173 @@
+"""One rule of compatibility: unknown columns are passed over, missing nullable ones are null, the rest is an error."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline import __version__
+from pipeline.lake.tables import read_parquet
+from pipeline.snapshots.format.manifest import SnapshotError
+from pipeline.snapshots.format.reader import Snapshot
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import edit_manifest, fill, publish_lake, seal, tables
+
+Change = Callable[[pa.Table], pa.Table]
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("published")
+    return publish_lake(fill(folder / "lake", tables()), folder / "snapshots").path
+
+
+@pytest.fixture
+def snapshot(published: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(published, tmp_path / "snapshot"))
+
+
+def path_of(snapshot: Path, config: str) -> Path:
+    return snapshot / "data" / f"{config}.parquet"
+
+
+def of_other(snapshot: Path, config: str, change: Change) -> None:
+    """Make a table what another driftline published."""
+    path = path_of(snapshot, config)
+    pq.write_table(change(pq.read_table(path, partitioning=None)), path)
+    edit_manifest(snapshot, lambda manifest: manifest.update(driftline="0.0.7"))
+    seal(snapshot)
+
+
+def retyped(table: pa.Table, name: str, field: Any, values: list[Any]) -> pa.Table:
+    return table.set_column(table.column_names.index(name), field, pa.array(values, type=field.type))
+
+
+def test_a_table_is_read_as_it_was_published(snapshot: Path) -> None:
+    found = Snapshot(snapshot)
+    whole = read_parquet(path_of(snapshot, "completions"))
+    assert found.rows("completions") == whole
+    assert found.count(["completions"]) == len(whole)
+    some = found.rows("completions", ("version", "id"), pc.field("library") == LIBRARY)
+    assert some == [{"version": row["version"], "id": row["id"]} for row in whole]
+    assert found.rows("completions", ("id",), pc.field("library") == "other") == []
+
+
+def test_a_column_that_is_not_declared_is_passed_over(snapshot: Path) -> None:
+    whole = read_parquet(path_of(snapshot, "completions"))
+    of_other(snapshot, "completions", lambda t: t.append_column("future", pa.array(["x"] * t.num_rows)))
+    assert Snapshot(snapshot).rows("completions") == whole
+    assert "future" not in Snapshot(snapshot).columns("completions")
+
+
+def test_a_nullable_column_that_is_missing_is_null(snapshot: Path) -> None:
+    whole = read_parquet(path_of(snapshot, "completions"))
+    of_other(snapshot, "completions", lambda t: t.drop_columns(["neighbour_version"]))
+    found = Snapshot(snapshot)
+    expected = [row | {"neighbour_version": None} for row in whole]
+    assert found.rows("completions") == expected
+    assert found.rows("completions", where=pc.field("library") == LIBRARY) == expected
+    assert found.rows("completions", ("neighbour_version",)) == [{"neighbour_version": None} for _ in whole]
+    assert "neighbour_version" not in found.columns("completions")
+
+
+def test_members_of_structs_follow_the_same_rule(snapshot: Path) -> None:
+    rows = read_parquet(path_of(snapshot, "symbols"))
+    with_parameters = next(row for row in rows if row["parameters"])
+
+    def older(t: pa.Table) -> pa.Table:
+        found = t.schema.field("parameters").type
+        assert isinstance(found, pa.ListType)
+        members = [member for member in found.value_type if member.name != "annotation"]
+        field = pa.field("parameters", pa.list_(pa.struct([*members, pa.field("future", pa.int64())])), nullable=False)
+        item = pa.field("item", field.type.value_type, nullable=False)
+        values = [
+            [{**one, "future": 1} for one in of_row] for of_row in t["parameters"].to_pylist() if of_row is not None
+        ]
+        return retyped(t, "parameters", field.with_type(pa.list_(item)), values)
+
+    of_other(snapshot, "symbols", older)
+    again = next(row for row in Snapshot(snapshot).rows("symbols") if row["path"] == with_parameters["path"])
+    assert again["parameters"] == [one | {"annotation": None} for one in with_parameters["parameters"]]
+
+
+OTHERWISE: dict[str, tuple[Change, str]] = {
+    "a column with a value in every row is missing": (
+        lambda t: t.drop_columns(["answer"]),
+        "no answer, which has a value in every row",
+    ),
+    "another type": (
+        lambda t: retyped(t, "answer", pa.field("answer", pa.int64(), nullable=False), [1] * t.num_rows),
+        "answer is int64, not string",
+    ),
+    "a column that may be without a value": (
+        lambda t: retyped(t, "answer", pa.field("answer", pa.string()), [None] * t.num_rows),
+        "answer may be without a value",
+    ),
+    "a value of another vocabulary": (
+        lambda t: retyped(
+            t, "granularity", pa.field("granularity", pa.string(), nullable=False), ["chapter"] * t.num_rows
+        ),
+        "granularity has the value 'chapter'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), OTHERWISE.values(), ids=OTHERWISE.keys())
+def test_anything_else_is_an_error_that_names_both_versions(snapshot: Path, change: Change, problem: str) -> None:
+    of_other(snapshot, "completions", change)
+    with pytest.raises(SnapshotError, match=re.escape(problem)) as error:
+        Snapshot(snapshot).rows("completions")
+    assert "0.0.7" in str(error.value)
+    assert __version__ in str(error.value)
+    # what is not read is in nobody's way
+    assert Snapshot(snapshot).rows("completions", ("id", "library"))
+
+
+def test_a_table_that_was_not_published_is_an_error_that_names_both_versions(snapshot: Path) -> None:
+    files = {"data/scenes.parquet"}
+    edit_manifest(snapshot, lambda m: m.update(files=[one for one in m["files"] if one["path"] not in files]))
+    found = Snapshot(snapshot)
+    assert not found.has("scenes")
+    with pytest.raises(SnapshotError, match=rf"no table data/scenes.parquet.*{re.escape(__version__)}"):
+        found.rows("scenes")
+
+
+def test_no_file_is_read_that_is_not_the_published_one(snapshot: Path, tmp_path: Path) -> None:
+    path = path_of(snapshot, "completions")
+    path.write_bytes(path.read_bytes() + b"!")
+    with pytest.raises(SnapshotError, match="sha256 is"):
+        Snapshot(snapshot).rows("completions")
+    path.unlink()
+    with pytest.raises(SnapshotError, match="missing"):
+        Snapshot(snapshot).rows("completions")
+    with pytest.raises(SnapshotError, match="lists no file"):
+        Snapshot(snapshot).file("../../etc/passwd")
+
+
+@pytest.mark.parametrize("name", ["../outside.parquet", "/etc/hostname", "data/../../outside.parquet"])
+def test_no_name_in_the_manifest_leads_out_of_the_folder(snapshot: Path, name: str) -> None:
+    (snapshot.parent / "outside.parquet").write_text("secret")
+
+    def rename(manifest: dict[str, object]) -> None:
+        files = manifest["files"]
+        assert isinstance(files, list)
+        files[0]["path"] = name
+
+    edit_manifest(snapshot, rename)
+    with pytest.raises(SnapshotError, match="leads out of the snapshot"):
+        Snapshot(snapshot).file(name)
+
+
+def test_no_symbolic_link_is_followed(snapshot: Path, tmp_path: Path) -> None:
+    (snapshot / "data").rename(tmp_path / "elsewhere")
+    (snapshot / "data").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SnapshotError, match="missing"):
+        Snapshot(snapshot).rows("completions")

@@ -1,0 +1,245 @@
+"""Gates: what is measured of a draft, against which limit, and what that means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.rules.load import RULES, RuleError
+from pipeline.core.vocabularies.gates import GateKind, GateStanding
+from pipeline.core.vocabularies.review import ReviewStatus
+from pipeline.index.release_selection import Period
+from pipeline.lake.runner import Count
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.snapshots.approval_text import request_text, told_changes, told_gates
+from pipeline.snapshots.candidate import Draft, make_draft
+from pipeline.snapshots.comparison.comparison import compare_snapshots
+from pipeline.snapshots.description.card import FAMILIES
+from pipeline.snapshots.release_checks.measures import families_of
+from pipeline.snapshots.release_checks.release_checks import Gate, Known, standing_of, weigh
+from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, gate_rules
+from pipeline.snapshots.snapshot import place
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import drafts, fill, tables
+
+STAGES = [name for names in GROUPS.values() for name in names]
+SHIPPED = gate_rules(RULES, STAGES)
+SMALL = SHIPPED.model_copy(update={"least": 1})
+
+
+def drafted(lake: Lake, snapshots: Path) -> Draft:
+    return make_draft(lake, drafts(lake), snapshots, "mine", [LIBRARY], Period(), {})
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return fill(tmp_path / "lake", tables())
+
+
+@pytest.fixture
+def draft(lake: Lake, tmp_path: Path) -> Draft:
+    return drafted(lake, tmp_path / "snapshots")
+
+
+def of(gates: list[Gate], kind: GateKind, what: str) -> Gate:
+    (found,) = [gate for gate in gates if gate.kind == kind and gate.what.startswith(what)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("rule", "measured", "standing"),
+    [
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.1, GateStanding.PASSED),
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.11, GateStanding.SIGN_OFF),
+        (Most(sign_off_above=0.1, hold_above=0.5), 0.51, GateStanding.HOLD),
+        (Most(sign_off_above=0.1), 1.0, GateStanding.SIGN_OFF),
+        (Most(hold_above=0.5), 0.5, GateStanding.PASSED),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.9, GateStanding.PASSED),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.89, GateStanding.SIGN_OFF),
+        (Least(sign_off_below=0.9, hold_below=0.5), 0.49, GateStanding.HOLD),
+        (Least(hold_below=0.5), 0.6, GateStanding.PASSED),
+    ],
+)
+def test_what_a_share_means(rule: Most | Least, measured: float, standing: GateStanding) -> None:
+    assert rule.standing(measured) == standing
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("{stage: crawl, sign_off", "{stage: crwal, sign_off", "no such stage: crwal"),
+        ("family: scenes", "family: scene", r"gates.yaml:\d+: .*'scene' is no family of instances"),
+        ("duplicates: {sign_off_above: 0.06", "duplicates: {sign_off_above: 0.6", r"gates.yaml:\d+: .*never reached"),
+        ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {}", r"gates.yaml:\d+: .*says nothing"),
+        ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {sign_off_over: 0.25}", r"gates.yaml:\d+: .*unknown key"),
+        ("within_days: 7", "within_days: 0", r"gates.yaml:\d+: .*greater than 0"),
+    ],
+)
+def test_a_gate_that_cannot_work_is_an_error_with_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (RULES / "gates.yaml").read_text()
+    assert old in text
+    (tmp_path / "gates.yaml").write_text(text.replace(old, new))
+    with pytest.raises(RuleError, match=message):
+        gate_rules(tmp_path, STAGES)
+
+
+def test_a_draft_is_counted_as_its_rows_are(draft: Draft) -> None:
+    published = {name: tables()[f"published_{name}"] for name in FAMILIES}
+    counted = families_of(draft.path)
+    assert {name: family.rows for name, family in counted.items()} == {
+        name: len(rows) for name, rows in published.items()
+    }
+    completions = published["completions"]
+    assert counted["completions"].executed == sum(row["evidence"] == "executed" for row in completions)
+    assert counted["completions"].pending == sum(row["review_status"] == ReviewStatus.PENDING for row in completions)
+    assert counted["block_completions"].with_evidence == 0
+
+
+def test_the_same_task_twice_is_a_duplicate_and_another_answer_is_none(lake: Lake, tmp_path: Path) -> None:
+    rows = tables()["published_completions"]
+    twin, other = rows[0] | {"id": "twin", "source_line": 99}, rows[0] | {"id": "other", "answer": "another"}
+    lake.write("published_completions", LIBRARY, [*rows, twin, other])
+    for table in ("published_contexts", "published_retrievals"):
+        lake.write(table, LIBRARY, [])
+    counted = families_of(drafted(lake, tmp_path).path)["completions"]
+    assert (counted.rows, counted.repeated) == (len(rows) + 2, 1)
+
+
+def test_few_units_are_not_measured(draft: Draft) -> None:
+    gates = weigh(Known(draft.path, None, []), SHIPPED)
+    assert {gate.standing for gate in gates} == {GateStanding.NOT_MEASURED}
+    assert standing_of(gates) == GateStanding.PASSED
+
+
+def counts(refused: int) -> list[Count]:
+    """What two runs left: a library that was looked at now, and one that is as it was."""
+    new = Count("gate", "a", 100, 100 - refused, {"not_proven": refused}, 0)
+    old = Count("gate", "b", 100, 0, {}, 100, made_before=80, rejected_before={"not_proven": 10, "licence": 10})
+    return [new, old, Count("crawl", "a", 10, 10, {}, 0)]
+
+
+@pytest.mark.parametrize(
+    ("refused", "measured", "standing"),
+    [(10, 0.1, GateStanding.PASSED), (50, 0.3, GateStanding.SIGN_OFF), (100, 0.55, GateStanding.HOLD)],
+)
+def test_refusals_count_against_what_the_stage_looked_at(
+    draft: Draft, refused: int, measured: float, standing: GateStanding
+) -> None:
+    gates = weigh(Known(draft.path, None, counts(refused)), SHIPPED)
+    found = of(gates, GateKind.REJECTED, "gate: not_proven")
+    assert (found.measured, found.of, found.standing) == (measured, 200, standing)
+    assert of(gates, GateKind.REJECTED, "gate: licence").measured == 0.05
+    assert of(gates, GateKind.REJECTED, "crawl").standing == GateStanding.NOT_MEASURED
+    assert standing_of(gates) == standing
+
+
+@pytest.mark.parametrize(
+    ("failed", "noted", "standing"),
+    [
+        (0, 0, GateStanding.PASSED),
+        (1, 0, GateStanding.PASSED),
+        (1, 1, GateStanding.SIGN_OFF),
+        (30, 1, GateStanding.HOLD),
+    ],
+)
+def test_internal_errors_of_units_and_parts_are_weighed_by_stage(
+    draft: Draft, failed: int, noted: int, standing: GateStanding
+) -> None:
+    one = Count("gate", "a", 100, 100 - failed, {"internal_error": failed} if failed else {}, 0)
+    other = Count("gate", "b", 200, 0, {}, 200, noted_before={"internal_error": noted} if noted else {})
+    gates = weigh(Known(draft.path, None, [one, other, Count("crawl", "a", 9, 9, {}, 0)]), SHIPPED)
+    found = of(gates, GateKind.INTERNAL_ERRORS, "gate" if failed else "all stages")
+    assert (found.standing, found.of) == (standing, 300 if failed else 309)
+    assert found.measured == round((failed + noted) / found.of, 6)
+
+
+def test_of_a_stage_of_few_units_an_internal_error_counts_all_the_same(draft: Draft) -> None:
+    gates = weigh(Known(draft.path, None, [Count("environments", "a", 3, 2, {"internal_error": 1}, 0)]), SHIPPED)
+    assert of(gates, GateKind.INTERNAL_ERRORS, "environments").standing == GateStanding.HOLD
+
+
+@pytest.mark.parametrize(
+    ("known", "kind", "standing"),
+    [
+        ({"kappa": 0.7, "pairs": 40}, GateKind.AGREEMENT, GateStanding.PASSED),
+        ({"kappa": 0.5, "pairs": 40}, GateKind.AGREEMENT, GateStanding.SIGN_OFF),
+        ({"kappa": 0.1, "pairs": 40}, GateKind.AGREEMENT, GateStanding.HOLD),
+        ({"kappa": 0.1, "pairs": 29}, GateKind.AGREEMENT, GateStanding.NOT_MEASURED),
+        ({"kappa": None, "pairs": 40}, GateKind.AGREEMENT, GateStanding.NOT_MEASURED),
+        ({"surviving": 0.95, "survivals": 100}, GateKind.SURVIVAL, GateStanding.PASSED),
+        ({"surviving": 0.4, "survivals": 100}, GateKind.SURVIVAL, GateStanding.HOLD),
+        ({"surviving": 0.4, "survivals": 99}, GateKind.SURVIVAL, GateStanding.NOT_MEASURED),
+    ],
+)
+def test_what_people_and_later_runs_say(
+    draft: Draft, known: dict[str, float], kind: GateKind, standing: GateStanding
+) -> None:
+    gates = weigh(replace(Known(draft.path, None, []), **known), SHIPPED)  # type: ignore[arg-type]
+    assert of(gates, kind, "").standing == standing
+
+
+def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Draft) -> None:
+    # One completion of the small lake is flagged.
+    found = of(weigh(Known(draft.path, None, []), SMALL), GateKind.UNREVIEWED, "all families")
+    reviewable = sum(family.reviewable for family in families_of(draft.path).values())
+    assert (found.measured, found.of) == (round(1 / reviewable, 6), reviewable)
+    strict = SMALL.model_copy(update={"unreviewed": Most(sign_off_above=0)})
+    assert of(weigh(Known(draft.path, None, []), strict), GateKind.UNREVIEWED, "").standing == GateStanding.SIGN_OFF
+
+
+def after(
+    lake: Lake, snapshots: Path, rules: GateRules, change: Callable[[], object]
+) -> tuple[Draft, list[Gate], list[str]]:
+    """Publish a lake, change it, and weigh what it is then against that."""
+    last = place(drafted(lake, snapshots), snapshots)
+    change()
+    draft = drafted(lake, snapshots)
+    comparison = compare_snapshots(last.path, draft.path)
+    return draft, weigh(Known(draft.path, comparison, [], libraries_before=1), rules), told_changes(comparison)
+
+
+def test_rows_that_are_gone_are_a_loss(lake: Lake, tmp_path: Path) -> None:
+    draft, gates, changes = after(lake, tmp_path, SMALL, lambda: lake.write("published_migrations", LIBRARY, []))
+    rows = len(tables()["published_migrations"])
+    lost = of(gates, GateKind.LOST, "migrations")
+    assert (lost.measured, lost.of, lost.standing) == (1.0, rows, GateStanding.HOLD)
+    assert of(gates, GateKind.LOST, "completions").measured == 0
+    assert f"migrations: {rows} rows became 0: {rows} went" in changes
+    told = told_gates(draft, gates, GateStanding.HOLD)
+    assert "is held back, `latest` stays as it was" in told
+    assert "lost (migrations of mine-" in told
+    assert "100%" in told
+    assert "above 50% nothing is published. What to do: see the errata" in told
+
+
+def test_a_column_that_is_another_than_it_was_asks_for_a_person(lake: Lake, tmp_path: Path) -> None:
+    flagged = [row | {"review_status": ReviewStatus.ACCEPTED} for row in tables()["published_completions"]]
+    _, gates, _ = after(lake, tmp_path, SMALL, lambda: lake.write("published_completions", LIBRARY, flagged))
+    shifted = of(gates, GateKind.SHIFTED, "completions.review_status since mine-")
+    assert (shifted.measured, shifted.standing) == (1.0, GateStanding.SIGN_OFF)
+
+
+def test_nothing_differs_from_the_same(lake: Lake, tmp_path: Path) -> None:
+    _, gates, changes = after(lake, tmp_path, SMALL, lambda: None)
+    assert {gate.measured for gate in gates if gate.kind in {GateKind.LOST, GateKind.SHIFTED}} == {0.0}
+    assert [change.partition(" from ")[0] for change in changes] == ["nothing differs"]
+
+
+def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Draft) -> None:
+    gates = weigh(Known(draft.path, None, counts(50)), SHIPPED)
+    text = request_text(draft, gates, ["migrations: 2 | <b> went"], [("Queue", "http://x/?status=pending")])
+    assert "rejected (gate: not\\_proven): 30% of 200; above 25% a person signs off" in text
+    assert "[Queue](http://x/?status=pending)" in text
+    assert "- migrations: 2 \\| &lt;b&gt; went" in text
+    assert "gate: licence" not in text
+
+
+def test_the_shipped_gates_let_the_starter_profile_pass() -> None:
+    """The figures of a first refresh of it, from which nobody may have to wait for a person."""
+    measured = {"completions": 0.15, "controlled_completions": 0.16, "repository_tasks": 0.0, "scenes": 0.23}
+    assert all(rule.standing(measured[rule.family]) == GateStanding.PASSED for rule in SHIPPED.unproven)
+    assert SHIPPED.unreviewed.standing(0.14) == SHIPPED.duplicates.standing(0.03) == GateStanding.PASSED

@@ -1,0 +1,337 @@
+"""Publishing what a refresh left: a gate in the way leaves `latest`, and says why in the record, error and page."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.core.rules.load import RULES
+from pipeline.core.vocabularies.gates import GateKind, PublicationState
+from pipeline.lake.pinned_versions import thaw
+from pipeline.lake.sync import working_on, working_on_run
+from pipeline.lake.tables import Lake
+from pipeline.orchestration.publishing.apply_decisions import NotJudged
+from pipeline.orchestration.publishing.publish_snapshot import (
+    AwaitsSignOff,
+    HeldBack,
+    NoRefresh,
+    draft_refresh,
+    end_unsigned,
+    last_refresh,
+    place_refresh,
+    publication_of,
+    publish_last,
+    published_of,
+)
+from pipeline.orchestration.publishing.superseding import waits
+from pipeline.orchestration.refresh import Refresh, begin, refresh_of
+from pipeline.orchestration.report.source import PAGE, write_report
+from pipeline.snapshots.format.names import latest
+from pipeline.snapshots.format.tables import NothingToPublish
+from pipeline.snapshots.publication import Signature, read_publication
+from pipeline.snapshots.snapshot import NotPlaced
+from pipeline.snapshots.verify import verify
+from tests.cli import command
+from tests.families.completions_and_migrations.rows import LIBRARY
+from tests.snapshots.lakes import contents, fill, tables
+
+ADA = Signature("ada", approved=True, when="2026-11-22T10:00:00+00:00", note="looked at it")
+
+
+@pytest.fixture
+def lake(data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Lake:
+    """A lake of one library, and gates of its own that measure few rows too."""
+    shutil.copytree(RULES, tmp_path / "rules")
+    monkeypatch.setenv("DRIFTLINE_RULES", str(tmp_path / "rules"))
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", "http://127.0.0.1:1/simple")
+    open_gates(tmp_path / "rules")
+    return fill(data / "lake", tables())
+
+
+def limits(rules: Path, old: str, new: str) -> None:
+    path = rules / "gates.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def open_gates(rules: Path) -> None:
+    """Let everything through; a test closes the gate that it is about."""
+    (rules / "gates.yaml").write_text(
+        "least: 1\nrejected: []\ninternal_errors: {hold_above: 1}\nunproven: []\nduplicates: {hold_above: 1}\n"
+        "agreement: {hold_below: -1, least: 30}\nsurvival: {hold_below: 0}\nunreviewed: {hold_above: 1}\n"
+        "lost: {hold_above: 1}\nlost_libraries: {hold_above: 1}\nshifted: {hold_above: 1}\n"
+        "signing: {users: [], gives_way_after_h: 24, within_days: 7}\n"
+    )
+
+
+@pytest.fixture
+def rules(lake: Lake, tmp_path: Path) -> Path:
+    return tmp_path / "rules"
+
+
+def refreshed(run: str = "one") -> Refresh:
+    """A refresh that has collected all it wanted."""
+    refresh = Refresh(run, libraries=(LIBRARY,))
+    begin(refresh)
+    return refresh
+
+
+def now_latest(data: Path) -> Path | None:
+    return latest(data / "snapshots", "starter")
+
+
+def test_what_nothing_is_in_the_way_of_is_placed(lake: Lake, rules: Path, data: Path) -> None:
+    refresh = refreshed()
+    published = publish_last(refresh)
+    assert verify(published.path) == []
+    assert now_latest(data) == published.path == published_of(refresh).path  # type: ignore[union-attr]
+    publication = publication_of(refresh)
+    assert publication is not None
+    assert (publication.state, publication.snapshot) == (PublicationState.PUBLISHED, published.path.name)
+    assert not list((data / "drafts" / "starter").glob("*/manifest.json"))
+    assert str(data) not in (refresh.folder / "publication.json").read_text()
+    assert str(data) not in (refresh.folder / "published.json").read_text()
+
+
+def test_a_gate_that_holds_leaves_latest_and_says_why_everywhere(
+    lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = publish_last(refreshed())
+    before = contents(first.path)
+    limits(rules, "lost: {hold_above: 1}", "lost: {hold_above: 0.5}")
+    lake.write("published_migrations", LIBRARY, [])
+    refresh = refreshed("two")
+    with pytest.raises(
+        HeldBack, match=r"held back, `latest` stays(.|\n)*lost \(migrations of .*100%.*What to do: see the errata"
+    ):
+        publish_last(refresh, signed_by="ada")
+    assert now_latest(data) == first.path
+    assert contents(first.path) == before
+    assert published_of(refresh) is None
+    publication = publication_of(refresh)
+    assert publication is not None
+    assert publication.state == PublicationState.HELD
+    assert [gate.kind for gate in publication.gates if gate.standing == "hold"] == [GateKind.LOST]
+    write_report(refresh)
+    page = (refresh.folder / PAGE).read_text()
+    assert "migrations of starter-" in page
+    assert "hold" in page
+    done = command.driftline(monkeypatch, capsys)("publish")
+    assert (done.status, "is held back" in done.err, "lost (migrations of" in done.err) == (1, True, True)
+
+
+def test_who_has_to_sign_is_waited_for(
+    lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    refresh = refreshed()
+    with pytest.raises(
+        AwaitsSignOff, match=r"waits for a person(.|\n)*--signed-by NAME(.|\n)*unreviewed .*What to do: decide"
+    ):
+        publish_last(refresh)
+    assert now_latest(data) is None
+    driftline = command.driftline(monkeypatch, capsys)
+    waiting = driftline("publish", "--json")
+    assert (waiting.status, waiting.json["state"]) == (1, "waiting")
+    signed = driftline("publish", "--signed-by", "ada", "--json")
+    assert signed.status == 0, signed.err
+    assert (signed.json["state"], signed.json["signature"]["who"]) == ("published", "ada")
+    assert now_latest(data) is not None
+    # What is published already was signed: nobody is asked again.
+    again = driftline("publish", "--json")
+    assert (again.status, again.json["state"]) == (0, "published")
+
+
+def test_the_answer_of_a_person_is_kept_with_the_run(lake: Lake, rules: Path, data: Path) -> None:
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    refresh = refreshed()
+    assert draft_refresh(refresh).asks
+    with pytest.raises(AwaitsSignOff):
+        place_refresh(refresh, replace(ADA, approved=False))
+    waiting = publication_of(refresh)
+    assert waiting is not None
+    assert waiting.draft is not None
+    signature = replace(ADA, draft=waiting.draft.manifest_sha256)
+    asked = waiting.draft.manifest_sha256
+    refused = end_unsigned(refresh, asked, replace(signature, approved=False))
+    assert refused is not None
+    assert (refused.state, refused.reason) == (
+        PublicationState.REFUSED,
+        "ada refused to sign it off: looked at it; `latest` stays as it was",
+    )
+    assert now_latest(data) is None
+    draft_refresh(refresh)
+    unanswered = end_unsigned(refresh, asked, None)
+    assert unanswered is not None
+    assert (unanswered.state, "within 7 days" in unanswered.reason) == (PublicationState.UNANSWERED, True)
+    draft_refresh(refresh)
+    superseded = end_unsigned(refresh, asked, None, newer="two")
+    assert superseded is not None
+    assert (superseded.state, "the run two left a newer lake" in superseded.reason) == ("superseded", True)
+    draft_refresh(refresh)
+    published = place_refresh(refresh, signature)
+    kept = read_publication(refresh.folder, data / "drafts")
+    assert kept is not None
+    assert (kept.signature, kept.snapshot) == (signature, published.path.name)
+    assert end_unsigned(refresh, asked, None) == kept
+
+
+def test_an_answer_is_to_the_draft_that_was_seen(
+    lake: Lake, rules: Path, data: Path, driftline: command.Driftline
+) -> None:
+    """Whoever clears the task `draft` alone has another draft made, and the old answer is still there."""
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    refresh = refreshed()
+    seen = draft_refresh(refresh).draft
+    assert seen is not None
+    thaw(refresh.folder)
+    lake.write("usages", LIBRARY, [])
+    again = draft_refresh(refresh)
+    assert not again.is_about(seen.manifest_sha256)
+    signature = replace(ADA, draft=seen.manifest_sha256)
+    with pytest.raises(
+        AwaitsSignOff, match=r"ada signed another draft(.|\n)*clear `sign_off`(.|\n)*waits for a person"
+    ):
+        place_refresh(refresh, signature)
+    # Nor does that end the question about the other one, whether it was answered or gave way.
+    assert end_unsigned(refresh, seen.manifest_sha256, replace(signature, approved=False)) == again
+    assert end_unsigned(refresh, seen.manifest_sha256, None) == again
+    assert end_unsigned(refresh, "", None) == again
+    assert now_latest(data) is None
+    # On the command line too: what waits was seen, what is drafted now was not.
+    thaw(refresh.folder)
+    lake.write("documents", LIBRARY, [])
+    refused = driftline("publish", "--signed-by", "bob")
+    assert (refused.status, "bob signed another draft" in refused.err) == (1, True)
+    assert driftline("publish", "--signed-by", "bob").status == 0
+    assert now_latest(data) is not None
+
+
+def test_a_draft_waits_on_though_no_other_can_be_made(
+    lake: Lake, rules: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody publishes while the review database does not answer: who was asked about the draft may answer."""
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    refresh = refreshed()
+    waiting = draft_refresh(refresh)
+    assert waiting.draft is not None
+    (data / "nowhere").touch()
+    with monkeypatch.context() as patched:
+        patched.setenv("DRIFTLINE_REVIEWS", f"sqlite:///{data}/nowhere/reviews.sqlite")
+        with pytest.raises(NotJudged, match="stage reviews: StoreError"):
+            publish_last(refresh)
+    assert publication_of(refresh) == waiting
+    place_refresh(refresh, replace(ADA, draft=waiting.draft.manifest_sha256))
+    assert now_latest(data) is not None
+
+
+def test_who_publishes_on_another_worker_has_what_others_left(
+    rules: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lake of all, not that of this worker; and what waits there was seen, what is drafted here was not."""
+    monkeypatch.setenv("DRIFTLINE_STORE", f"file://{tmp_path}/store")
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    with working_on(LIBRARY):
+        pass  # the store gets what is here
+    waiting = draft_refresh(refreshed())
+    monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "two"))
+    refresh = last_refresh("starter")
+    with working_on_run(refresh.folder, "again"):
+        thaw(refresh.folder)
+    with working_on(LIBRARY):
+        Lake(tmp_path / "two" / "lake").write("usages", LIBRARY, [])
+    monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path / "three"))
+    with pytest.raises(AwaitsSignOff, match="bob signed another draft"):
+        publish_last(last_refresh("starter"), signed_by="bob")
+    again = publication_of(refresh)
+    assert again is not None
+    assert again.draft is not None
+    assert waiting.draft is not None
+    assert again.draft.rows["completions"] == waiting.draft.rows["completions"] > 0
+    assert again.draft.rows["usages"] == 0
+
+
+def test_an_answer_is_wanted_as_long_as_its_draft_waits(lake: Lake, rules: Path, data: Path) -> None:
+    limits(rules, "unreviewed: {hold_above: 1}", "unreviewed: {sign_off_above: 0}")
+    refresh = refreshed()
+    draft = draft_refresh(refresh).draft
+    assert draft is not None
+    assert waits("starter", refresh.run, draft.manifest_sha256)
+    assert not waits("starter", refresh.run, "another")
+    publish_last(refresh, signed_by="ada")
+    assert not waits("starter", refresh.run, draft.manifest_sha256)
+
+
+def test_a_draft_that_was_overtaken_is_not_placed(lake: Lake, rules: Path, data: Path) -> None:
+    """Two drafts of one period: one waits for a person while the other is placed."""
+    publish_last(refreshed())
+    lake.write("flags", LIBRARY, [])
+    waiting, other = refreshed("waiting"), refreshed("other")
+    draft_refresh(waiting)
+    lake.write("rejects", LIBRARY, [], part="part")
+    second = publish_last(other)
+    with pytest.raises(NotPlaced, match=r"was drafted and weighed against .*Publish again: driftline publish"):
+        place_refresh(waiting)
+    assert now_latest(data) == second.path
+    publication = publication_of(waiting)
+    assert publication is not None
+    assert publication.state == PublicationState.FAILED
+
+
+def test_placing_again_finds_it_placed(lake: Lake, rules: Path, data: Path) -> None:
+    """A task that is killed when the draft is in its place is tried again."""
+    refresh = refreshed()
+    draft_refresh(refresh)
+    first = place_refresh(refresh)
+    again = place_refresh(refresh)
+    assert (again.path, again.written, first.written) == (first.path, False, True)
+
+
+def test_nothing_to_publish_is_told(data: Path, rules: Path) -> None:
+    refresh = Refresh("none", libraries=("nonesuch",))
+    with pytest.raises(NothingToPublish):
+        publish_last(refresh)
+    publication = publication_of(refresh)
+    assert publication is not None
+    assert publication.state == PublicationState.NOTHING
+    assert "nothing to publish for profile starter" in publication.reason
+
+
+def test_without_a_refresh_there_is_nothing_to_publish(data: Path, driftline: command.Driftline) -> None:
+    with pytest.raises(NoRefresh, match=r"no refresh of profile mine .*driftline refresh --profile mine"):
+        last_refresh("mine")
+    done = driftline("publish", "--run", "x")
+    assert (done.status, "no run x of profile starter" in done.err) == (1, True)
+
+
+@pytest.fixture
+def driftline(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> command.Driftline:
+    return command.driftline(monkeypatch, capsys)
+
+
+def test_the_newest_refresh_of_the_profile_is_published(data: Path, rules: Path) -> None:
+    for run in ("a", "b"):
+        begin(Refresh(run, libraries=(LIBRARY,), since="2021-01-01", until="2022-01-01"))
+    newest = last_refresh("starter")
+    assert (newest.run, newest.until) == ("b", "2022-01-01")
+    assert last_refresh("starter", "a").run == "a"
+    assert refresh_of(newest.plain) == newest
+
+
+def test_an_older_refresh_publishes_nothing_of_later(lake: Lake, rules: Path, data: Path) -> None:
+    """What a refresh kept is gone once it is published: the lake may be of a later time when somebody asks again."""
+    before = min(row["release_time"] for row in lake.read("releases", LIBRARY))
+    begin(Refresh("older", libraries=(LIBRARY,), until=before.isoformat()))
+    with pytest.raises(NothingToPublish):
+        publish_last(last_refresh("starter", "older"))
+    assert now_latest(data) is None
+
+
+def test_families_of_a_refresh_are_known_to_who_publishes_it_again(data: Path, rules: Path) -> None:
+    asked = Refresh("some", libraries=(LIBRARY,), families=("problems",), sources=("downstream",))
+    begin(asked)
+    assert last_refresh("starter", "some") == asked
