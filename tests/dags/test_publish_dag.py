@@ -242,6 +242,7 @@ def test_the_dag_file_stays_wiring() -> None:
     assert len(text.splitlines()) < 160
     top = [line for line in text.splitlines() if line.startswith(("import ", "from ")) and "pipeline" in line]
     assert {line.split()[1] for line in top} == {
-        "pipeline.orchestration.alerts",
+        "pipeline.orchestration.alerts.notifier",
+        "pipeline.orchestration.alerts.outcome",
         "pipeline.orchestration.publishing.approval",
     }

@@ -90,7 +90,7 @@ def test_the_dag_file_stays_wiring() -> None:
     lines = (PROJECT / "dags" / "refresh.py").read_text().splitlines()
     assert len(lines) < 180
     top_level = [line for line in lines if line.startswith(("import ", "from "))]
-    light = ("from pipeline.orchestration.alerts import ", "from pipeline.orchestration.run_parameters import ")
+    light = ("from pipeline.orchestration.alerts.", "from pipeline.orchestration.run_parameters import ")
     assert not any("pipeline" in line for line in top_level if not line.startswith(light))
 
 
@@ -99,7 +99,7 @@ def test_the_library_never_imports_airflow_but_for_what_airflow_loads() -> None:
     offenders = [
         str(path)
         for path in (PROJECT / "pipeline").rglob("*.py")
-        if path.name not in ("plugin.py", "asking.py")
+        if path.name not in ("plugin.py", "approval.py")
         and path.parent.name != "alerts"
         and any(line.startswith(("import airflow", "from airflow")) for line in path.read_text().splitlines())
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -224,18 +225,19 @@ def test_what_a_killed_publish_left_is_removed_and_disturbs_nothing(lake: Lake, 
     assert sorted(path.name for path in folder.iterdir() if path.name != ".lock") == ["latest", first.path.name]
 
 
-def test_latest_moves_last(lake: Lake, tmp_path: Path) -> None:
+def test_latest_moves_last(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A publish that fails when all files are in place leaves the pointer on a snapshot that is whole."""
     first = publish_lake(lake, tmp_path)
     other_content(lake)
-    pointer = tmp_path / "mine" / "latest"
-    pointer.unlink()
-    (pointer / "in the way").mkdir(parents=True)
-    with pytest.raises(OSError, match="directory"):
-        publish_lake(lake, tmp_path)
-    (pointer / "in the way").rmdir()
-    pointer.rmdir()
-    pointer.write_text(first.path.name)
+
+    def full(snapshots: Path, profile: str) -> Path | None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        # It is read when all files are in place, right before it is written.
+        broken.setattr("pipeline.snapshots.snapshot.latest", full)
+        with pytest.raises(OSError, match="space"):
+            publish_lake(lake, tmp_path)
     found = latest(tmp_path, "mine")
     assert found == first.path
     assert verify(first.path) == []
@@ -247,8 +249,8 @@ def test_latest_moves_last(lake: Lake, tmp_path: Path) -> None:
 PUBLISH = """
 import sys
 from pathlib import Path
-from pipeline.lake import Lake
-from tests.publish.lakes import publish_lake
+from pipeline.lake.tables import Lake
+from tests.snapshots.lakes import publish_lake
 lake, snapshots = Lake(Path(sys.argv[1])), Path(sys.argv[2])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -233,7 +233,7 @@ CASES: list[tuple[str, Tamper, str]] = [
         misname(data("changes"), b"canonical_path"),
         r"changes\.parquet: not a Parquet file",
     ),
-    ("broken pages, sealed", both(flip(data("documents"), 60), seal), r"documents: cannot be read"),
+    ("broken pages, sealed", both(flip(data("documents"), 60), seal), r"documents\.parquet: not a Parquet file"),
     ("path climbs out", outside(lambda path: f"../{path.name}"), r"\.\./secret\.parquet: leads out of the snapshot"),
     ("path climbs on the way", outside(lambda path: f"data/../../{path.name}"), r"leads out of the snapshot"),
     ("absolute path", outside(str), r"^/.*secret\.parquet: leads out of the snapshot"),

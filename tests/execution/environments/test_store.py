@@ -290,7 +290,9 @@ def test_a_full_disk(index: Index, tmp_path: Path) -> None:
     program = f"""
 import subprocess, sys
 from pathlib import Path
-from pipeline.environments import EnvironmentStore, Wanted, environment_rules
+from pipeline.execution.environments.resolution.request import Wanted
+from pipeline.execution.environments.resolution.rules import environment_rules
+from pipeline.execution.environments.store import EnvironmentStore
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", sys.argv[1]], check=True)
 rules = environment_rules().model_copy(update={{"gaps": ()}})
 store = EnvironmentStore(Path(sys.argv[1]), index_url={index.simple!r}, rules=rules)

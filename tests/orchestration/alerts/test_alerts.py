@@ -110,7 +110,7 @@ longest_h: {}
 
 TELL = """
 from types import SimpleNamespace
-from pipeline.alerts import alerts
+from pipeline.orchestration.alerts.notifier import alerts
 alerts("failed")({
     "dag": None, "run_id": "weekly", "ti": SimpleNamespace(task_id="plan", log_url=""),
     "exception": ValueError("flask 2.3.0, stage surface: <script>{{ 7 * 7 }}"),

@@ -37,11 +37,11 @@ def write(path):
 def foreign_variable():
     for pid in (name for name in os.listdir("/proc") if name.isdigit()):
         try:
-            if b"DRIFTLINE_SECRET" in open("/proc/%%s/environ" %% pid, "rb").read():
+            if b"TOLD_TO_NOBODY" in open("/proc/%%s/environ" %% pid, "rb").read():
                 return
         except OSError:
             pass
-    raise KeyError("DRIFTLINE_SECRET")
+    raise KeyError("TOLD_TO_NOBODY")
 def signal_parent():
     os.kill(%(pid)d, 0)
 tried("tcp to the index behind the gateway", lambda: tcp("127.0.0.1", %(port)d))
@@ -73,7 +73,7 @@ HARMLESS_OUTSIDE = {
 def test_no_way_out_of_a_build(
     index: Index, builder_at: Builders, python: Interpreter, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DRIFTLINE_SECRET", "told to nobody")
+    monkeypatch.setenv("TOLD_TO_NOBODY", "told to nobody")
     (tmp_path / "secret").write_text("told to nobody")
     with socket.socket(socket.AF_UNIX) as abstract, socket.socket(socket.AF_UNIX) as on_disk:
         name = f"driftline-test-{os.getpid()}"

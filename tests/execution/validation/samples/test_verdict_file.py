@@ -89,7 +89,7 @@ def test_a_killed_writer_leaves_what_it_wrote_and_no_lock(tmp_path: Path) -> Non
     path = tmp_path / "out"
     program = (
         "import os, sys; from pathlib import Path\n"
-        "from pipeline.execution.validation.samples.verdict_file import *; from pipeline.core.vocabularies import Outcome\n"
+        "from pipeline.execution.validation.samples.verdict_file import *; from pipeline.core.vocabularies.running import Outcome\n"
         "VerdictFile(Path(sys.argv[1])).append(Verdict('a', Outcome.PASSED, key='k')); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], check=False)
