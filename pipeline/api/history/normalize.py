@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
+import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-_BUILTIN = frozenset({"List", "Dict", "Tuple", "Set", "FrozenSet", "Type"})
-_PREFIX = re.compile(r"\b(?:typing_extensions|typing|collections\.abc|cabc|abc|te|t)\.(?=[A-Z])")
+_MODERN = {name: name.lower() for name in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type", "Deque", "DefaultDict")}
+"""Names of typing for builtins and classes of collections (PEP 585)."""
+
+_BUILTINS = frozenset(dir(builtins))
+_MODULE = re.compile(r"_*[a-z][a-z0-9_]*")
+_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.LShift: operator.lshift,
+    ast.BitOr: operator.or_,
+}
+_UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
+_LARGEST = 256
+"""The largest exponent, or shift, that is worked out."""
 
 
 @functools.lru_cache(maxsize=65536)
 def same_annotation(old: str | None, new: str | None) -> bool:
-    """Return whether two annotations are the same but for quotes, spaces, the prefix of typing, and older spellings."""
+    """Return whether two annotations are the same but for quotes, spaces, modules of names, and older spellings."""
     return old == new or _annotation(old) == _annotation(new)
 
 
@@ -33,20 +52,38 @@ def _annotation(text: str | None) -> str | None:
 
 @functools.lru_cache(maxsize=65536)
 def _modern(text: str) -> str:
-    bare = _PREFIX.sub("", text)
-    if "Literal" not in bare:
-        bare = bare.replace('"', "").replace("'", "")
     try:
-        return ast.unparse(_Modern().visit(ast.parse(bare.strip())))
-    except SyntaxError:
+        return ast.unparse(_Modern().visit(ast.parse(text.strip())))
+    except _UNREADABLE:
         # an annotation may be any text: what is no expression is compared as it stands
-        return re.sub(r"\s+", "", bare)
+        return re.sub(r"[\s\"']+", "", text)
 
 
-class _Modern(ast.NodeTransformer):
+class _Bare(ast.NodeTransformer):
+    """Rewrites a name with the modules that it is reached through as the name: `np.nan`, `numpy.nan` and `nan`.
+
+    A module is taken for one by its name in lower case. Its class called like a builtin (`torch.float`) is another one.
+    """
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        parts = ast.unparse(node).split(".")
+        if not all(part.isidentifier() for part in parts):
+            return ast.Attribute(self.visit(node.value), node.attr, ctx=node.ctx)
+        # `Color.RED` is a member, `colors.RED` a name of a module
+        start = next((at for at, part in enumerate(parts[:-1]) if not _MODULE.fullmatch(part)), len(parts) - 1)
+        bare = parts[start:]
+        if bare[0] in _BUILTINS and parts[0] != "builtins":
+            return node
+        return ast.parse(".".join(bare), mode="eval").body
+
+
+class _Modern(_Bare):
     """Rewrites `Optional[X]`, `Union[X, Y]` and `List[X]` as `X | None`, `X | Y` and `list[X]` (PEP 585, PEP 604)."""
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
+        if ast.unparse(node.value).rpartition(".")[2] == "Literal":
+            # its texts are values, no annotations
+            return ast.Subscript(ast.Name("Literal"), node.slice, ctx=node.ctx)
         self.generic_visit(node)
         match node:
             case ast.Subscript(value=ast.Name(id="Optional"), slice=inner):
@@ -57,13 +94,22 @@ class _Modern(ast.NodeTransformer):
                 return inner
         return node
 
+    def visit_Constant(self, node: ast.Constant) -> ast.expr:
+        if not isinstance(node.value, str):
+            return node
+        quoted: ast.expr = self.visit(ast.parse(node.value.strip(), mode="eval").body)
+        return quoted
+
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
         return _union([node]) if isinstance(node.op, ast.BitOr) else node
 
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        bare = super().visit_Attribute(node)
+        return self.visit_Name(bare) if isinstance(bare, ast.Name) else bare
+
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        plain = node.id.lower() if node.id in _BUILTIN else node.id
-        return ast.Name(plain, ctx=node.ctx)
+        return ast.Name(_MODERN.get(node.id, node.id))
 
 
 def _union(elements: list[ast.expr]) -> ast.expr:
@@ -81,27 +127,73 @@ def _members(node: ast.expr) -> list[ast.expr]:
 
 @functools.lru_cache(maxsize=65536)
 def same_value(old: str | None, new: str | None) -> bool:
-    """Return whether two defaults or values are the same, as literals if they are literals."""
+    """Return whether two defaults or values are the same: as literals, or but for the modules of their names."""
     if old == new:
         return True
     if old is None or new is None:
         return False
     left, right = literal(old), literal(new)
     if left is not None and right is not None:
-        return type(left[0]) is type(right[0]) and repr(left[0]) == repr(right[0])
-    return re.sub(r"\s+", "", old) == re.sub(r"\s+", "", new)
+        return _equal(left, right)
+    return left is right and _bare(old) == _bare(new)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    """Return whether two values are equal, numbers by their value: 5 is 5.0, but 1 is not True."""
+    if isinstance(left, int | float | complex) and isinstance(right, int | float | complex):
+        return isinstance(left, bool) == isinstance(right, bool) and left == right
+    if type(left) is not type(right):
+        return False
+    match left:
+        case tuple() | list():
+            return len(left) == len(right) and all(map(_equal, left, right))
+        case dict():
+            return left.keys() == right.keys() and all(_equal(value, right[key]) for key, value in left.items())
+    return bool(left == right)
+
+
+def _bare(text: str) -> str:
+    try:
+        return ast.unparse(_Bare().visit(ast.parse(text.strip())))
+    except _UNREADABLE:
+        return re.sub(r"\s+", "", text)
 
 
 @functools.lru_cache(maxsize=65536)
 def literal(text: str | None) -> tuple[Any] | None:
-    """Return the value of a literal in a tuple of one, or None if the text is no literal."""
+    """Return the value of a literal, or of arithmetic with numbers, in a tuple of one; None if the text is neither."""
     if text is None:
         return None
     try:
-        return (ast.literal_eval(text),)
-    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+        expression = ast.parse(text.strip(), mode="eval")
+        return (ast.literal_eval(_Arithmetic().visit(expression)),)
+    except (*_UNREADABLE, TypeError, ArithmeticError):
         # what is no literal is compared as text: nothing is lost
         return None
+
+
+class _Arithmetic(ast.NodeTransformer):
+    """Works out what is done with numbers: `60 * 60`, `1 << 20`, `~0`."""
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.UnaryOp(op=ast.Invert(), operand=ast.Constant(value=int(value))):
+                return ast.Constant(~value)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+                return ast.Constant(-value)
+        return node
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        match node:
+            case ast.BinOp(
+                left=ast.Constant(value=int() | float() as left), right=ast.Constant(value=int() | float() as right)
+            ) if type(node.op) in _OPERATORS and not (
+                isinstance(node.op, ast.Pow | ast.LShift) and abs(right) > _LARGEST
+            ):
+                return ast.Constant(_OPERATORS[type(node.op)](left, right))
+        return node
 
 
 def base_names(bases: Iterable[str]) -> list[str]:

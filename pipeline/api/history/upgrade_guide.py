@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from more_itertools import first
 
 from pipeline.api.history.change_text import Phrase, phrases
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind
 from pipeline.lake.schema import Row
 
 _MARKS = frozenset({ChangeKind.DEPRECATED, ChangeKind.PARAMETER_DEPRECATED})
@@ -19,9 +19,13 @@ GROUPS: tuple[tuple[str, Callable[[Row], bool]], ...] = (
     ("Check your calls", lambda c: c["breaking"]),
     ("Prepare: deprecated, and what to use", lambda c: c["kind"] in _MARKS),
     ("New", lambda c: c["kind"] == ChangeKind.INTRODUCED),
-    ("Nothing to do", lambda c: True),
+    ("Nothing to do", lambda c: c["kind"] not in OF_TYPES),
+    ("Types: annotations alone", lambda c: True),
 )
-"""A change belongs to the first group that fits, an API to the first that any of its changes belongs to."""
+"""A change belongs to the first group that fits.
+
+An API belongs to the first that any of its changes belongs to, but for changes of annotations, which stand apart.
+"""
 
 _SHAPE = frozenset(kind for kind in ChangeKind if kind.startswith("parameter_")) - {
     ChangeKind.PARAMETER_TYPE,
@@ -31,7 +35,7 @@ _SHAPE = frozenset(kind for kind in ChangeKind if kind.startswith("parameter_"))
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Everything that changed about one API."""
+    """Everything that changed about one API, but for its annotations, or all that changed in these."""
 
     path: str
     changes: tuple[Row, ...]
@@ -49,13 +53,13 @@ class Block:
 
 def grouped(changes: Sequence[Row]) -> list[tuple[str, list[Block]]]:
     """Sort changes into the groups of a user's work, a block per API, by path; empty groups are left out."""
-    by_path: dict[str, list[Row]] = {}
+    together: dict[tuple[str, bool], list[Row]] = {}
     for change in changes:
-        by_path.setdefault(change["path"], []).append(change)
+        together.setdefault((change["path"], change["kind"] in OF_TYPES), []).append(change)
     groups: dict[str, list[Block]] = {title: [] for title, _ in GROUPS}
-    for path in sorted(by_path):
-        urgency = min(_urgency(change) for change in by_path[path])
-        groups[GROUPS[urgency][0]].append(Block(path, tuple(by_path[path])))
+    for (path, _), of_one in sorted(together.items()):
+        urgency = min(_urgency(change) for change in of_one)
+        groups[GROUPS[urgency][0]].append(Block(path, tuple(of_one)))
     return [(title, blocks) for title, blocks in groups.items() if blocks]
 
 

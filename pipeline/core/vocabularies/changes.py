@@ -45,6 +45,9 @@ OF_PARAMETERS = frozenset(
 )
 """Changes of what a function can be called with."""
 
+OF_TYPES = frozenset({ChangeKind.PARAMETER_TYPE, ChangeKind.ATTRIBUTE_TYPE, ChangeKind.RETURNS, ChangeKind.OVERLOADS})
+"""Changes of annotations alone: nothing runs otherwise."""
+
 
 class Same(Term):
     """What a model says of two APIs, one that went and one that came."""

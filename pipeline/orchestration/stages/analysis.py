@@ -40,7 +40,7 @@ def analysis(house: House) -> Iterator[Stage]:
     )
     yield Stage(
         "lifecycle",
-        6,
+        7,
         ("releases", "symbols", "importable"),
         ("changes", "lifecycles"),
         lambda: plain([rules.of_lives, rules.lifecycle]),
