@@ -21,6 +21,7 @@ from pipeline.api.surface.extract.lazy_globals import given_names
 from pipeline.api.surface.extract.literal_globals import bind_literal_globals
 from pipeline.api.surface.extract.module_getattr import read_getattr
 from pipeline.api.surface.extract.signature_decorators import HelperRules
+from pipeline.api.surface.parse.bound_names import deleted_in
 from pipeline.api.surface.parse.class_patches import given_members
 from pipeline.api.surface.parse.cleaning import read_docstring
 from pipeline.api.surface.parse.conditional import conditional_statements
@@ -141,6 +142,16 @@ def _visit_shallow(text: str, visit: Callable[[str], ModuleRecord]) -> ModuleRec
     return record
 
 
+def _deleted_behind_stars(tree: ast.Module) -> list[str]:
+    """Return the names that a module deletes after its last star import: of these no star brings any."""
+    stars = [at for at, statement in enumerate(tree.body) if _is_star(statement)]
+    return sorted(deleted_in(tree.body[stars[-1] :])) if stars else []
+
+
+def _is_star(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*"
+
+
 def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: bool) -> ModuleRecord:
     rules = file.rules
     stem = path.rpartition("/")[2].partition(".")[0]
@@ -166,6 +177,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
         source=SourceKind.PYI if path.endswith(".pyi") else SourceKind.PY,
         definitions=read_members(scope, file, imports),
         stars=[bound.target for bound in scope.bound.values() if bound.target and "/" in bound.name],
+        deleted=_deleted_behind_stars(tree),
         parts=read_parts(tree, name) if is_package else [],
         exports=read_exports(tree, file.bodies),
         dynamic=binds_dynamically(tree, file.bodies),

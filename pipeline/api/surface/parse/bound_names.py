@@ -59,3 +59,9 @@ def target_names(target: ast.expr) -> set[str]:
     if isinstance(target, ast.Tuple | ast.List):
         return {name for element in target.elts for name in target_names(element)}
     return {target.id} if isinstance(target, ast.Name) else set()
+
+
+def deleted_in(body: Iterable[ast.stmt]) -> set[str]:
+    """Return the names that the statements of a scope delete, whatever else they do in between."""
+    deletes = (statement for statement in body if type(statement) is ast.Delete)
+    return {name for statement in deletes for target in statement.targets for name in target_names(target)}

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.api.surface.parse.bound_names import binders, bound_in, bound_names, target_names
+from pipeline.api.surface.parse.bound_names import binders, bound_in, bound_names, deleted_in
 from pipeline.api.surface.parse.class_patches import calls_of, decorated, put_into_classes
 from pipeline.api.surface.parse.module_model import ALTERNATIVE
 from pipeline.api.surface.parse.reexports import given_itself
@@ -45,7 +45,7 @@ def _settle(body: Body, rules: SurfaceRules) -> Body:
             settled.append(statement)
         else:
             settled += _statement(statement, settled, rules)
-    deleted = {name for s in settled if type(s) is ast.Delete for t in s.targets for name in target_names(t)}
+    deleted = deleted_in(settled)
     if deleted:
         settled = [s for s in settled if not deleted >= bound_names(s) > set()]
     return decorated(settled)

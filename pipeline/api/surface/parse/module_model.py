@@ -97,14 +97,14 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
 
     `dynamic` if it may bind names in ways that cannot be read, `binds_more` if it does; `answers_any` if its
     `__getattr__` answers names that cannot be told; `made_modules` are submodules that no file stands for, by the name
-    below this one, with the absolute path of each name in them; `parts` are the names that a package imports from
-    itself, which bind none but the submodule's; `problem` says why the file does not parse, and then nothing is known
-    of it; `failed` that an exception was raised at it; `left_out` names statements that are not read; `skeleton` is
-    a hash of what decides where its names lead; `lines` are first lines of docstrings by dotted name, where they are
-    not 1: definitions do not tell them, so that they are equal wherever they stand. `unread` are names of methods that
-    have no definition here, since as a rule nobody outside of their class calls them; `asks` are names of methods of
-    which something here is given the value, so that they are asked for all the same. `deprecators` are names of
-    decorators that deprecate.
+    below this one, with the absolute path of each name in them; `deleted` are names that it deletes after all its star
+    imports; `parts` are the names that a package imports from itself, which bind none but the submodule's; `problem`
+    says why the file does not parse, and then nothing is known of it; `failed` that an exception was raised at it;
+    `left_out` names statements that are not read; `skeleton` is a hash of what decides where its names lead; `lines`
+    are first lines of docstrings by dotted name, where they are not 1: definitions do not tell them, so that they are
+    equal wherever they stand. `unread` are names of methods that have no definition here, since as a rule nobody
+    outside of their class calls them; `asks` are names of methods of which something here is given the value, so that
+    they are asked for all the same. `deprecators` are names of decorators that deprecate.
     """
 
     name: str
@@ -113,6 +113,7 @@ class ModuleRecord(msgspec.Struct, omit_defaults=True):
     source: SourceKind
     definitions: dict[str, Definition] = msgspec.field(default_factory=dict)
     stars: list[str] = msgspec.field(default_factory=list)
+    deleted: list[str] = msgspec.field(default_factory=list)
     parts: list[str] = msgspec.field(default_factory=list)
     exports: Exports | None = None
     dynamic: bool = False

@@ -26,7 +26,7 @@ def skeleton(record: ModuleRecord) -> str:
 def head(record: ModuleRecord) -> list[Any]:
     """Return what resolving names looks at in a module beside its bindings."""
     return [
-        [record.name, record.is_package, record.source, record.stars, record.parts, record.exports],
+        [record.name, record.is_package, record.source, record.stars, record.deleted, record.parts, record.exports],
         [record.dynamic, record.binds_more, record.answers_any, record.problem],
         [record.lazy, record.made_modules],
     ]

@@ -55,7 +55,7 @@ def _answered(module: ModuleRecord, path: str, distribution: Distribution) -> It
 
     What type checkers alone see bound tells what the answer is.
     """
-    starred = {name for star in module.stars for name in distribution.star_names(star)} if module.lazy else ()
+    starred = {name for star in module.stars for name in distribution.brought(module, star)} if module.lazy else ()
     for name, lazy in module.lazy.items():
         if name.startswith("_") or name in starred:
             continue
@@ -139,7 +139,7 @@ def _unseen_parts(module: ModuleRecord, path: str, distribution: Distribution) -
 def _starred(module: ModuleRecord, path: str, distribution: Distribution) -> Iterator[PublicName]:
     for star in module.stars:
         listed = _lists(star, distribution)
-        for name in distribution.star_names(star):
+        for name in distribution.brought(module, star):
             if not name.startswith("_") and name not in module.definitions:
                 found = distribution.lookup(module, name)
                 unseen = found.what == "missing" and star not in distribution.modules
@@ -170,7 +170,9 @@ def importable_names(module: ModuleRecord, path: str, distribution: Distribution
 
 def _bound_names(module: ModuleRecord, distribution: Distribution) -> set[str]:
     names = {name.removesuffix(ALTERNATIVE) for name, bound in module.definitions.items() if bound.runtime}
-    names |= {name for star in module.stars if star in distribution.modules for name in distribution.star_names(star)}
+    names |= {
+        name for star in module.stars if star in distribution.modules for name in distribution.brought(module, star)
+    }
     return (names | distribution.private_parts(module.name)) - {"__all__"}
 
 

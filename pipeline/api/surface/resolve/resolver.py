@@ -140,7 +140,7 @@ class Distribution:
         unknown: Found | None = None
         for star in reversed(module.stars):
             # a module is also what a name may lead to: as a star it is noted by another name
-            if seen.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.star_names(star):
+            if seen.isdisjoint({f"{star}.*", f"{star}.{name}"}) and name in self.brought(module, star):
                 found = self.follow(f"{star}.{name}", seen | {f"{star}.*"})
                 if found.what != "missing":
                     return found
@@ -209,6 +209,11 @@ class Distribution:
             return self._star_names(module, seen)
         return self._answer(self.answers.stars, module, lambda: self._star_names(module, seen))
 
+    def brought(self, module: ModuleRecord, star: str, seen: frozenset[str] = frozenset()) -> Names:
+        """Return the names that a module has of one of its star imports: all but those that it deletes after it."""
+        names = self.star_names(star, seen)
+        return {name: None for name in names if name not in module.deleted} if module.deleted else names
+
     def _star_names(self, module: str, seen: frozenset[str]) -> Names:
         record = self.modules.get(module)
         if record is None:
@@ -226,7 +231,7 @@ class Distribution:
         ]
         names.extend(record.parts)
         for star in record.stars:
-            names.extend(self.star_names(star, seen | {module}))
+            names.extend(self.brought(record, star, seen | {module}))
         listed = exports.names if exports is not None else []
         return dict.fromkeys([*listed, *(n for n in names if not n.startswith("_"))])
 

@@ -412,6 +412,21 @@ CASES: dict[str, tuple[dict[str, str] | str, dict[str, str]]] = {
         """,
         {"pkg.kept": "attribute"},
     ),
+    "what is deleted after a star import brought it is no API (numpy.Arrayterator)": (
+        {
+            "pkg/__init__.py": "from .m import *\ndel g\nfrom .n import *\ndel h, i\n"
+            "def __getattr__(n):\n    if n == 'h':\n        return 1\n    raise AttributeError(n)\n",
+            "pkg/m.py": "def f(): ...\ndef g(): ...\ndef h(): ...\n",
+            "pkg/n.py": "def g(): ...\ndef i(): ...\n",
+            "pkg/other.py": "from . import *\n",
+        },
+        {
+            **dict.fromkeys(["pkg.f", "pkg.g", "pkg.m.g", "pkg.m.h", "pkg.n.i"], "function"),
+            **dict.fromkeys(["pkg.m.f", "pkg.n.g", "pkg.other.f", "pkg.other.g"], "alias"),
+            **dict.fromkeys(["pkg.m", "pkg.n", "pkg.other"], "module"),
+            "pkg.h": "lazy",
+        },
+    ),
     "what only a handler or a program binds is no API, but on Python 3 the handler of a NameError runs": (
         """
         try:
