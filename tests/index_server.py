@@ -61,17 +61,18 @@ def without_tests(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if "/tests/" not in path]
 
 
-def sdist(name: str, version: str, files: Mapping[str, str]) -> tuple[str, bytes]:
+def sdist(name: str, version: str, files: Mapping[str, str | bytes]) -> tuple[str, bytes]:
     """Build a source distribution whose files lie below `name-version/`."""
     buffer = io.BytesIO()
     top = f"{name}-{version}"
-    members = {f"{top}/{path}": text for path, text in files.items()}
-    members[f"{top}/PKG-INFO"] = f"Metadata-Version: 1.2\nName: {name}\nVersion: {version}\nLicense: MIT\n"
+    metadata = f"Metadata-Version: 1.2\nName: {name}\nVersion: {version}\nLicense: MIT\n"
+    members = {f"{top}/{path}": content for path, content in files.items()} | {f"{top}/PKG-INFO": metadata}
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         for path, text in members.items():
+            content = text.encode() if isinstance(text, str) else text
             info = tarfile.TarInfo(path)
-            info.size = len(text.encode())
-            archive.addfile(info, io.BytesIO(text.encode()))
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
     return f"{top}.tar.gz", buffer.getvalue()
 
 

@@ -22,6 +22,7 @@ from pipeline.evaluation.export.projects import Unpack, from_index
 from pipeline.evaluation.export.samples import IN_PROJECTS
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
+from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.http import Fetcher
 from pipeline.snapshots.format.manifest import SnapshotError
 
@@ -62,10 +63,10 @@ def export(
 
 def _sources(wanted: ExportFormat) -> Unpack:
     """Return what gives the sources of projects, which the formats whose tasks run in projects need."""
-    if wanted not in IN_PROJECTS:
-        return lambda row: {}
     current = settings()
     rules = load(current.rules / "repository.yaml", RepositoryRules)
+    if wanted not in IN_PROJECTS:
+        return lambda row: Tree("", {}, rules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
     return from_index(ProjectSources(current.cache / "projects", fetcher, index_url(), rules))
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 
 from pipeline.core.vocabularies.exports import NotHeld
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.evaluation.export.evocodebench import path_of
-from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
+from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -45,8 +46,10 @@ LAYOUT = Layout(
     configs=("scenes", "projects"),
     added={"discriminating": "whether a unit test fails where the block is empty; null where nothing was left out"},
     notes=(
-        f"the projects below {SOURCES} are as their source distributions have them; unit tests are pytest node ids in"
-        f" the project's own folder; {PROJECTS} has the lock of the environment they were run in",
+        f"below {SOURCES} each file with scenes has a copy of its project's source distribution; unit tests are pytest"
+        f" node ids in the copy's own folder; {PROJECTS} has the lock of the environment they were run in",
+        "in that file blank lines stand in place of what its scenes ask for; copies of it, bytecode and archives are"
+        " left out; copies for other files have it whole. A scorer replaces the file before it runs a test",
         "what is run is test_prefix + response + test_suffix in the place of the file; evaluate.py runs prefix +"
         " response + suffix, which in scenes 1.2 and 1.3 is not the whole file",
         "block_type is one of the seven that evaluate.py counts, the nearest where there is no such one",
@@ -74,13 +77,27 @@ def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -
         for row in rows
         if not unnoticed and is_unnoticed(row)
     )
-    yield from sources.attached(row["project_id"] for row in taken)
+    yield from sources.attached(_copies(taken, sources.projects))
     for row in taken:
-        if refusal := sources.refusal("scenes", row):
+        project = sources.projects[row["project_id"]]
+        if refusal := sources.refusal("scenes", row, folder_of(project, row["path"])):
             yield refusal
             continue
-        record = scene_record(row, sources.projects[row["project_id"]])
+        record = scene_record(row, project)
         yield Placed(file_of(row["scene"]), record, "scenes", row, scene_row(record, row["scene"]))
+
+
+def _copies(rows: Iterable[Row], projects: Mapping[str, Row]) -> Iterator[Masked]:
+    """Yield a copy of a project for each file that has scenes, without what these ask for."""
+    spans: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
+    for row in rows:
+        first = row["prefix"].count("\n") + 1
+        if row["middle"]:
+            spans[row["project_id"], row["path"]].add((first, first + row["middle"].removesuffix("\n").count("\n")))
+        else:
+            spans[row["project_id"], row["path"]] |= set()
+    for (project_id, path), asked in spans.items():
+        yield Masked(folder_of(projects[project_id], path), project_id, path, sorted(asked))
 
 
 def file_of(scene: str) -> str:
@@ -95,7 +112,7 @@ def below_sources(path: str) -> str:
 
 def scene_record(row: Row, project: Row) -> Record:
     """Return a scene as Codev-Bench has it."""
-    folder = folder_of(project)
+    folder = folder_of(project, row["path"])
     return {
         "func_name": f"{SOURCES}/{folder}/{row['func_name']}",
         "item_dids": row["unit_test_ids"],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pipeline.core.vocabularies.exports import NotHeld
-from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Sources, Unpack, folder_of
+from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Refused, Result
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -17,8 +17,10 @@ LAYOUT = Layout(
     families=("repository_tasks",),
     configs=("repository_tasks", "projects"),
     notes=(
-        f"completion_path is below {SOURCES}, whose projects are as their source distributions have them;"
+        f"completion_path is below {SOURCES}, where each task has a copy of its project's source distribution;"
         f" {PROJECTS} has the lock of the environment in which the tests of each were run",
+        "in a task's copy `raise NotImplementedError` and blank lines stand at body_position, and copies of the file,"
+        " bytecode and archives are left out; copies for other tasks have the body, which their tests need",
         "positions are lines from 1, both ends included; a completion takes the place of the lines of body_position",
         "the benchmark's README counts body_position from 0; its scorer, and so these files, from 1",
         "a namespace stands once: of several releases of a project that have it, the newest is taken",
@@ -35,16 +37,28 @@ def evocodebench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
     rows = snapshot.rows("repository_tasks")
     newest = _newest(rows)
     sources = Sources(snapshot.rows("projects"), unpack)
-    yield from sources.attached(row["project_id"] for row in newest.values())
+    yield from sources.attached(_copy(row, sources.projects[row["project_id"]]) for row in newest.values())
     for row in rows:
         taken = newest[row["namespace"]]
         if taken is not row:
             detail = f"{row['namespace']} of {taken['project']} {taken['version']} is taken"
             yield Refused("repository_tasks", row["id"], NotHeld.SAME_NAME, detail)
-        elif refusal := sources.refusal("repository_tasks", row):
+            continue
+        project = sources.projects[row["project_id"]]
+        if refusal := sources.refusal("repository_tasks", row, _folder(row, project)):
             yield refusal
         else:
-            yield from _records(row, sources.projects[row["project_id"]])
+            yield from _records(row, project)
+
+
+def _folder(row: Row, project: Row) -> str:
+    return folder_of(project, row["namespace"])
+
+
+def _copy(row: Row, project: Row) -> Masked:
+    """Return the copy of a project in which a task is done."""
+    body = row["body_first_line"], row["body_last_line"]
+    return Masked(_folder(row, project), project["id"], row["path"], [body], "raise NotImplementedError")
 
 
 def _newest(rows: list[Row]) -> Mapping[str, Row]:
@@ -64,7 +78,7 @@ def task_record(row: Row, project: Row) -> Record:
     return {
         "namespace": row["namespace"],
         "type": str(row["type"]),
-        "completion_path": f"{folder_of(project)}/{row['path']}",
+        "completion_path": f"{_folder(row, project)}/{row['path']}",
         "signature_position": [row["signature_first_line"], row["signature_last_line"]],
         "body_position": [row["body_first_line"], row["body_last_line"]],
         "dependency": {kind: row[kind] for kind in ("intra_class", "intra_file", "cross_file")},

@@ -161,21 +161,24 @@ def _run(
     asked: Sequence[_Asked], projects: Mapping[str, Row], workshop: Workshop, file: VerdictFile, tell: Tell
 ) -> None:
     """Run what can be run, project by project, and append a verdict of each record."""
-    groups: dict[str, list[tuple[Verdict, Change]]] = defaultdict(list)
+    # The copies of a project differ in what they lack, and answers are run in the whole tree.
+    groups: dict[tuple[str, str], list[tuple[Verdict, Change]]] = defaultdict(list)
     for one in asked:
         if one.change is None:
             file.append(one.verdict)
         else:
-            groups[one.change.folder].append((one.verdict, one.change))
+            project = projects[one.change.folder]
+            groups[project["sha256"], project["lock_id"]].append((one.verdict, one.change))
     total, done = sum(map(len, groups.values())), 0
-    for folder, group in groups.items():
+    for group in groups.values():
+        project = projects[group[0][1].folder]
         for start in range(0, len(group), _BATCH):
-            tell(folder, done, total)
+            tell(project["project"], done, total)
             batch = group[start : start + _BATCH]
-            for verdict in _judged(projects[folder], batch, workshop):
+            for verdict in _judged(project, batch, workshop):
                 file.append(verdict)
             done += len(batch)
-            tell(folder, done, total)
+            tell(project["project"], done, total)
 
 
 def _judged(row: Row, group: Sequence[tuple[Verdict, Change]], workshop: Workshop) -> Iterator[Verdict]:

@@ -31,8 +31,8 @@ _OF_PROBLEM: Fields = {
 TASK: Fields = {"namespace": str, "completion_path": str, "body_position": list, "tests": list}
 SCENE: Fields = {"block_key": str, "test_prefix": str, "test_suffix": str, "test_middle": str, "unit_test_ids": list}
 
-_PROJECT = re.compile(r"(.+?)-(\d[\w.!+]*)")
-"""The folder of a project whose release is known: name and version."""
+_PROJECT = re.compile(r"(.+?)-(\d[\w.!+]*)(?:-[0-9a-f]{12})?")
+"""The folder of a project whose release is known: name, version, and which copy it is where there are several."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,18 +1,28 @@
-"""The projects of repository tasks and scenes: where they stand in an export, and their sources."""
+"""The projects of repository tasks and scenes: where they stand in an export, and their sources without the references.
+
+Each function that is asked for has a copy of its project (each file, where a scorer replaces whole files): the tests of
+one task may need the function of another, so that no copy can lack them all.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 
 from pipeline.core.vocabularies.exports import NotHeld
 from pipeline.evaluation.export.results import Attached, Further, Refused, Result
 from pipeline.families.repository_tasks.sdists import ProjectSources, TooLarge
+from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, WrongHash
+from pipeline.lake.ids import sha256_text
 from pipeline.lake.schema import Row
 
 SOURCES = "Source_Code"
+_DIGITS = 12
+_LINE_END = re.compile(rb"\r\n?")
 PROJECTS = "projects.jsonl"
 """The rows of `projects`, with the folder of each below the sources: which environment its tests run in."""
 
@@ -21,13 +31,29 @@ class SourcesMissing(Exception):
     """The source distribution of a project cannot be had any more, or is not what it was."""
 
 
-Unpack = Callable[[Row], Mapping[str, bytes]]
-"""Gives the files of a project's source distribution by their paths below its root. Errors: SourcesMissing."""
+Unpack = Callable[[Row], Tree]
+"""Gives the tree of a project's source distribution. Errors: SourcesMissing."""
 
 
-def folder_of(project: Row) -> str:
-    """Return the folder of a project below the sources: one, since both scorers run tests in the first of a path."""
-    return f"{_plain(project['project'])}-{_plain(project['version'])}"
+@dataclass(frozen=True, slots=True)
+class Masked:
+    """A copy of a project, in a folder below the sources, that lacks some lines of one file.
+
+    `spans` are pairs of first and last line, from 1; `stub` is the code that stands in the first line of each.
+    """
+
+    folder: str
+    project_id: str
+    path: str
+    spans: Sequence[tuple[int, int]]
+    stub: str = ""
+
+
+def folder_of(project: Row, masked: str) -> str:
+    """Return the folder below the sources of a copy of a project that lacks something: both scorers run tests in the
+    first folder of a path.
+    """
+    return f"{_plain(project['project'])}-{_plain(project['version'])}-{sha256_text(masked)[:_DIGITS]}"
 
 
 def _plain(text: str) -> str:
@@ -35,33 +61,53 @@ def _plain(text: str) -> str:
 
 
 class Sources:
-    """The sources of projects as parts of an export; `lacking` says of projects, by id, why they cannot be had."""
+    """The sources of projects as parts of an export; `lacking` says of folders why they cannot be had."""
 
     def __init__(self, projects: Iterable[Row], unpack: Unpack) -> None:
         self.projects = {row["id"]: row for row in projects}
         self.unpack = unpack
         self.lacking: dict[str, str] = {}
 
-    def attached(self, ids: Iterable[str]) -> Iterator[Result]:
-        """Yield the files of projects, and what their tests run in.
+    def attached(self, copies: Iterable[Masked]) -> Iterator[Result]:
+        """Yield the files of copies of projects, and what their tests run in.
 
         Errors: Unreachable where the index that has the sources does not answer.
         """
-        for project in (self.projects[one] for one in sorted(set(ids))):
+        ordered = sorted(copies, key=lambda copy: (copy.project_id, copy.folder))
+        for project_id, group in groupby(ordered, key=lambda copy: copy.project_id):
+            project = self.projects[project_id]
             try:
-                files = self.unpack(project)
+                tree = self.unpack(project)
             except SourcesMissing as error:
-                self.lacking[project["id"]] = str(error)
+                self.lacking |= {copy.folder: str(error) for copy in group}
                 continue
-            folder = folder_of(project)
-            for path, content in sorted(files.items()):
-                yield Attached(f"{SOURCES}/{folder}/{path}", content)
-            yield Further(PROJECTS, {"folder": folder, **project})
+            for copy in group:
+                if copy.path not in tree.files:
+                    self.lacking[copy.folder] = f"{project['sdist']}: has no file {copy.path}"
+                    continue
+                files = {**tree.without([copy.path]), copy.path: masked(tree.files[copy.path], copy.spans, copy.stub)}
+                for path, content in sorted(files.items()):
+                    yield Attached(f"{SOURCES}/{copy.folder}/{path}", content)
+                yield Further(PROJECTS, {"folder": copy.folder, **project})
 
-    def refusal(self, config: str, row: Row) -> Refused | None:
+    def refusal(self, config: str, row: Row, folder: str) -> Refused | None:
         """Return why a row cannot be exported, if the sources of its project are missing."""
-        why = self.lacking.get(row["project_id"])
+        why = self.lacking.get(folder)
         return Refused(config, row["id"], NotHeld.SOURCES_MISSING, why) if why else None
+
+
+def masked(content: bytes, spans: Iterable[tuple[int, int]], stub: str) -> bytes:
+    """Return a file with blank lines in place of some, so that all others keep their numbers.
+
+    A stub has the indentation of the line that it stands for.
+    """
+    lines = _LINE_END.sub(b"\n", content).split(b"\n")
+    for first, last in spans:
+        gone = lines[first - 1 : last]
+        if gone:
+            margin = gone[0][: len(gone[0]) - len(gone[0].lstrip())]
+            lines[first - 1 : last] = [margin + stub.encode() if stub else b"", *[b""] * (len(gone) - 1)]
+    return b"\n".join(lines)
 
 
 def from_index(sources: ProjectSources) -> Unpack:
@@ -70,9 +116,9 @@ def from_index(sources: ProjectSources) -> Unpack:
     Errors of its calls: SourcesMissing, Unreachable.
     """
 
-    def unpack(row: Row) -> Mapping[str, bytes]:
+    def unpack(row: Row) -> Tree:
         try:
-            return sources.tree(row["project"], row["version"], row["sha256"], row["size"] or 0).files
+            return sources.tree(row["project"], row["version"], row["sha256"], row["size"] or 0)
         except (NotFound, BadAnswer, WrongHash, TooLarge, BadArchive, UnsafeArchive) as error:
             raise SourcesMissing(f"{row['sdist']}: {error}") from None
 

@@ -1,6 +1,6 @@
-"""Where else on a machine the text of a project's file can be read: installed copies, vendored ones, bytecode, wheels.
+"""Where else the text of a project's file can be read: built, installed or vendored copies, bytecode, archives.
 
-What is found is hidden from runs in which an answer stands in the place of the file.
+What is found is hidden from runs in which an answer stands in the place of the file, and left out of exports.
 """
 
 from __future__ import annotations
@@ -11,13 +11,22 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 from importlib.metadata import distributions
 from pathlib import Path
+from typing import IO
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import NormalizedName, canonicalize_name
 
 from pipeline.execution.sandbox.environment import Environment
+from pipeline.index.archives import ArchiveLimits, BadArchive, UnsafeArchive, read_members
 
-_OF_THE_SYSTEM = ("lib/python3*", "local/lib/python3*", "share/python-wheels")
+BYTECODE = (".pyc", ".pyo")
+ARCHIVES = (".whl", ".egg", ".zip", ".pyz", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
+_LARGEST = 1 << 25
+"""Bytes of an installed archive that is looked into: a larger one holds data."""
+_OF_THE_SYSTEM = (
+    *("lib/python3*", "lib64/python3*", "local/lib/python3*", "lib/pypy3*", "local/lib/pypy3*"),
+    "share/python-wheels",
+)
 _ALIKE = 0.5
 """Share of the longer lines of code of a file that a copy of it has at least; another release has most of them."""
 _INSTALLED = frozenset({"site-packages", "dist-packages"})
@@ -25,6 +34,38 @@ _INSTALLED = frozenset({"site-packages", "dist-packages"})
 _LONG = 20
 """Characters from which on a line tells something."""
 _RUNS_TESTS = ("pytest", "hypothesis")
+
+
+class Copies:
+    """Recognizes copies of some files, given by path, of the same release or another."""
+
+    def __init__(self, masked: Mapping[str, bytes]) -> None:
+        self._contents = frozenset(filter(None, masked.values()))
+        self._lines: dict[str, list[frozenset[bytes]]] = defaultdict(list)
+        for path, content in masked.items():
+            self._lines[_name(path)].append(_lines(content))
+
+    def are_equal(self, content: bytes) -> bool:
+        """Tell whether one of the files has this content."""
+        return content in self._contents
+
+    def are_alike(self, path: str, content: bytes) -> bool:
+        """Tell whether a file has the name of one of the files, and most of its longer lines."""
+        texts = self._lines.get(_name(path), ())
+        own = _lines(content) if texts else frozenset()
+        return any(lines and len(own & lines) >= _ALIKE * len(lines) for lines in texts)
+
+    def are_packed(self, archive: IO[bytes], limits: ArchiveLimits) -> bool:
+        """Tell whether an archive holds a copy; one that the guarded reader refuses tells nothing either."""
+        try:
+            members = read_members(archive, lambda name: _name(name) in self._lines, limits)
+            return any(self.are_equal(one.content) or self.are_alike(one.name, one.content) for one in members)
+        except (BadArchive, UnsafeArchive):
+            return False
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
 
 
 def hidden_copies(environment: Environment, masked: Mapping[str, bytes], packages: Collection[str]) -> list[Path]:
@@ -35,13 +76,18 @@ def hidden_copies(environment: Environment, masked: Mapping[str, bytes], package
     if not masked or needed_by_pytest(environment.site_packages) & {name.lower() for name in packages}:
         return []
     by_name = _files(tuple(sorted({*environment.folders, *_system()})))
-    found = set(by_name.get("", ()))
-    for path, content in masked.items():
-        name = path.rpartition("/")[2]
-        lines = _lines(content)
-        copies = [copy for copy in by_name.get(name, ()) if _is_alike(copy, lines)]
-        found.update(copies)
-        found.update(pyc for copy in copies for pyc in copy.parent.glob(f"__pycache__/{copy.stem}.*.pyc"))
+    copies = Copies(masked)
+    found = {path for path in by_name.get("", ()) if path.suffix == ".whl" or _is_packed(path, copies)}
+    for path in masked:
+        name = _name(path)
+        for copy in by_name.get(name, ()):
+            if _is_alike(copy, copies):
+                found.update(
+                    [copy, *copy.parent.glob(f"__pycache__/{copy.stem}.*.pyc"), *copy.parent.glob(f"{copy.stem}.pyc")]
+                )
+        found.update(
+            one for one in by_name.get(f"{name}c", ()) if _package(one) in {Path(path).parent.name, *_INSTALLED}
+        )
     return sorted(found)
 
 
@@ -79,16 +125,43 @@ def _system() -> Iterator[Path]:
 
 @lru_cache(16)
 def _files(folders: tuple[Path, ...]) -> Mapping[str, list[Path]]:
-    """Return the installed Python files below folders by their names, wheels under an empty one."""
+    """Return the installed Python files below folders by their names, bytecode without a source by that with a `c`,
+    archives under an empty one.
+    """
     found: dict[str, list[Path]] = defaultdict(list)
     for folder in folders:
         for place, _, names in os.walk(folder):
+            is_installed = not _INSTALLED.isdisjoint(Path(place).parts)
             for name in names:
-                if name.endswith(".py") and not _INSTALLED.isdisjoint(Path(place).parts):
-                    found[name].append(Path(place, name))
-                elif name.endswith(".whl"):
-                    found[""].append(Path(place, name))
+                path = Path(place, name)
+                if name.endswith(ARCHIVES) and (is_installed or name.endswith(".whl")):
+                    found[""].append(path)
+                elif is_installed and name.endswith(".py"):
+                    found[name].append(path)
+                elif is_installed and name.endswith(".pyc") and not (source := _source(path)).exists():
+                    found[f"{source.name}c"].append(path)
     return found
+
+
+def _source(bytecode: Path) -> Path:
+    """Return the file from which bytecode is made (PEP 3147, or beside it)."""
+    folder = bytecode.parent
+    return (folder.parent if folder.name == "__pycache__" else folder) / f"{bytecode.name.split('.')[0]}.py"
+
+
+def _package(bytecode: Path) -> str:
+    return _source(bytecode).parent.name
+
+
+def _is_packed(path: Path, copies: Copies) -> bool:
+    """Tell whether an installed archive holds a copy."""
+    try:
+        if path.stat().st_size > _LARGEST:
+            return False
+        with path.open("rb") as archive:
+            return copies.are_packed(archive, ArchiveLimits())
+    except OSError:
+        return False
 
 
 def _lines(content: bytes) -> frozenset[bytes]:
@@ -96,10 +169,8 @@ def _lines(content: bytes) -> frozenset[bytes]:
     return frozenset(line for line in lines if len(line) >= _LONG and not line.startswith(b"#"))
 
 
-def _is_alike(path: Path, lines: Collection[bytes]) -> bool:
-    """Tell whether a file is a copy of the text with these lines, of the same release or another."""
+def _is_alike(path: Path, copies: Copies) -> bool:
     try:
-        own = _lines(path.read_bytes())
+        return copies.are_alike(path.name, path.read_bytes())
     except OSError:
         return False
-    return bool(lines) and len(own & set(lines)) >= _ALIKE * len(lines)

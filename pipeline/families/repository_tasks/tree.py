@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import IO
 
 from pipeline.corpus.python_files import source_text
+from pipeline.families.repository_tasks.copies import ARCHIVES, BYTECODE, Copies
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.index.archives import read_members
 from pipeline.lake.ids import sha256_text
@@ -78,17 +79,31 @@ class Tree:
         return self.archive_without(())
 
     def archive_without(self, masked: Collection[str]) -> bytes:
-        """Return the archive without some files, their copies, and bytecode, which would tell what is in them."""
-        contents = {self.files[path] for path in masked}
+        """Return the archive without some files, and without all that tells what is in them."""
         packed = io.BytesIO()
         with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
-            for path, content in sorted(self.files.items()):
-                if masked and (content in contents or path.endswith((".pyc", ".pyo"))):
-                    continue
+            for path, content in sorted(self.without(masked).items()):
                 member = tarfile.TarInfo(path)
                 member.size, member.mode = len(content), 0o644
                 archive.addfile(member, io.BytesIO(content))
         return packed.getvalue()
+
+    def without(self, masked: Collection[str]) -> Mapping[str, bytes]:
+        """Return the files but for some, and for all that tells what is in these: copies, bytecode, archives of them.
+
+        A copy that only resembles them is taken for one in folders of which nothing is run, such as `build`.
+        """
+        if not masked:
+            return self.files
+        copies = Copies({path: self.files[path] for path in masked})
+        return {path: content for path, content in self.files.items() if not self._tells(path, content, copies)}
+
+    def _tells(self, path: str, content: bytes, copies: Copies) -> bool:
+        if path.endswith(BYTECODE) or copies.are_equal(content):
+            return True
+        if path.endswith(ARCHIVES):
+            return copies.are_packed(io.BytesIO(content), self.rules.archive_limits)
+        return self.rules.is_aside(path) and copies.are_alike(path, content)
 
 
 def read_tree(sdist: IO[bytes], rules: RepositoryRules) -> Tree:

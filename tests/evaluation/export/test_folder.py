@@ -147,9 +147,10 @@ def test_of_a_namespace_the_newest_release_is_taken(demo: str, index: Index, sou
     content["published_repository_tasks"].append(task("2.0", release_time=later))
     written = export(snapshot_of(content, tmp_path), ExportFormat.EVOCODEBENCH, tmp_path / "out", sources)
     (record,) = records(tmp_path / "out", "data.jsonl")
-    assert record["completion_path"] == "demo-2.0/demo/counting.py"
+    (folder,) = (path.name for path in (tmp_path / "out" / "Source_Code").iterdir())
+    assert record["completion_path"] == f"{folder}/demo/counting.py"
+    assert folder.startswith("demo-2.0-")
     assert written.refused == {("repository_tasks", NotHeld.SAME_NAME): 1}
-    assert [path.name for path in (tmp_path / "out" / "Source_Code").iterdir()] == ["demo-2.0"]
 
 
 def test_a_project_whose_sources_are_gone(demo: str, sources: Unpack, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.export import export
 from pipeline.evaluation.export.programs import read_record
 from pipeline.evaluation.export.projects import Unpack
+from tests.evaluation.export.demo import SOURCE, task
 from tests.evaluation.export.restore import records
 
 
@@ -158,7 +159,8 @@ def test_evocodebench(completion: str | None, passes: bool, exported: Path) -> N
     lines = path.read_text().splitlines(keepends=True)
     signature = "".join(lines[record["signature_position"][0] - 1 : record["signature_position"][1]])
     assert signature == "    def add(self, number: int) -> int:\n"
-    body = "".join(lines[first - 1 : last]) if completion is None else completion
+    assert "".join(lines[first - 1 : last]) == "        raise NotImplementedError\n\n"
+    body = task()["reference"] if completion is None else completion
     path.write_text("".join(lines[: first - 1]) + body + "".join(lines[last:]))
     assert pytest_in(project, record["tests"]) is passes
 
@@ -205,5 +207,6 @@ def test_the_prompts_of_codevbench(exported: Path) -> None:
         assert list(record) == fields.split()
         shown = f"<fim_prefix>{record['prefix']}<fim_suffix>{record['suffix']}<fim_middle>"
         assert record["prompt"] == f"<filename>demo/counting.py{shown}"
-        source = (exported / record["block_key"].partition("#")[0]).read_text()
-        assert record["test_prefix"] + record["test_middle"] + record["test_suffix"] == source
+        masked = SOURCE.replace("    if number > most:\n        return most\n", "\n\n")
+        assert (exported / record["block_key"].partition("#")[0]).read_text() == masked
+        assert record["test_prefix"] + record["test_middle"] + record["test_suffix"] == SOURCE

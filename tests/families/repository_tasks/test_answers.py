@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import py_compile
+import shutil
+import tarfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -14,7 +17,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.evaluation.scores.filling import body_in
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.families.repository_tasks.answers import Answer, failing, judge_answers, stray
-from pipeline.families.repository_tasks.copies import hidden_copies
+from pipeline.families.repository_tasks.copies import _files, hidden_copies
 from pipeline.families.repository_tasks.project import Project
 from tests.families.repository_tasks.attacks import (
     BESIDE,
@@ -144,3 +147,51 @@ def test_copies_are_found_wherever_they_stand_and_pytest_keeps_what_it_needs(env
     assert {"core.py", "till-1.0-py3-none-any.whl"} <= found
     assert any(name.endswith(".pyc") for name in found)
     assert hidden_copies(environment, {}, ("till",)) == []
+
+
+def test_archives_and_bytecode_without_a_source_tell_as_much(environment: Environment) -> None:
+    install(environment.site_packages)
+    other = environment.site_packages / "other"
+    (other / "till" / "__pycache__").mkdir(parents=True)
+    (other / "kiosk").mkdir()
+    py_compile.compile(str(environment.site_packages / "till" / "core.py"), str(other / "till" / "core.pyc"))
+    for place in ("till/__pycache__/core.cpython-38.pyc", "kiosk/core.pyc"):
+        shutil.copy(other / "till" / "core.pyc", other / place)
+    for name, text in {"own.egg": REFERENCE, "own.zip": f"VERSION = 2\n{REFERENCE}", "data.zip": "x = 1\n"}.items():
+        with zipfile.ZipFile(other / name, "w") as archive:
+            archive.writestr("till/core.py", text)
+    with tarfile.open(other / "own.tar.gz", "w:gz") as packed:
+        packed.add(environment.site_packages / "till" / "core.py", "till-1.0/src/till/core.py")
+    (other / "damaged.zip").write_bytes(b"PK")
+    _files.cache_clear()
+    found = {
+        path.relative_to(other).as_posix()
+        for path in hidden_copies(environment, {CORE: REFERENCE.encode()}, ("till",))
+        if path.is_relative_to(other)
+    }
+    shutil.rmtree(other)
+    _files.cache_clear()
+    assert found == {"till/core.pyc", "till/__pycache__/core.cpython-38.pyc", "own.egg", "own.zip", "own.tar.gz"}
+
+
+def test_a_tree_lacks_all_that_tells_what_is_masked(shop: Project) -> None:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("till/core.py", REFERENCE)
+    near = REFERENCE.replace("Prices", "Costs").encode()
+    told = {
+        "dist/till.whl": packed.getvalue(),
+        "build/lib.linux/till/core.py": near,
+        "src/till/core.pyc": b"x",
+        "a.py": REFERENCE.encode(),
+    }
+    needed = {
+        "src/till/aio/core.py": near,
+        "tests/broken.zip": b"PK",
+        "build/notes.py": near,
+        "src/till/aio/__init__.py": b"",
+    }
+    made = tree(shop.rules, FILES)
+    whole = replace(made, files={**made.files, **told, **needed})
+    assert set(whole.files) - set(whole.without([CORE])) == {CORE, "build/lib/till/core.py", *told}
+    assert whole.without([]) == whole.files
