@@ -39,7 +39,7 @@ def families(house: House) -> Iterator[Stage]:
         run=lambda **tables: repository_tasks_stage(
             **tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
         ),
-        version=5,
+        version=6,
     )
     yield declared(
         "scenes",
@@ -47,7 +47,7 @@ def families(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository, rules.mutation],
         run=partial(make_scenes, house),
-        version=5,
+        version=6,
     )
     yield declared(
         "problems",
