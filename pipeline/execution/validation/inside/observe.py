@@ -142,6 +142,8 @@ def _encoded(value: "Any", left: "list[int]", depth: int) -> "Any":
         return ["none", None]
     kind = type(value)
     base = kind if kind in _BASES else next((each for each in _BASES if each in type.mro(kind)), None)
+    if base is None and value is os.environ:
+        return ["dict", _content(dict(value), dict, left, depth), _name(kind)]
     if base is None:
         return _number(value, kind) or ["other", None, _name(kind)]
     content = _content(value, base, left, depth)

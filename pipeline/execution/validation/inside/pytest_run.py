@@ -59,7 +59,7 @@ class Seen:
     def hooks(self) -> "list[tuple[int, int]]":
         """Return the implementations of the hooks that run and report a test, with the functions that they call."""
         callers = [vars(self.plugins.hook).get(name) for name in _HOOKS]
-        found = [each for caller in callers for each in (caller.get_hookimpls() if caller else ())]
+        found = [each for caller in callers if caller for each in implementations(caller)]
         return [(id(each), id(each.function)) for each in found]
 
     def look(self) -> None:
@@ -304,13 +304,15 @@ class LeftOut:
         self.process = self.process or (process and frame is not None)
         return frame is not None
 
-    def execute(self, run: "Any", loader: "Any", module: "Any") -> None:
+    def execute(self, run: "Any", loader: "Any", module: "Any") -> "Any":
         """Import a module of tests: one that ends itself with the status of its runner has only come to its end."""
         try:
-            run(loader, module)
+            return run(loader, module)
         except SystemExit:
-            if not self.any:
+            # pytest before 5 names the module, and has forgotten it by now.
+            if not self.any or isinstance(module, str):
                 raise
+            return None
         except Exception:
             if self.process:
                 wrong = (
@@ -320,6 +322,13 @@ class LeftOut:
             raise
 
 
+def implementations(caller: "Any") -> "list[Any]":
+    """Return the implementations of a hook; before pluggy 0.7 they stand in two lists of its caller."""
+    if hasattr(caller, "get_hookimpls"):
+        return list(caller.get_hookimpls())
+    return [*caller._nonwrappers, *caller._wrappers]
+
+
 def leave_out_runners(source: str) -> None:
     """Let runners of tests do nothing where a module calls them as pytest imports it, nor its exit by their status."""
     try:
@@ -327,8 +336,9 @@ def leave_out_runners(source: str) -> None:
         from _pytest.assertion.rewrite import AssertionRewritingHook as Loader
     except ImportError:
         return  # whoever runs it says so
-    left_out, execute = LeftOut(), Loader.exec_module
-    Loader.exec_module = lambda self, module: left_out.execute(execute, self, module)  # type: ignore
+    left_out, method = LeftOut(), "exec_module" if hasattr(Loader, "exec_module") else "load_module"
+    execute = getattr(Loader, method)
+    setattr(Loader, method, lambda self, module: left_out.execute(execute, self, module))
     if "unittest" in source:
         import unittest
 
