@@ -64,6 +64,20 @@ def imported_in(text: str) -> set[str]:
     return {alias.asname or alias.name for node in imports for alias in node.names}
 
 
+def set_in_targets(text: str) -> set[str]:
+    """The attributes that an unpacking, a loop or a `with` sets on an object, which griffe does not read."""
+    targets: list[ast.expr | None] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Assign):
+            targets += [target for target in node.targets if isinstance(target, ast.Tuple | ast.List)]
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            targets.append(node.target)
+        elif isinstance(node, ast.With | ast.AsyncWith):
+            targets += [item.optional_vars for item in node.items]
+    parts = [part for target in targets if target is not None for part in ast.walk(target)]
+    return {part.attr for part in parts if isinstance(part, ast.Attribute)}
+
+
 def without_annotations(facts: dict[str, Any]) -> dict[str, Any]:
     if "called" not in facts:
         return facts
@@ -84,6 +98,10 @@ def differences(folder: str, step: int) -> tuple[list[tuple[str, set[str]]], int
         module = ".".join(place.with_suffix("").parts).removesuffix(".__init__")
         griffes, ours = facts_of_griffe(module, place, text), facts_of_walk(module, place, text)
         compared += 1
+        apart = set_in_targets(text)
+        for facts in (griffes, ours):
+            for name in [name for name in facts if "." in name and name.rpartition(".")[2] in apart]:
+                del facts[name]
         for name in imported_in(text) & griffes.keys() & ours.keys():
             # what takes the place of an import, see above
             griffes[name], ours[name] = without_annotations(griffes[name]), without_annotations(ours[name])
