@@ -19,7 +19,7 @@ test: .venv/dev ## lint, types and tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/lint-imports --no-timing
+	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest -m "not slow" -n 2 --durations=25 --durations-min=3
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index
