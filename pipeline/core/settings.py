@@ -141,8 +141,11 @@ def settings() -> Settings:
 def _misspelt(variable: str) -> str | None:
     """Say which setting a variable is almost spelled like; others belong to whoever set them."""
     known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | _OTHERS
-    near = did_you_mean(variable, known)
-    return f"{variable}: no such setting{near}: correct it, or unset it" if variable not in known and near else None
+    if variable in known:
+        return None
+    # Without the prefix, which makes all of them alike: Kubernetes sets DRIFTLINE_PORT for a service of that name.
+    near = did_you_mean(variable, known, _PREFIX)
+    return f"{variable}: no such setting{near}: correct it, or unset it" if near else None
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""What somebody may have meant who misspelt a name."""
+"""Suggest close matches for a misspelt name."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a question that follows a name which is none of those that are known; empty where none is alike."""
-    near = [close for close in get_close_matches(word, list(known), n=3, cutoff=0.8) if close != word]
-    return f" (did you mean {' or '.join(near)}?)" if near else ""
+def did_you_mean(word: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return ` (did you mean X?)`, or nothing without a close match; a prefix that all names have is not compared."""
+    others = [name.removeprefix(prefix) for name in known if name != word]
+    near = get_close_matches(word.removeprefix(prefix), others, n=3, cutoff=0.8)
+    return f" (did you mean {' or '.join(prefix + name for name in near)}?)" if near else ""

@@ -37,6 +37,17 @@ def test_a_misspelt_setting_is_named_with_the_nearest(
 
 
 def test_variables_of_others_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("SECRETS", "AIRFLOW_HOME", "SCHEDULE", "PROFILE", "DEPLOYED_BY"):
+    # The last ones are what Kubernetes sets for a service that is called driftline, and what shells like to have.
+    for name in (
+        "SECRETS",
+        "AIRFLOW_HOME",
+        "SCHEDULE",
+        "PROFILE",
+        "DEPLOYED_BY",
+        "PORT",
+        "SERVICE_HOST",
+        "HOME",
+        "USER",
+    ):
         monkeypatch.setenv(f"DRIFTLINE_{name}", "")
     assert settings()

@@ -43,7 +43,9 @@ def too_weak(row: Row, family: Family, rules: MutationRules) -> Reject | None:
     `row` has the columns of `MutationScore`.
     """
     score, least = row["mutation_score"], rules.min_score[family]
-    if score is None:
+    if not row["mutants"]:
+        detail = "no changed reference could be run"
+    elif score is None:
         detail = f"none of {row['mutants']} changed references differs from the reference"
     elif score < least:
         able = row["mutants"] - row["mutants_equivalent"]

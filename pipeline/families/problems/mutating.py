@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.operators import mutants_of
 from pipeline.execution.mutation.rules import MutationRules
@@ -34,7 +35,8 @@ def kills_of(
 ) -> list[list[frozenset[Arguments]]]:
     """Run the mutants of programs, and return for each mutant the arguments for which it differs from the reference.
 
-    What a mutant does not come to, since it crashed or took too long, differs too.
+    An input counts as different if the mutant crashed or timed out before it. Mutants that the harness could not run
+    are left out.
     """
     tried = [
         (number_of, Tried(f"{one.id} mutant {number}", one.task, mutant, [case.arguments for case in one.cases]))
@@ -44,7 +46,8 @@ def kills_of(
     killing: list[list[frozenset[Arguments]]] = [[] for _ in programs]
     results = record([one for _, one in tried], place, hurried(runner, rules))
     for (number_of, _), result in zip(tried, results, strict=True):
-        killing[number_of].append(_kills(programs[number_of].cases, result.output))
+        if result.outcome is not Outcome.HARNESS_ERROR:
+            killing[number_of].append(_kills(programs[number_of].cases, result.output))
     return killing
 
 

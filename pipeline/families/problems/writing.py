@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.scores import Family
@@ -71,7 +72,7 @@ def write_problems(
     known = {row["id"] for row in have}
     for asked, written in zip(wanted, writer.write(wanted, everywhere), strict=True):
         place = everywhere[asked.changed.version]
-        score = _score(asked, written, place, runner, mutation)
+        score = partial(_score, asked, written, place, runner, mutation)
         if broken := attempt(asked.id, _enter, found, asked, written, place, rules, score, known):
             found.rejects.append(broken)
     return found
@@ -105,7 +106,7 @@ def _enter(
     written: WrittenProblem,
     place: Place,
     rules: ProblemRules,
-    score: MutationScore,
+    score: Callable[[], MutationScore],
     known: set[str],
 ) -> None:
     """Take in what was written about one change."""
@@ -117,7 +118,7 @@ def _enter(
         found.rejects.append(Reject(wanted.id, reason, f"{changed.path} in {changed.version}: {refusal.problem}"))
         found.refused += [] if refusal.waiting else [refused_row(wanted, refusal)]
         return
-    row = drafted_row(wanted, written.text, written, place, rules, score)
+    row = drafted_row(wanted, written.text, written, place, rules, score())
     if row["id"] in known:
         detail = f"{changed.path} in {changed.version}: the same program as another problem"
         found.rejects.append(Reject(wanted.id, RejectReason.DUPLICATE, detail))

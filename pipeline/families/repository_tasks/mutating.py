@@ -14,9 +14,6 @@ from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.running import TestRun
 
-FURTHER_TESTS = 6
-"""Tests at most that mutants are run with beside those of a row: one that notices a mutant is taken in."""
-
 
 @dataclass(frozen=True, slots=True)
 class MutatedCode:
@@ -111,9 +108,11 @@ def _noticed(
     rules: MutationRules,
 ) -> Noticed:
     ran = {key: failing for key, failing in first.items() if key[0] == code.id and failing is not None}
-    later = {key: second.get(key) or [] for key, failing in ran.items() if not failing}
-    taken = dict.fromkeys(failing[0] for failing in later.values() if failing)
-    unnoticed = sum(not failing for failing in later.values())
+    # What further tests could not be run with is not known to be noticed or not.
+    final = {key: failing or second.get(key, []) for key, failing in ran.items()}
+    noticed = {key: failing for key, failing in final.items() if failing is not None}
+    taken = dict.fromkeys(failing[0] for key, failing in noticed.items() if failing and not first[key])
+    unnoticed = sum(not failing for failing in noticed.values())
     is_known = len(code.further) - len(taken) >= rules.min_further_inputs
-    score = MutationScore(len(ran), len(ran) - unnoticed, unnoticed if is_known else 0)
+    score = MutationScore(len(noticed), len(noticed) - unnoticed, unnoticed if is_known else 0)
     return Noticed((*code.tests, *taken), score)

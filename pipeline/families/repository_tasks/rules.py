@@ -45,6 +45,7 @@ class RepositoryRules(Rule):
     max_body_lines: int = Field(ge=1)
     min_tests: int = Field(ge=1)
     max_tests: int = Field(ge=1)
+    further_tests: int = Field(ge=1)
     min_words: int = Field(ge=1)
 
     @property

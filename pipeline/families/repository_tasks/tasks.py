@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.families.repository_tasks.drawing import draw_tests
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter, Undocumented
-from pipeline.families.repository_tasks.mutating import FURTHER_TESTS, MutatedCode, Noticed, notice_mutants
+from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Project, Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
 from pipeline.families.repository_tasks.rules import RepositoryRules
@@ -136,7 +136,7 @@ def _fitting(made: Candidate, rules: RepositoryRules) -> Candidate | Reject:
     if not rules.min_body_lines <= size <= rules.max_body_lines:
         reason = RejectReason.TOO_SHORT if size < rules.min_body_lines else RejectReason.TOO_LONG
         return Reject(made.id, reason, f"{_told(made.function)}: {size} lines of code")
-    return replace(made, tests=tuple(draw_tests(made.reached, made.body, rules.max_tests + FURTHER_TESTS)))
+    return replace(made, tests=tuple(draw_tests(made.reached, made.body, rules.max_tests + rules.further_tests)))
 
 
 def _is_silent(made: Candidate | Reject) -> bool:

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
-from pipeline.families.repository_tasks.mutating import FURTHER_TESTS, MutatedCode, Noticed, notice_mutants
+from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.project_context import Workshop, open_project
 from pipeline.families.repository_tasks.running import TestRun, run_variants
@@ -107,7 +107,7 @@ def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: Scen
     candidate, middle = planned.candidate, planned.view.middle
     text = candidate.file["text"]
     every = tests_of(candidate, reaches[candidate.function["id"]])
-    tests = every[: rules.max_tests + FURTHER_TESTS]
+    tests = every[: rules.max_tests + rules.further_tests]
     empty = emptied(text, candidate.block, middle, candidate.extent)
     if empty is None:
         return Reject(candidate.function["id"], RejectReason.NO_BLOCK, f"{candidate.key} cannot be left out")

@@ -51,6 +51,7 @@ class SceneRules(Rule):
     per_function: int = Field(ge=1)
     per_scene: int = Field(ge=0)
     max_tests: int = Field(ge=1)
+    further_tests: int = Field(ge=1)
     test_time_s: float = Field(gt=0)
     noticed_as: frozenset[TestOutcome] = Field(min_length=1)
     related: RelatedRules

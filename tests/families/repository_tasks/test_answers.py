@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import py_compile
+import re
 import shutil
 import tarfile
 import zipfile
@@ -122,8 +123,7 @@ def test_the_body_of_one_function_is_an_answer(text: str) -> None:
     ],
 )
 def test_what_else_is_none(old: str, new: str, why: str) -> None:
-    with pytest.raises(AssertionError, match=why):
-        assert stray(REFERENCE, REFERENCE.replace(old, new)) is None
+    assert re.search(why, stray(REFERENCE, REFERENCE.replace(old, new)) or "")
 
 
 def test_a_control_does_what_the_answer_does_and_fails() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -62,6 +63,17 @@ def test_a_mutant_that_breaks_the_run_is_noticed_and_one_that_the_harness_could_
         score = notice_mutants([code], Family.SCENE, RULES, broken)["f"].score
         assert score.killed == score.mutants
         assert bool(score.mutants) is counted
+
+
+def test_a_mutant_that_further_tests_could_not_be_run_with_does_not_count() -> None:
+    code = MutatedCode("f", "f.py", TEXT, range(2, 5), ["small", "large"], ["none", "again"])
+
+    def broken(variants: Sequence[Variant]) -> list[TestRun]:
+        runs = [ran(each) for each in variants]
+        return [replace(each, outcome=Outcome.HARNESS_ERROR) if "again" in each.outcomes else each for each in runs]
+
+    score = notice_mutants([code], Family.SCENE, RULES, broken)["f"].score
+    assert (score.mutants, score.killed, score.equivalent) == (7, 7, 0)
 
 
 def test_code_that_does_not_parse_has_no_mutants() -> None:
