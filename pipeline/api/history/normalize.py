@@ -5,30 +5,18 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
+
+from pipeline.core.folding import Folding
 
 _MODERN = {name: name.lower() for name in ("List", "Dict", "Tuple", "Set", "FrozenSet", "Type", "Deque", "DefaultDict")}
 """Names of typing for builtins and classes of collections (PEP 585)."""
 
 _BUILTINS = frozenset(dir(builtins))
 _MODULE = re.compile(r"_*[a-z][a-z0-9_]*")
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-    ast.LShift: operator.lshift,
-    ast.BitOr: operator.or_,
-}
 _UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
-_LARGEST = 256
-"""The largest exponent, or shift, that is worked out."""
 
 
 @functools.lru_cache(maxsize=65536)
@@ -175,6 +163,9 @@ def literal(text: str | None) -> tuple[Any] | None:
 class _Arithmetic(ast.NodeTransformer):
     """Works out what is done with numbers: `60 * 60`, `1 << 20`, `~0`."""
 
+    def __init__(self) -> None:
+        self._folding = Folding()
+
     def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.expr:
         self.generic_visit(node)
         match node:
@@ -189,10 +180,8 @@ class _Arithmetic(ast.NodeTransformer):
         match node:
             case ast.BinOp(
                 left=ast.Constant(value=int() | float() as left), right=ast.Constant(value=int() | float() as right)
-            ) if type(node.op) in _OPERATORS and not (
-                isinstance(node.op, ast.Pow | ast.LShift) and abs(right) > _LARGEST
             ):
-                return ast.Constant(_OPERATORS[type(node.op)](left, right))
+                return ast.Constant(self._folding.operate(type(node.op), left, right))
         return node
 
 

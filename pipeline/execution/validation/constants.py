@@ -6,8 +6,11 @@ import ast
 import decimal
 import fractions
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
+
+from pipeline.core.folding import MOST_BITS, Folding
 
 _CALLS: dict[str, Callable[..., Any]] = {
     "bytes": bytes,
@@ -22,7 +25,6 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "Decimal": decimal.Decimal,
     "Fraction": fractions.Fraction,
 }
-_LONGEST = 1 << 20
 
 
 class NotConstant(ValueError):
@@ -35,52 +37,54 @@ def constant(node: ast.expr) -> Any:
     Errors: NotConstant.
     """
     try:
-        return _value(node)
+        return _Evaluation().value(node)
     except (TypeError, ValueError, ArithmeticError, RecursionError, MemoryError, AttributeError) as error:
         raise NotConstant(str(error)) from None
 
 
-def _value(node: ast.expr) -> Any:
-    match node:
-        case ast.Constant(value) if value is not ...:
-            return value
-        case ast.Tuple(items) | ast.List(items) | ast.Set(items):
-            return {ast.Tuple: tuple, ast.List: list, ast.Set: set}[type(node)](map(_value, items))
-        case ast.Dict(keys, values) if None not in keys:
-            return {_value(key): _value(value) for key, value in zip(keys, values, strict=True) if key}
-        case ast.UnaryOp(sign, operand) if type(sign) in _SIGNS:
-            return _SIGNS[type(sign)](_value(operand))
-        case ast.BinOp(left, between, right) if type(between) in _OPERATORS:
-            return _OPERATORS[type(between)](_value(left), _value(right))
-        case ast.Call(ast.Name(name), arguments, []) if name in _CALLS:
-            return _called(name, [*map(_value, arguments)])
-        case ast.Call(ast.Attribute(text, "split"), arguments, []) if isinstance(split := _value(text), str | bytes):
-            return split.split(*map(_value, arguments))
-        case _:
-            raise NotConstant(ast.unparse(node))
+class _Evaluation:
+    """Computes one expression, whose results are bounded together."""
+
+    def __init__(self) -> None:
+        self._folding = Folding()
+
+    def value(self, node: ast.expr) -> Any:
+        match node:
+            case ast.Constant(value) if value is not ...:
+                return value
+            case ast.Tuple(items) | ast.List(items) | ast.Set(items):
+                return {ast.Tuple: tuple, ast.List: list, ast.Set: set}[type(node)](map(self.value, items))
+            case ast.Dict(keys, values) if None not in keys:
+                return {self.value(key): self.value(value) for key, value in zip(keys, values, strict=True) if key}
+            case ast.UnaryOp(sign, operand) if type(sign) in _SIGNS:
+                return _SIGNS[type(sign)](self.value(operand))
+            case ast.BinOp(left, between, right) if type(between) in _OPERATORS:
+                return self._folding.operate(type(between), self.value(left), self.value(right))
+            case ast.Call(ast.Name(name), arguments, []) if name in _CALLS:
+                return self._folding.admit(_called(name, [*map(self.value, arguments)]))
+            case ast.Call(ast.Attribute(text, "split"), arguments, []) if isinstance(
+                split := self.value(text), str | bytes
+            ):
+                return self._folding.admit(split.split(*map(self.value, arguments)))
+            case _:
+                raise NotConstant(ast.unparse(node))
 
 
 def _called(name: str, given: list[Any]) -> Any:
     if name in ("bytes", "bytearray") and given and isinstance(given[0], int):
         raise NotConstant(f"{name} of a size")
+    if name == "Fraction" and any(map(_has_large_exponent, given)):
+        raise NotConstant("Fraction of a large exponent")
     return _CALLS[name](*given)
 
 
-def _repeated(left: Any, right: Any) -> Any:
-    """Return a product, of which a sequence does not grow without bound."""
-    sized = next((each for each in (left, right) if not isinstance(each, int | float | complex)), None)
-    if (
-        sized is not None
-        and isinstance(count := left if sized is right else right, int)
-        and len(sized) * count > _LONGEST
-    ):
-        raise NotConstant("too long")
-    return left * right
+def _has_large_exponent(given: Any) -> bool:
+    """Return whether a fraction of a number would write out its exponent as digits: `Fraction("1e999999999")`."""
+    if isinstance(given, str | decimal.Decimal):
+        return any(len(digits) > 4 or int(digits) > MOST_BITS for digits in _EXPONENT.findall(str(given)))
+    return False
 
 
+_EXPONENT = re.compile(r"[eE][-+]?0*([\d_]+)")
 _SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {ast.USub: operator.neg, ast.UAdd: operator.pos}
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: _repeated,
-}
+_OPERATORS = frozenset({ast.Add, ast.Sub, ast.Mult})

@@ -100,7 +100,8 @@ def _defaults(given: ast.expr | None, count: int) -> list[str | None]:
         case ast.BinOp(
             left=ast.Tuple(elts=elements) | ast.List(elts=elements), op=ast.Mult(), right=ast.Constant(value=int(times))
         ):
-            written_ones = [*map(written, elements)] * times
+            # fields are few, and a stranger may write any number
+            written_ones = [*map(written, elements)] * min(times, count)
         case _:
             written_ones = [UNKNOWN] * count
     kept = written_ones[-count:] if count else []

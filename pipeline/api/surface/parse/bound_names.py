@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from pipeline.api.surface.parse.syntax import statements
 
 
 def binders(statement: ast.stmt) -> Iterable[ast.AST]:
@@ -54,8 +56,30 @@ def bound_in(body: Iterable[ast.stmt]) -> set[str]:
     return {name for statement in body for name in bound_names(statement)}
 
 
+def every_bound_name(body: Iterable[ast.stmt]) -> set[str]:
+    """Return the names that statements bind, also those of unpackings, loops and `with` statements."""
+    found: set[str] = set()
+    for statement in statements(body):
+        found |= bound_names(statement)
+        for target in _targets(statement):
+            found |= target_names(target)
+    return found
+
+
+def _targets(statement: ast.stmt) -> Iterator[ast.expr]:
+    match statement:
+        case ast.Assign(targets=targets):
+            yield from targets
+        case ast.For(target=target) | ast.AsyncFor(target=target):
+            yield target
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            yield from (item.optional_vars for item in items if item.optional_vars is not None)
+
+
 def target_names(target: ast.expr) -> set[str]:
-    """Return the names in the target of an assignment, a `for` or a `del`."""
+    """Return the names in the target of an assignment, a `for`, a `with` or a `del`."""
+    if isinstance(target, ast.Starred):
+        return target_names(target.value)
     if isinstance(target, ast.Tuple | ast.List):
         return {name for element in target.elts for name in target_names(element)}
     return {target.id} if isinstance(target, ast.Name) else set()

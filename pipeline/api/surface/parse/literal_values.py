@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from pipeline.api.surface.parse.bound_names import every_bound_name
 from pipeline.api.surface.parse.syntax import absolute_name, statements, text_of
+from pipeline.core.folding import LONGEST, Folding
 
 ABSOLUTE = "/"
 """Prefix of a dotted name that leads to a module by its absolute path, whatever the module binds."""
@@ -130,18 +132,11 @@ class Literals:
 
     def bound(self, name: str) -> bool:
         """Return whether the module binds a name."""
-        named = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-        for statement in statements(self.tree.body):
-            match statement:
-                case ast.Import(names=names) | ast.ImportFrom(names=names):
-                    if any((alias.asname or alias.name.partition(".")[0]) == name for alias in names):
-                        return True
-                case ast.Assign(targets=targets):
-                    if any(isinstance(target, ast.Name) and target.id == name for target in targets):
-                        return True
-                case _ if isinstance(statement, named) and statement.name == name:
-                    return True
-        return False
+        return name in self._bound
+
+    @cached_property
+    def _bound(self) -> frozenset[str]:
+        return frozenset(every_bound_name(self.tree.body))
 
     def truth(self, test: ast.expr, values: Values) -> bool | None:
         """Return what a condition comes to, or None where literals do not tell. Errors: RaisedError."""
@@ -215,10 +210,19 @@ class Literals:
         return node
 
     def _operated(self, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
-        one, other = text_of(left), text_of(right)
-        if isinstance(op, ast.Add):
-            return ast.Constant(one + other) if one is not None and other is not None else unknown()
-        return _formatted(left, right) if isinstance(op, ast.Mod) else unknown()
+        if not isinstance(op, ast.Add | ast.Mod) or text_of(left) is None:
+            return unknown()
+        if isinstance(op, ast.Add) and text_of(right) is None:
+            return unknown()
+        pieces = right.elts if isinstance(right, ast.Tuple) else [right]
+        constants = [piece.value for piece in pieces if isinstance(piece, ast.Constant)]
+        if len(constants) < len(pieces):
+            return unknown()
+        operand = tuple(constants) if isinstance(right, ast.Tuple) else constants[0]
+        try:
+            return ast.Constant(Folding().operate(type(op), text_of(left), operand))
+        except (TypeError, ValueError):
+            return unknown()
 
     def _joined(self, written: Sequence[ast.expr], values: Values) -> ast.expr:
         pieces: list[ast.expr] = []
@@ -226,13 +230,14 @@ class Literals:
             match value:
                 case ast.FormattedValue(value=inner, conversion=conversion, format_spec=None):
                     found = self.value(inner, values)
-                    if isinstance(found, ast.Constant):
-                        text = repr(found.value) if conversion == ord("r") else str(found.value)
+                    if isinstance(found, ast.Constant) and (text := _as_text(found.value, conversion)) is not None:
                         pieces.append(ast.Constant(text))
                         continue
             pieces.append(value)
-        texts = [text_of(piece) for piece in pieces]
-        return ast.Constant("".join(map(str, texts))) if None not in texts else ast.JoinedStr(values=pieces)
+        texts = [text for piece in pieces if (text := text_of(piece)) is not None]
+        if sum(map(len, texts)) > LONGEST:
+            return unknown()
+        return ast.Constant("".join(texts)) if len(texts) == len(pieces) else ast.JoinedStr(values=pieces)
 
     def _item(self, owner: ast.expr, key: ast.expr) -> ast.expr:
         container = self.container(owner)
@@ -288,7 +293,7 @@ def unknown() -> ast.expr:
 
 def _joined_with(one: ast.expr | None, other: ast.expr | None) -> ast.expr | None:
     """Return a container with what another one adds to it."""
-    if one is None or other is None:
+    if one is None or other is None or len(keys_of(one)) + len(keys_of(other)) > LONGEST:
         return None
     if isinstance(one, ast.Dict) and isinstance(other, ast.Dict):
         return ast.Dict(keys=[*one.keys, *other.keys], values=[*one.values, *other.values])
@@ -334,21 +339,17 @@ def _at(mapping: ast.Dict, wanted: object) -> ast.expr | None:
     return next((value for key, value in pairs if isinstance(key, ast.Constant) and key.value == wanted), None)
 
 
-def _formatted(template: ast.expr, given: ast.expr) -> ast.expr:
-    pieces = given.elts if isinstance(given, ast.Tuple) else [given]
-    constants = [piece.value for piece in pieces if isinstance(piece, ast.Constant)]
-    text = text_of(template)
-    if text is None or len(constants) < len(pieces):
-        return unknown()
+def _as_text(value: object, conversion: int) -> str | None:
+    """Return what an f-string fills in; None of a number with more digits than CPython converts to text."""
     try:
-        return ast.Constant(text % tuple(constants))
-    except (TypeError, ValueError):
-        return unknown()
+        return repr(value) if conversion == ord("r") else str(value)
+    except ValueError:
+        return None
 
 
 def _text_method(text: str, method: str, given: Sequence[object]) -> ast.expr:
     try:
-        found = getattr(text, method)(*given)
+        found = Folding().format(text, given) if method == "format" else getattr(text, method)(*given)
     except (TypeError, ValueError, LookupError):
         return unknown()
     if isinstance(found, str):
