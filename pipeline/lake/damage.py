@@ -33,13 +33,13 @@ def remove_damaged(path: Path, error: Exception | str) -> None:
     if path.is_dir():
         set_folder_aside(path)
         return
-    log.warning("%s is damaged (%s): it held nothing that cannot be made again, and begins anew", path, error)
+    log.warning("%s was damaged (%s): cache removed, it will be rebuilt.", path, error)
     for end in _COMPANIONS:
         Path(f"{path}{end}").unlink(missing_ok=True)
 
 
 def set_folder_aside(path: Path) -> None:
-    """Rename a folder that stands where a file of ours belongs: nobody knows what is in it."""
+    """Rename a folder found where a file is expected."""
     aside = path.with_name(f"{path.name}.aside-{time.time_ns()}")
     path.rename(aside)
     log.warning("%s is a folder where a file belongs: it is now %s", path, aside.name)
@@ -74,5 +74,5 @@ def read_state(path: Path, needed: frozenset[str] = frozenset()) -> dict[str, An
         return None
     except ValueError as error:
         problem = str(error)
-    log.warning("%s is damaged (%s): what it stood for is done again", path, problem)
+    log.warning("%s was damaged (%s): its work will be repeated.", path, problem)
     return None

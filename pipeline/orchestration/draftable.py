@@ -13,7 +13,7 @@ from pipeline.core.vocabularies.projects import RequirementBasis
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
 from pipeline.core.vocabularies.samples import Drafter
-from pipeline.families.model_migrations.candidates import unasked
+from pipeline.families.model_migrations.candidates import open_candidates
 from pipeline.families.problems.changed import undecided
 from pipeline.families.rename_judgements.pairs import guesses
 from pipeline.families.repository_tasks.tasks import wanting_requirements
@@ -117,7 +117,7 @@ def _migrations(lake: Lake, library: str, rules: CurationRules) -> Told:
     for row in lake.read("drafted_rewrites", library):
         key = f"{row['snippet_id']} {row['snippet_version']} {row['version']}"
         yield key, DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
-    for one in unasked(lake, library, rules.drafts.migrated_code, rules.validation.run_alone):
+    for one in open_candidates(lake, library, rules.drafts.migrated_code, rules.validation.run_alone):
         yield one.key, DraftStanding.MISSING, f"{one.path}: the example for {one.source} may fail in {one.target}"
 
 

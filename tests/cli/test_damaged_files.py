@@ -129,7 +129,7 @@ def test_what_can_be_made_again_heals(damage: Damage, folder_of_data: Path, drif
     assert refreshed.status == 0, refreshed.text
     lines = published.err + refreshed.err
     for part in ("lake/_state/surface/demo.json", "sources.sqlite", "cache/runs.sqlite", "library=demo"):
-        assert re.search(rf"{part}.* (is damaged|is a folder)", lines), (part, lines)
+        assert re.search(rf"{part}.* (was damaged|is a folder)", lines), (part, lines)
     for path in matching(folder_of_data, HEALS[1]):
         pq.read_table(path)
     again = driftline(*REFRESH)

@@ -88,7 +88,7 @@ def test_a_private_path_is_said_to_be_one(driftline: Driftline, at_demo: Index) 
     assert "demo._inner.greet: private by its name, `_inner`; histories are told of public paths\n" in result.out
 
 
-def test_what_a_compiled_module_may_have_is_unknown_and_not_absent(
+def test_members_of_a_compiled_module_are_unknown_not_absent(
     driftline: Driftline, index: Index, data: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)

@@ -29,7 +29,7 @@ def test_requests_are_counted_anew_in_a_damaged_file(tmp_path: Path, caplog: pyt
     path = tmp_path / "rates.sqlite"
     path.write_bytes(NO_DATABASE)
     Rates(RULE, path).wait("https://example.org/")
-    assert f"{path} is damaged" in caplog.text
+    assert f"{path} was damaged" in caplog.text
 
 
 def test_a_clock_that_was_set_back_keeps_nobody_waiting(
@@ -51,7 +51,7 @@ def test_results_of_runs_begin_anew(tmp_path: Path, caplog: pytest.LogCaptureFix
     memory = Memory(path)
     memory.keep({"key": {"outcome": "passed"}})
     assert memory.recall(["key"], dict) == {"key": {"outcome": "passed"}}
-    assert f"{path} is damaged" in caplog.text
+    assert f"{path} was damaged" in caplog.text
 
 
 def test_what_people_decided_and_what_was_paid_for_is_named_and_left(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_stage_with_a_half_written_state_is_done_again(
     assert last_counts(lake, "demo") == []
     run_stage(stage, "demo", lake, tmp_path / "counts")
     assert (ran, json.loads(state.read_bytes())) == (["demo", "demo"], json.loads(whole))
-    assert f"{state} is damaged" in caplog.text
+    assert f"{state} was damaged" in caplog.text
 
 
 @pytest.mark.parametrize("text", HALF)
@@ -100,4 +100,4 @@ def test_a_half_written_count_or_failure_is_passed_over(
         path.write_bytes(text.encode(errors="surrogateescape"))
     with caplog.at_level(logging.WARNING):
         assert (failures_of(tmp_path), read_counts(tmp_path)) == ([], [])
-    assert "demo.surface.json is damaged" in caplog.text
+    assert "demo.surface.json was damaged" in caplog.text

@@ -74,7 +74,7 @@ class Comparison:
         self._differences: dict[str, list[Difference]] = {}
 
     def _inside_new_modules(self) -> list[str]:
-        """Return what came as a part of a module that came: what went from another one may have moved there."""
+        """Return new members of new modules: candidates for moves."""
         came = set(self.come)
         above = (path.rpartition(".")[0] for path in self.come)
         modules = {path for path in above if path in came and self.new.rows[path]["kind"] == SymbolKind.MODULE}

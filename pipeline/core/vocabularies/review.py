@@ -79,7 +79,7 @@ class RejectReason(Term):
     UNCHANGED = "unchanged", "no change between releases bears on it"
     NOT_COVERED = "not_covered", "the tests leave too much of the reference unexecuted"
     INPUT_UNUSED = "input_unused", "no pair of tests differs in one parameter alone and in the result"
-    WEAK_TESTS = "weak_tests", "the tests pass for too many references that were changed at one place"
+    WEAK_TESTS = "weak_tests", "the tests kill too few mutants of the reference"
     NO_TEXT = "no_text", "nothing to write it from"
     DRAFT_WAITING = "draft_waiting", "a model has not answered yet: money, patience or the connection came to an end"
     DRAFT_REFUSED = "draft_refused", "nothing that a model wrote for it was accepted"

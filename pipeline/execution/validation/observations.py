@@ -165,7 +165,7 @@ def _judge_value(step: Step, found: Observed) -> Judged:
         return _PASSED
     shown = repr(found.value)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    outside = "\nOutside of its process nothing else is known of it: compare text or numbers made of it"
+    outside = "\nValues of this type cannot be compared: compare a string or number made from it."
     told = f"assert {step.source} {step.relation} {step.operand}\ngot: {shown} ({found.type})"
     return Outcome.FAILED_ASSERTION, told + (outside if isinstance(found.value, Opaque) else "")
 

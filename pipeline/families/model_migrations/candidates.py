@@ -75,7 +75,7 @@ def candidates(
     return sorted(found.values(), key=lambda one: one.rank)
 
 
-def unasked(lake: Lake, library: str, rules: MigratedCodeRules, run_alone: Collection[str]) -> list[Candidate]:
+def open_candidates(lake: Lake, library: str, rules: MigratedCodeRules, run_alone: Collection[str]) -> list[Candidate]:
     """Return the candidates of a library from the lake that are not known to pass in the other release."""
     changes, usages = lake.read("changes", library), lake.read("usages", library)
     alone = pc.field("source").isin(sorted(run_alone))

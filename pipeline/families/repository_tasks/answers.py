@@ -24,7 +24,7 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _CONTROL_TESTS = 3
 """Tests that a control runs at most: each fails at the first call."""
 _NO_PYTHON = "the file with the answer does not parse"
-_PASSES_ANYHOW = "it passes with the result of its function taken away too: it does not pass by what the function does"
+_PASSES_ANYHOW = "it also passes when its function raises: the tests do not depend on its result"
 _TO_TESTS = frozenset(
     {
         *("pytest", "_pytest", "pluggy", "unittest", "SkipTest", "conftest"),

@@ -69,7 +69,7 @@ def _name(path: str) -> str:
 
 
 def hidden_copies(environment: Environment, masked: Mapping[str, bytes], packages: Collection[str]) -> list[Path]:
-    """Return the files of the machine, as a sandbox shows it, that tell what is in some files of a project.
+    """Return installed files that contain copies of masked project files.
 
     Of a project that pytest itself needs nothing is hidden: without it no test would run.
     """

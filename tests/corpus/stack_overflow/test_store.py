@@ -75,4 +75,4 @@ def test_a_damaged_store_begins_anew(tmp_path: Path, damage: bytes, caplog: pyte
     path.write_bytes(damage)
     with open_store(path) as store:
         assert store.listing("q") is None
-    assert f"{path} is damaged" in caplog.text
+    assert f"{path} was damaged" in caplog.text

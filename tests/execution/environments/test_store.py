@@ -121,7 +121,7 @@ def test_one_dependency_that_fails_is_taken_at_its_next_wheel_and_nothing_else_m
     assert row["attempts"][-1]["moved"] == row["moved"]
 
 
-def test_what_was_asked_for_or_is_the_release_itself_never_moves(
+def test_requested_pins_and_the_release_itself_never_move(
     index: Index, store_at: Stores, wanted: Wants, tmp_path: Path
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "import old", "old"), MAY)

@@ -46,7 +46,7 @@ def place(version: str) -> Place:
     return Place(environment_row(version, environment), cast(Environment, environment))
 
 
-def test_the_same_program_about_two_changes_is_one_problem_and_the_money_for_the_other_is_told(
+def test_the_same_program_for_two_changes_is_one_problem_and_the_refusal_has_its_cost(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("pipeline.families.problems.writing.score_by_tests", lambda *_: MutationScore(4, 4))

@@ -100,7 +100,7 @@ def _settled(statement: ast.Assign | ast.AnnAssign, scope: Scope) -> Sequence[as
 
 
 def _set_in_passing(statement: ast.AST, scope: Scope) -> list[ast.Assign]:
-    """Return what a loop or a `with` of a function sets, as assignments of what nothing tells."""
+    """Return the targets of loops and `with` in a function as assignments of unknown values."""
     if not isinstance(scope.owner, FUNCTIONS):
         return []
     made = (ast.copy_location(ast.Assign(targets=[t], value=ast.Constant(...)), t) for t in _targets_of(statement))

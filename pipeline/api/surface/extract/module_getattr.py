@@ -15,7 +15,7 @@ from pipeline.api.surface.extract.deprecations import warning_mark
 from pipeline.api.surface.extract.lazy_globals import is_attached
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.keyword_scan import GETATTR
-from pipeline.api.surface.parse.literal_values import ABSOLUTE, Literals, RaisedError, keys_of, unknown
+from pipeline.api.surface.parse.literal_values import ABSOLUTE, Literals, RaisedError, keys_of, unknown_value
 from pipeline.api.surface.parse.module_model import LazyName
 from pipeline.api.surface.parse.rules import SurfaceRules
 from pipeline.api.surface.parse.syntax import COMPOUND, dotted, functions, statements, text_of
@@ -97,7 +97,7 @@ class _Path:
             case ast.Tuple(elts=targets), _:
                 path = self
                 for one in targets:
-                    path = path.bind(one, unknown())
+                    path = path.bind(one, unknown_value())
                 return path
         return self
 
@@ -198,7 +198,7 @@ class _Follower:
                 return self._follow(body, path)
             case ast.For(target=target, body=body):
                 # whether it runs at all is undecided
-                inner = replace(path.bind(target, unknown()), certain=False, noted=False)
+                inner = replace(path.bind(target, unknown_value()), certain=False, noted=False)
                 return _in_turn(self._follow(body, inner), path)
             case ast.While(body=body):
                 return _in_turn(self._follow(body, replace(path, certain=False, noted=False)), path)

@@ -1,4 +1,4 @@
-"""What expressions of a function come to, as far as the literals of its module tell."""
+"""Evaluate expressions using the module's literals."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Literals:
         try:
             return self.value(node, values)
         except RaisedError:
-            return unknown()
+            return unknown_value()
 
     def rounds(self, target: ast.expr, over: ast.expr, known: Mapping[str, ast.expr | None]) -> list[Values]:
         """Return what the names of a loop stand for in each round; none where it loops over no literals."""
@@ -200,7 +200,7 @@ class Literals:
                 return self._item(self.value(owner, values), self.value(key, values))
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 truth = self.truth(test, values)
-                return unknown() if truth is None else self.value(body if truth else orelse, values)
+                return unknown_value() if truth is None else self.value(body if truth else orelse, values)
             case ast.BinOp(left=left, op=op, right=right):
                 return self._operated(self.value(left, values), op, self.value(right, values))
             case ast.JoinedStr(values=pieces):
@@ -211,18 +211,18 @@ class Literals:
 
     def _operated(self, left: ast.expr, op: ast.operator, right: ast.expr) -> ast.expr:
         if not isinstance(op, ast.Add | ast.Mod) or text_of(left) is None:
-            return unknown()
+            return unknown_value()
         if isinstance(op, ast.Add) and text_of(right) is None:
-            return unknown()
+            return unknown_value()
         pieces = right.elts if isinstance(right, ast.Tuple) else [right]
         constants = [piece.value for piece in pieces if isinstance(piece, ast.Constant)]
         if len(constants) < len(pieces):
-            return unknown()
+            return unknown_value()
         operand = tuple(constants) if isinstance(right, ast.Tuple) else constants[0]
         try:
             return ast.Constant(Folding().operate(type(op), text_of(left), operand))
         except (TypeError, ValueError):
-            return unknown()
+            return unknown_value()
 
     def _joined(self, written: Sequence[ast.expr], values: Values) -> ast.expr:
         pieces: list[ast.expr] = []
@@ -236,7 +236,7 @@ class Literals:
             pieces.append(value)
         texts = [text for piece in pieces if (text := text_of(piece)) is not None]
         if sum(map(len, texts)) > LONGEST:
-            return unknown()
+            return unknown_value()
         return ast.Constant("".join(texts)) if len(texts) == len(pieces) else ast.JoinedStr(values=pieces)
 
     def _item(self, owner: ast.expr, key: ast.expr) -> ast.expr:
@@ -245,12 +245,12 @@ class Literals:
             found = _at(container, key.value)
             if found is None and _holds(container, key.value) is False:
                 raise RaisedError
-            return found or unknown()
+            return found or unknown_value()
         if isinstance(key, ast.Constant) and isinstance(owner, ast.Tuple | ast.List) and isinstance(key.value, int):
             if -len(owner.elts) <= key.value < len(owner.elts):
                 return owner.elts[key.value]
             raise RaisedError
-        return unknown()
+        return unknown_value()
 
     def _called(self, call: ast.Call, values: Values) -> ast.expr:
         given = [self.value(argument, values) for argument in call.args]
@@ -272,7 +272,7 @@ class Literals:
                 return ast.Name(ABSOLUTE + self.absolute(name))
         named = [self.value(keyword.value, values) for keyword in call.keywords]
         self._looked_up([*given, *named], values)
-        return unknown()
+        return unknown_value()
 
     def _looked_up(self, given: Sequence[ast.expr], values: Values) -> None:
         """A function that is given the name and a container of literals answers those in it. Errors: RaisedError."""
@@ -286,7 +286,7 @@ class Literals:
             raise RaisedError
 
 
-def unknown() -> ast.expr:
+def unknown_value() -> ast.expr:
     """Return an expression that nothing is known of."""
     return ast.Call(func=ast.Name("?"), args=[], keywords=[])
 
@@ -351,7 +351,7 @@ def _text_method(text: str, method: str, given: Sequence[object]) -> ast.expr:
     try:
         found = Folding().format(text, given) if method == "format" else getattr(text, method)(*given)
     except (TypeError, ValueError, LookupError):
-        return unknown()
+        return unknown_value()
     if isinstance(found, str):
         return ast.Constant(found)
     return ast.Tuple(elts=[ast.Constant(part) for part in found])

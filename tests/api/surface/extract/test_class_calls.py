@@ -35,7 +35,7 @@ def test_what_is_called():
     "call",
     ["Enum('Shade', NAMES)", "Enum(value)", "Enum('Shade', [name()])", "type(value)", "type('S', (), namespace)"],
 )
-def test_what_only_running_tells_stays_an_attribute(call):
+def test_a_class_call_without_literals_stays_an_attribute(call):
     assert rows(f"from enum import Enum\nShade = {call}\n")["pkg.Shade"]["kind"] == "attribute"
 
 

@@ -19,7 +19,7 @@ def test_a_mapping_of_names_to_modules_tells_them():
 @pytest.mark.parametrize(
     "call", ["f(globals())", "f(globals(), NAMES)", "f(globals(), {'a b': '.x'})", "f(globals(), {'a': 1})"]
 )
-def test_what_does_not_tell_them_may_bind_any(call):
+def test_calls_without_literal_names_may_bind_any_name(call):
     found = rows({"pkg/__init__.py": f"from .imports import f\n{call}\n", "pkg/imports.py": ""})
     assert found["pkg"]["labels"] == ["stars:pkg"]
     assert "pkg.a" not in found

@@ -46,5 +46,5 @@ def test_bound_names(source, public, importable):
         "globals()[key] = 1\n",
     ],
 )
-def test_what_only_running_tells(source):
+def test_names_that_are_no_literals_may_be_any(source):
     assert surface(source).symbols["pkg"]["labels"] == ["stars:pkg"]

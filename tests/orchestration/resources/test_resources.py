@@ -1,4 +1,4 @@
-"""Stages that the house puts together from the lake."""
+"""Stages that `Resources` runs on the lake: histories and decisions of annotators."""
 
 from __future__ import annotations
 
