@@ -82,7 +82,7 @@ def validate(
         bool | None,
         typer.Option(
             "--apart/--beside",
-            help="Refuse tests that cannot run isolated from the code; --beside runs all in its process (trusted code only).",
+            help="Refuse tests that cannot be isolated from the code; or run all in its process (trusted code only).",
             show_default=False,
         ),
     ] = None,
