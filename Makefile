@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help install refresh test check docs search up down lock clean
+.PHONY: help install refresh test check rows docs search up down lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test: .venv/dev ## lint, types and tests
 
 check: .venv/dev ## the slower tests: real Airflow, the real package index
 	$(BIN)/python -m pytest -m slow -n 3 --dist loadfile --no-loadscope-reorder --durations=40 --durations-min=5
+
+rows: .venv/dev ## write the types of the rows again from schemas/
+	$(BIN)/python -m pipeline.lake.row_types
 
 docs: .venv/dev ## build the documentation into .site, with its links checked
 	$(BIN)/mkdocs build --strict --quiet

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 import yaml
@@ -19,8 +19,8 @@ from pipeline.core.vocabularies.term import Term, vocabularies
 
 SCHEMAS = PROJECT / "schemas"
 
-Row = dict[str, Any]
-"""A row of a declared table: column name to value."""
+Row: TypeAlias = Any
+"""A row of a table whose type is not written yet: take that of `rows.py`."""
 
 _SCALARS: dict[str, pa.DataType] = {
     "string": pa.string(),
@@ -53,7 +53,8 @@ class Table:
     """One declared table; `types` holds the structs that its columns use.
 
     `parts` is the column with a version by whose series (1.5 of 1.5.3) a library's rows are kept in files of their
-    own, so that another release rewrites few of them.
+    own, so that another release rewrites few of them. Its first columns are those of the table that it `extends`, or
+    those of a `head` that several tables begin with.
     """
 
     name: str
@@ -62,6 +63,8 @@ class Table:
     columns: tuple[Column, ...]
     types: dict[str, tuple[Column, ...]]
     parts: str | None = None
+    extends: str | None = None
+    head: str | None = None
 
     def arrow(self, *, volatile: bool = True) -> pa.Schema:
         """Return the Arrow schema, without the volatile columns (durations, mirrors' addresses) if so asked."""
@@ -203,17 +206,18 @@ def table(name: str) -> Table:
         base = table(raw["extends"])
         columns, types = [*base.columns, *columns], base.types | types
     elif "head" in raw:
-        columns = [*_shared(f"_{raw['head']}_head.yaml"), *columns]
+        columns = [*shared_columns(f"_{raw['head']}_head.yaml"), *columns]
     if "tail" in raw:
-        tail = _shared(f"_{raw['tail']}_tail.yaml")
+        tail = shared_columns(f"_{raw['tail']}_tail.yaml")
         # What the table that it extends has too stands where every published table has it.
         columns = [column for column in columns if column.name not in {one.name for one in tail}] + tail
-    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, raw.get("parts"))
+    extends, head = raw.get("extends"), raw.get("head")
+    declared = Table(name, raw["meaning"], tuple(raw["key"]), tuple(columns), types, raw.get("parts"), extends, head)
     declared.arrow()
     return declared
 
 
-def _shared(file: str) -> list[Column]:
+def shared_columns(file: str) -> list[Column]:
     """Return the columns that several tables begin or end with."""
     return [_column(column, file) for column in _read(SCHEMAS / file)["columns"]]
 

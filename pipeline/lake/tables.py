@@ -21,6 +21,7 @@ from pipeline.core.credentials import cut_table
 from pipeline.lake.collector import without_collector
 from pipeline.lake.damage import Damaged, set_folder_aside
 from pipeline.lake.names import plain_name
+from pipeline.lake.rows import TypedReads
 from pipeline.lake.schema import Row, Table, table, values_of
 from pipeline.lake.stage import Update
 
@@ -195,7 +196,7 @@ def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequen
     return rows
 
 
-class Lake:
+class Lake(TypedReads):
     """The tables under one folder: `<table>/library=<library>/<part>.parquet`.
 
     A table has one part a library; but a table that declares `parts` has one for each series of releases, and in
@@ -218,10 +219,7 @@ class Lake:
         """Return the files of a library in a table, sorted; none where it was never made."""
         return sorted(self.path(name, library).parent.glob("*.parquet"))
 
-    def read(
-        self, name: str, library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None
-    ) -> list[Row]:
-        """Return the rows of a library in a table in the order of its key, all of them or those that a filter takes."""
+    def _read(self, name: str, library: str, where: pc.Expression | None, columns: Sequence[str] | None) -> list[Any]:
         parts = self.parts(name, library)
         rows = [row for part in parts for row in read_parquet(part, where, columns)]
         return rows if len(parts) == 1 else _ordered(name, rows)

@@ -160,7 +160,7 @@ def _problems(lake: Lake, library: str, rules: CurationRules) -> Told:
     problems, kind = lake.read("problems", library), rules.drafts.problem
     for row in problems:
         # A lake of before models wrote problems has no such column.
-        if row.get("drafter") == Drafter.MODEL:
+        if row.get("drafter") == Drafter.MODEL and row["change_id"]:
             yield row["change_id"], DraftStanding.WRITTEN, DraftStanding.WRITTEN.meaning
     left = undecided(lake.read("changes", library), problems, kind.kinds)
     left.sort(key=lambda change: (not change["breaking"], kind.kinds.index(change["kind"]), change["id"]))

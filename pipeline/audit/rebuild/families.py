@@ -219,4 +219,4 @@ def _published(gated: Output, name: str, row: Row, left: frozenset[str]) -> Made
 
 def _by_model(row: Row) -> bool:
     """Say whether a model wrote the description, or may have: controlled completions do not tell."""
-    return row.get("drafter") == Drafter.MODEL
+    return bool(row.get("drafter") == Drafter.MODEL)

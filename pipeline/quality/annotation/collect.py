@@ -121,7 +121,8 @@ class _Library:
         if family == Family.BLOCK_COMPLETION:
             return block_description(row, self._snippets, self._drafting)
         if family in {Family.COMPLETION, Family.MIGRATION}:
-            return self._drafts.get(row["id"], {}).get("text")
+            draft = self._drafts.get(row["id"])
+            return draft["text"] if draft else None
         return row["description"] if family in {Family.CONTROLLED, Family.FUNCTION} else None
 
     def _source(self, family: Family, row: Row) -> Row:
@@ -138,7 +139,8 @@ class _Library:
             return SnippetSource(self._snippets[row["snippet_id"]]["source"])
         if "project_id" in row:
             return SnippetSource.DOWNSTREAM
-        of_site = self._documents.get(row.get("document_id"), {}).get("source") == DocumentSource.SITE
+        document = self._documents.get(row.get("document_id") or "")
+        of_site = document is not None and document["source"] == DocumentSource.SITE
         return SnippetSource.DOCUMENTATION if of_site else SnippetSource.DOCSTRING
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from msgspec import convert
 from packaging.version import Version
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome
@@ -28,16 +29,16 @@ class Proofs:
         for row in lake.read("documents", library):
             self._documents[row["path"]].append(row)
         self._urls: dict[str, list[Row]] = defaultdict(list)
-        for row in lake.read("api_documents", library):
-            if row["url"]:
-                self._urls[row["path"]].append(row)
+        for page in lake.read("api_documents", library):
+            if page["url"]:
+                self._urls[page["path"]].append(page)
         self._verdicts: dict[str, list[Row]] = defaultdict(list)
-        for row in read_with_drafted(lake, "verdicts", library):
-            self._verdicts[row["subject_id"]].append(row)
-        for row in lake.read("problem_runs", library):
-            self._verdicts[row["problem_id"]].append(row | {"subject_id": row["role"]})
-        for row in lake.read("function_runs", library):
-            self._verdicts[row["function_id"]].append(row | {"subject_id": row["role"]})
+        for verdict in read_with_drafted(lake, "verdicts", library):
+            self._verdicts[verdict["subject_id"]].append(verdict)
+        for run in lake.read("problem_runs", library):
+            self._verdicts[run["problem_id"]].append({**run, "subject_id": run["role"]})
+        for of_function in lake.read("function_runs", library):
+            self._verdicts[of_function["function_id"]].append({**of_function, "subject_id": of_function["role"]})
         environments = lake.read("environments", library)
         built = {row["version"] for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
         self.built = sorted(built, key=Version)
@@ -45,7 +46,7 @@ class Proofs:
     def change(self, row: Row) -> Change | None:
         """Return the change behind an instance."""
         change = self._changes.get(row.get("change_id") or "")
-        return Change(**{name: change[name] for name in Change.__struct_fields__}) if change else None
+        return convert(change, Change) if change else None
 
     def documents(self, row: Row) -> tuple[Document, ...]:
         """Return what the documentation of the versions on both sides says of the API, older first."""

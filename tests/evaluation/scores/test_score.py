@@ -42,7 +42,7 @@ def scored(folder: Path, predictions: bytes, **rules: Any) -> Scored:
     return score_predictions(folder, io.BytesIO(predictions), RULES_OF_SCORES.model_copy(update=rules))
 
 
-def figure(found: Scored, family: Family, metric: Metric, k: int = 1, facet: Facet = Facet.FAMILY) -> dict[str, Any]:
+def figure(found: Scored, family: Family, metric: Metric, k: int = 1, facet: Facet = Facet.FAMILY) -> Any:
     (row,) = [
         row
         for row in found.rows

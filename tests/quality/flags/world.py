@@ -87,7 +87,7 @@ class World:
     def one(self, table: str, version: str) -> Row:
         """The only instance of a table at a version."""
         (row,) = (row for row in getattr(self, table) if row["version"] == version)
-        return row  # type: ignore[no-any-return]
+        return row
 
 
 def world() -> World:

@@ -1,0 +1,134 @@
+"""Writes `rows.py`, the types of the rows, from `schemas/`: `python -m pipeline.lake.row_types`, or `make rows`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from pipeline.core.settings import PROJECT
+from pipeline.lake.schema import SCHEMAS, Column, Table, enum_of, shared_columns, table, table_names
+
+ROWS = PROJECT / "pipeline" / "lake" / "rows.py"
+
+_SCALARS = {"string": "str", "int64": "int", "float64": "float", "bool": "bool", "timestamp": "datetime"}
+_START = '''"""The types of the rows of every table, made from `schemas/` by `make rows`: change those, not this file.
+
+A term of a vocabulary is a `str` here: what was read from disk is plain text, and every `Term` is one. The rows of a
+library are in `Tables` by the names of their tables: a stage gets those that it reads, and gives those that it writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal, TypedDict, overload
+
+import pyarrow.compute as pc
+
+AnyRow = Mapping[str, Any]
+"""A row of whichever table: for what treats all tables alike."""
+'''
+_READS = '''
+
+class TypedReads:
+    """What reads the tables of a library by their names."""
+
+'''
+_READ = (
+    "    def read(self, name: {name}, library: str, where: pc.Expression | None = None,"
+    " columns: Sequence[str] | None = None) -> list[{row}]:"
+)
+_READ_ANY = '''
+        """Return the rows of a library in a table in the order of its key, all of them or those that a filter takes.
+
+        Rows that are read in some `columns` have no others, whatever their type says.
+        """
+        return self._read(name, library, where, columns)
+
+    def _read(self, name: str, library: str, where: pc.Expression | None, columns: Sequence[str] | None) -> list[Any]:
+        raise NotImplementedError
+'''
+
+
+def row_types() -> str:
+    """Return the text of `rows.py`.
+
+    Rows of a table that extends another are rows of that one too, and what several tables begin or end with has a type
+    of its own.
+    """
+    tables = {name: table(name) for name in table_names()}
+    shared = {path.stem[1:]: shared_columns(path.name) for path in sorted(SCHEMAS.glob("_*.yaml"))}
+    parts = [_START]
+    parts += [
+        _class(_camel(name), f"What several tables have in common: `_{name}.yaml`.", columns, "", {})
+        for name, columns in shared.items()
+    ]
+    for declared in sorted(tables.values(), key=lambda one: (one.extends is not None, one.name)):
+        parts += _of_table(declared, shared)
+    fields = [f"    {name}: Sequence[{row_name(name)}]" for name in tables]
+    parts.append(
+        "\n".join(["class Tables(TypedDict, total=False):", '    """Rows of a library by table."""', "", *fields])
+    )
+    overloads = [(f'Literal["{name}"]', row_name(name)) for name in tables] + [("str", "Any")]
+    reads = [f"    @overload\n{_READ.format(name=name, row=row)} ...\n" for name, row in overloads]
+    return "\n\n".join(parts) + "\n" + _READS + "".join(reads) + _READ.format(name="str", row="Any") + _READ_ANY
+
+
+def row_name(name: str) -> str:
+    """Return the name of the type of a table's rows: `PublishedChangeRow` of `published_changes`."""
+    if name == "errata":
+        return "ErratumRow"
+    single = re.sub(r"ies$", "y", name) if name.endswith("ies") else re.sub(r"((?<=ch)e)?s$", "", name)
+    return f"{_camel(single)}Row"
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
+def _of_table(declared: Table, shared: Mapping[str, Sequence[Column]]) -> Iterator[str]:
+    """Yield the types of a table's structs and of its rows."""
+    base = table(declared.extends) if declared.extends else None
+    types = {name: columns for name, columns in declared.types.items() if base is None or name not in base.types}
+    structs = {name: row_name(_owner(declared, name)).removesuffix("Row") + _camel(name) for name in declared.types}
+    for name, columns in types.items():
+        yield _class(structs[name], f"A struct of the table `{declared.name}`.", columns, "", structs)
+    common = base.columns if base else shared[f"{declared.head}_head"] if declared.head else ()
+    head = row_name(base.name) if base else _camel(f"{declared.head}_head") if declared.head else ""
+    yield _class(row_name(declared.name), declared.meaning, declared.columns, head, structs, common)
+
+
+def _owner(declared: Table, struct: str) -> str:
+    """Return the table that declares a struct, which those that extend it have too."""
+    while declared.extends and struct in table(declared.extends).types:
+        declared = table(declared.extends)
+    return declared.name
+
+
+def _class(
+    name: str,
+    meaning: str,
+    columns: Sequence[Column],
+    base: str,
+    structs: dict[str, str],
+    common: Sequence[Column] = (),
+) -> str:
+    own = [column for column in columns if column.name not in {one.name for one in common}]
+    lines = [f"    {column.name}: {_type(column, structs)}{_vocabulary(column)}" for column in own]
+    return "\n".join([f"class {name}({base or 'TypedDict'}):", f'    """{" ".join(meaning.split())}"""', "", *lines])
+
+
+def _type(column: Column, structs: dict[str, str]) -> str:
+    inner = re.sub(r"^list\[(.*)\]$", r"\1", column.type)
+    text = "str" if enum_of(inner) else structs.get(inner) or _SCALARS[inner]
+    text = text if inner == column.type else f"Sequence[{text}]"
+    return f"{text} | None" if column.nullable else text
+
+
+def _vocabulary(column: Column) -> str:
+    inner = re.sub(r"^list\[(.*)\]$", r"\1", column.type)
+    return f"  # {inner}" if enum_of(inner) else ""
+
+
+if __name__ == "__main__":
+    ROWS.write_text(row_types())
