@@ -11,7 +11,7 @@ import more_itertools
 from packaging.version import Version
 from rich.text import Text
 
-from pipeline.api.history.change_text import one_line, signature
+from pipeline.api.history.change_text import signature
 from pipeline.api.history.history import (
     ABSENT,
     DEPRECATED,
@@ -23,6 +23,7 @@ from pipeline.api.history.history import (
     moved_from,
     timeline,
 )
+from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.schema import Row
 

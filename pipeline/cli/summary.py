@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from pipeline.cli.output import out, print_table
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import GONE
 from pipeline.lake.runner import Count
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
@@ -134,8 +134,7 @@ def print_published(published: Published) -> None:
 def _a_change(snapshot: Path) -> Row | None:
     """Return a change of the snapshot that is worth a look: one that ends a life, if there is any."""
     changes = Snapshot(snapshot).rows("changes", ("library", "path", "kind"))
-    ends = {ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.DEPRECATED}
-    return min(changes, key=lambda row: (row["kind"] not in ends, row["library"], row["path"]), default=None)
+    return min(changes, key=lambda row: (row["kind"] not in GONE, row["library"], row["path"]), default=None)
 
 
 def _line(count: Count) -> list[object]:

@@ -6,13 +6,11 @@ from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag
+from pipeline.core.vocabularies.changes import LIVES_ON, LibEvolutionEvalTag
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.execution.probe_result import Seen
 from pipeline.lake.schema import Row
-
-_PASSES_ON = {ChangeKind.RENAMED, ChangeKind.MOVED}
 
 
 class Runs:
@@ -113,7 +111,7 @@ def _probed_paths(instance: Row, change: Row | None) -> Iterator[str]:
     """Yield the API's path and, where it came or went with its class or module, that one's."""
     yield instance["path"]
     if change is not None:
-        arrived = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.INTRODUCED and change["kind"] in _PASSES_ON
+        arrived = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.INTRODUCED and change["kind"] in LIVES_ON
         whole = change["new"] if arrived else change["path"]
         if instance["path"].startswith(f"{whole}."):
             yield whole

@@ -10,23 +10,12 @@ from pipeline.api.history.agreement import Statement, Verdict, judge
 from pipeline.api.history.occurrences import Occurrences, Timeline
 from pipeline.api.surface.extract.directives import Directive, name_parameters, read_directives, tell_arrivals
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
-from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner
+from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, stated_by
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
-
-_ADDED = frozenset({ChangeKind.PARAMETER_ADDED_OPTIONAL, ChangeKind.PARAMETER_ADDED_REQUIRED})
-_DOCUMENTS = {
-    (DirectiveKind.VERSIONADDED, False): frozenset({ChangeKind.INTRODUCED}),
-    (DirectiveKind.VERSIONADDED, True): _ADDED | {ChangeKind.PARAMETER_RENAMED},
-    (DirectiveKind.DEPRECATED, False): frozenset({ChangeKind.DEPRECATED}),
-    (DirectiveKind.DEPRECATED, True): frozenset({ChangeKind.PARAMETER_DEPRECATED}),
-    (DirectiveKind.VERSIONREMOVED, False): frozenset({ChangeKind.REMOVED}),
-    (DirectiveKind.VERSIONREMOVED, True): frozenset({ChangeKind.PARAMETER_REMOVED}),
-}
-"""The changes that a directive states, of an API (False) or of a parameter (True)."""
 
 
 def directives_stage(
@@ -137,7 +126,7 @@ def _keys(row: Row, rules: DirectiveRules) -> Iterator[_Key]:
     if row["directive"] == DirectiveKind.VERSIONCHANGED:
         kinds = rules.kinds_in(row["text"])
     else:
-        kinds = _DOCUMENTS[row["directive"], row["parameter"] is not None]
+        kinds = stated_by(DirectiveKind(row["directive"]), of_parameter=row["parameter"] is not None)
     for path in {row["path"], row["canonical_path"]}:
         for kind in kinds:
             yield path + member, row["parameter"], row["found_version"], kind

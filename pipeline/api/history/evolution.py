@@ -8,14 +8,12 @@ from datetime import datetime
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import GONE, LIVES_ON, MARKED, WHOLE, ChangeKind
 from pipeline.lake.schema import Row
 
-INTRODUCED = frozenset({ChangeKind.INTRODUCED})
-DEPRECATED = frozenset({ChangeKind.DEPRECATED, ChangeKind.PARAMETER_DEPRECATED})
-REMOVED = frozenset({ChangeKind.REMOVED})
-MOVED = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
-MODIFIED = frozenset(ChangeKind) - INTRODUCED - DEPRECATED - REMOVED - MOVED
+INTRODUCED = WHOLE - GONE
+REMOVED = GONE - LIVES_ON
+MODIFIED = frozenset(ChangeKind) - WHOLE - MARKED
 """What is neither coming, going nor a mark: the API is there before and after, and something about it differs."""
 
 
@@ -76,9 +74,9 @@ def _step(release: Row, before: Row | None, changes: Sequence[Row], size: int, *
         major=before is None or (version.epoch, version.major) != _major(before),
         compared=known and before is not None and release["predecessor"] == before["version"],
         introduced=_count(changes, INTRODUCED),
-        deprecated=_count(changes, DEPRECATED),
+        deprecated=_count(changes, MARKED),
         removed=_count(changes, REMOVED),
-        moved=_count(changes, MOVED),
+        moved=_count(changes, LIVES_ON),
         modified=_count(changes, MODIFIED),
         breaking=_count((change for change in changes if change["breaking"]), MODIFIED),
         size=size,

@@ -10,15 +10,13 @@ from packaging.version import Version
 
 from pipeline.api.history.change_text import Phrase, phrases
 from pipeline.api.history.index import hides_members
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import LIVES_ON, WHOLE, ChangeKind
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.schema import Row
 
 ABSENT, PRESENT, DEPRECATED = "░█▒"
 """How a timeline shows a release."""
 
-_LIVES_ON = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
-_WHOLE = frozenset({ChangeKind.INTRODUCED, ChangeKind.REMOVED}) | _LIVES_ON
 _MARKS = frozenset({ChangeKind.DEPRECATED, ChangeKind.UNDEPRECATED})
 
 
@@ -127,9 +125,9 @@ def _own(changes: Iterable[Row], path: str, lives: Sequence[Row], states: Sequen
         change
         for change in changes
         if change["path"] == path
-        or (change["kind"] in _LIVES_ON and change["new"] == path)
-        or (change["kind"] in _WHOLE and _turned(change, path, turns, definitions))
-        or (change["kind"] not in _WHOLE and change["canonical_path"] in definitions and _shows(change, states))
+        or (change["kind"] in LIVES_ON and change["new"] == path)
+        or (change["kind"] in WHOLE and _turned(change, path, turns, definitions))
+        or (change["kind"] not in WHOLE and change["canonical_path"] in definitions and _shows(change, states))
     ]
     return sorted(found, key=lambda c: (Version(c["new_version"]), c["path"], c["kind"], c["parameter"] or ""))
 
@@ -137,7 +135,7 @@ def _own(changes: Iterable[Row], path: str, lives: Sequence[Row], states: Sequen
 def _turned(change: Row, path: str, turns: set[tuple[str, str]], definitions: set[str]) -> bool:
     """Return whether a path came or went with a change of what it stands in, or of its definition as a whole."""
     inside = {"removed": change["path"]} if change["kind"] != ChangeKind.INTRODUCED else {"introduced": change["path"]}
-    if change["kind"] in _LIVES_ON:
+    if change["kind"] in LIVES_ON:
         inside["introduced"] = change["new"]
     if any((turn, change["new_version"]) in turns and path.startswith(f"{top}.") for turn, top in inside.items()):
         return True
@@ -160,7 +158,7 @@ def _shows(change: Row, states: Sequence[Row]) -> bool:
 def events(history: History) -> list[tuple[str, Phrase]]:
     """Tell what happened to an API, as (version, words) in order; what a state does not show is no event."""
     told = [*_turns(history), *_takeovers(history)]
-    happened = (_short(c, history.lives) for c in history.changes if c["kind"] not in _WHOLE)
+    happened = (_short(c, history.lives) for c in history.changes if c["kind"] not in WHOLE)
     for version, of_release in groupby(happened, key=lambda c: str(c["new_version"])):
         told += [(version, phrase) for phrase in phrases(of_release)]
     return sorted(told, key=lambda event: Version(event[0]))
@@ -191,7 +189,7 @@ def _came(history: History, life: Row) -> str:
 
 
 def _went(history: History, life: Row) -> str:
-    here = [c for c in history.changes if c["new_version"] == life["removed_in"] and c["kind"] in _WHOLE]
+    here = [c for c in history.changes if c["new_version"] == life["removed_in"] and c["kind"] in WHOLE]
     own = [c for c in here if c["path"] == history.path and c["kind"] != ChangeKind.INTRODUCED]
     if own:
         return phrases(own)[0].text
@@ -203,7 +201,7 @@ def _went(history: History, life: Row) -> str:
 def lives_on_as(history: History, life: Row) -> str | None:
     """Return the path under which an API can be had after a life ended, where it was renamed or moved."""
     for change in history.changes:
-        if change["new_version"] == life["removed_in"] and change["kind"] in _LIVES_ON:
+        if change["new_version"] == life["removed_in"] and change["kind"] in LIVES_ON:
             if history.path == change["path"] or not history.path.startswith(f"{change['path']}."):
                 return str(change["new"])
             return f"{change['new']}{history.path.removeprefix(change['path'])}"
@@ -213,7 +211,7 @@ def lives_on_as(history: History, life: Row) -> str | None:
 def moved_from(history: History, life: Row) -> str | None:
     """Return the path that an API had before a life began, where it was renamed or moved."""
     for change in history.changes:
-        ours = change["kind"] in _LIVES_ON and change["new_version"] == life["introduced_in"]
+        ours = change["kind"] in LIVES_ON and change["new_version"] == life["introduced_in"]
         if ours and (history.path == change["new"] or history.path.startswith(f"{change['new']}.")):
             return f"{change['path']}{history.path.removeprefix(change['new'])}"
     return None

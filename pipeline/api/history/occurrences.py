@@ -10,12 +10,11 @@ from packaging.version import Version
 
 from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.api.surface.resolve.labels import OPAQUE, UNPARSED
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import LIVES_ON, ChangeKind
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.intervals import chains, holding_at
 from pipeline.lake.schema import Row
 
-_PASSES_ON = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
 _UNSEEN = frozenset({SymbolKind.ALIAS, SymbolKind.LAZY, SymbolKind.EXTERNAL})
 _UNSEEN_LABELS = frozenset({OPAQUE, UNPARSED, UNSEEN_SIGNATURE})
 
@@ -78,7 +77,7 @@ class Occurrences:
         self._paths: dict[str, set[str]] = defaultdict(set)
         for row in (row for rows in self.states.values() for row in rows):
             self._paths[row["canonical_path"]].add(row["path"])
-        self._came_from = {(c["new"], c["new_version"]): c["path"] for c in changes if c["kind"] in _PASSES_ON}
+        self._came_from = {(c["new"], c["new_version"]): c["path"] for c in changes if c["kind"] in LIVES_ON}
 
     def state_at(self, path: str, version: str) -> Row | None:
         """Return the state of a path in a release."""

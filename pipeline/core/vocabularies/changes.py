@@ -1,52 +1,397 @@
 """What changed, what documentation says of it, and the field's own tags: closed vocabularies."""
 
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum, auto
+from operator import itemgetter
+from typing import Self
+
+from pipeline.core.vocabularies import change_words as words
+from pipeline.core.vocabularies.change_words import Change
 from pipeline.core.vocabularies.term import Term
 
 
+class DirectiveKind(Term):
+    VERSIONADDED = "versionadded", "it came in that version"
+    VERSIONCHANGED = "versionchanged", "something about it changed in that version"
+    DEPRECATED = "deprecated", "it is deprecated since that version"
+    VERSIONREMOVED = "versionremoved", "it is removed in that version"
+
+
+class Work(Enum):
+    """What a change asks of a user of the library: the groups of `driftline diff`, the most urgent first."""
+
+    REWRITE = "Code that uses these fails: rewrite"
+    NEW_PATH = "Write the new path"
+    CHECK = "Check your calls"
+    PREPARE = "Prepare: deprecated, and what to use"
+    NEW = "New"
+    NOTHING = "Nothing to do"
+    TYPES = "Types: annotations alone"
+
+
+APART = frozenset({Work.TYPES})
+"""Groups that have a block of their own beside the other changes of an API."""
+
+
+class Probe(Enum):
+    """What importing the API in both releases can show of a change."""
+
+    NOTHING = auto()
+    PLACE = auto()
+    """Whether the path is there."""
+    STATE = auto()
+    """What is found at the path."""
+    SIGNATURE = auto()
+    """How it can be called."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Behaviour:
+    """Everything that a kind of change is known by, but for its tags and `breaking` (`curation_rules/tags.yaml`)."""
+
+    words: Callable[[Change], str]
+    """The phrase for one change."""
+    work: Work
+    """The group of one that is not breaking, see `group_of`."""
+    probe: Probe
+    """A kind that is not NOTHING or PLACE needs a predicate, see `quality/acceptance/predicates.py`."""
+    of_parameter: bool = False
+    """Its rows name a parameter."""
+    replaceable: bool = False
+    """The library may state a replacement, which its words do not have."""
+    with_members: bool = False
+    """It concerns the members of a class or module, too."""
+    last_to_work: bool = False
+    """The code that tells the releases apart is right before the change and fails after it."""
+    directive: DirectiveKind | None = None
+    """The directive of a docstring that states such a change."""
+    heading: Callable[[Change], str | None] | None = None
+    """The phrase that several changes of one API share; None for a change that has one of its own."""
+    member: Callable[[Change], str] = itemgetter("parameter")
+    """One change below such a heading."""
+
+
 class ChangeKind(Term):
-    INTRODUCED = "introduced", "the release before does not have the API"
-    REMOVED = "removed", "the API is gone in this release"
-    RENAMED = "renamed", "the API lives on under another name"
-    MOVED = "moved", "the API lives on in another place under the same name"
-    PARAMETER_ADDED_REQUIRED = "parameter_added_required", "a parameter without default came"
-    PARAMETER_ADDED_OPTIONAL = "parameter_added_optional", "a parameter with default came"
-    PARAMETER_REMOVED = "parameter_removed", "a parameter went"
-    PARAMETER_RENAMED = "parameter_renamed", "a parameter has another name in the same place"
-    PARAMETER_MOVED = "parameter_moved", "a positional parameter stands elsewhere"
-    PARAMETER_KIND = "parameter_kind", "a parameter became positional-only, keyword-only or free"
-    PARAMETER_DEFAULT = "parameter_default", "a parameter has another default"
-    PARAMETER_REQUIRED = "parameter_required", "an optional parameter became required"
-    PARAMETER_OPTIONAL = "parameter_optional", "a required parameter became optional"
-    PARAMETER_DEPRECATED = "parameter_deprecated", "a parameter, or a way to give it, is marked as deprecated"
-    PARAMETER_TYPE = "parameter_type", "a parameter's annotation changed"
-    ATTRIBUTE_VALUE = "attribute_value", "an attribute or constant has another value"
-    ATTRIBUTE_TYPE = "attribute_type", "an attribute's annotation changed"
-    RETURNS = "returns", "the return annotation changed"
-    OVERLOADS = "overloads", "the signatures that its overloads give changed"
-    BASES = "bases", "a class has other bases"
-    KIND = "kind", "the API became another kind of thing, a class a function for example"
-    ASYNC = "async", "a function became a coroutine, or ceased to be one"
-    DEPRECATED = "deprecated", "the API is marked as deprecated from this release on"
-    UNDEPRECATED = "undeprecated", "the mark of deprecation was taken back"
+    """The kinds of change, each with all that its consumers ask; the order is that in which they are listed."""
+
+    behaviour: Behaviour
+
+    def __new__(cls, value: str, meaning: str = "", behaviour: Behaviour | None = None) -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        if behaviour is not None:
+            member.behaviour = behaviour
+        return member
+
+    INTRODUCED = (
+        "introduced",
+        "the release before does not have the API",
+        Behaviour(
+            words=lambda c: "introduced",
+            work=Work.NEW,
+            probe=Probe.PLACE,
+            with_members=True,
+            directive=DirectiveKind.VERSIONADDED,
+        ),
+    )
+    REMOVED = (
+        "removed",
+        "the API is gone in this release",
+        Behaviour(
+            words=lambda c: "removed",
+            work=Work.REWRITE,
+            probe=Probe.PLACE,
+            with_members=True,
+            replaceable=True,
+            last_to_work=True,
+            directive=DirectiveKind.VERSIONREMOVED,
+        ),
+    )
+    RENAMED = (
+        "renamed",
+        "the API lives on under another name",
+        Behaviour(
+            words=lambda c: f"renamed to {c['new']}",
+            work=Work.NEW_PATH,
+            probe=Probe.PLACE,
+            with_members=True,
+        ),
+    )
+    MOVED = (
+        "moved",
+        "the API lives on in another place under the same name",
+        Behaviour(
+            words=lambda c: f"moved to {c['new']}",
+            work=Work.NEW_PATH,
+            probe=Probe.PLACE,
+            with_members=True,
+        ),
+    )
+    PARAMETER_ADDED_REQUIRED = (
+        "parameter_added_required",
+        "a parameter without default came",
+        Behaviour(
+            words=words.parameter_added_required,
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            directive=DirectiveKind.VERSIONADDED,
+        ),
+    )
+    PARAMETER_ADDED_OPTIONAL = (
+        "parameter_added_optional",
+        "a parameter with default came",
+        Behaviour(
+            words=words.parameter_added_optional,
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            directive=DirectiveKind.VERSIONADDED,
+        ),
+    )
+    PARAMETER_REMOVED = (
+        "parameter_removed",
+        "a parameter went",
+        Behaviour(
+            words=words.parameter_removed,
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            replaceable=True,
+            last_to_work=True,
+            directive=DirectiveKind.VERSIONREMOVED,
+        ),
+    )
+    PARAMETER_RENAMED = (
+        "parameter_renamed",
+        "a parameter has another name in the same place",
+        Behaviour(
+            words=lambda c: f"{words.parameter(c)} renamed to `{c['new']}`",
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            directive=DirectiveKind.VERSIONADDED,
+        ),
+    )
+    PARAMETER_MOVED = (
+        "parameter_moved",
+        "a positional parameter stands elsewhere",
+        Behaviour(
+            words=words.moved_parameter,
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            heading=words.moved_parameters,
+            member=words.moved_parameter,
+        ),
+    )
+    PARAMETER_KIND = (
+        "parameter_kind",
+        "a parameter became positional-only, keyword-only or free",
+        Behaviour(
+            words=words.parameters_given_otherwise,
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            last_to_work=True,
+            heading=words.parameters_given_otherwise,
+        ),
+    )
+    PARAMETER_DEFAULT = (
+        "parameter_default",
+        "a parameter has another default",
+        Behaviour(
+            words=lambda c: f"default of {words.parameter(c)}: {words.before_after(c)}",
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+        ),
+    )
+    PARAMETER_REQUIRED = (
+        "parameter_required",
+        "an optional parameter became required",
+        Behaviour(
+            words=lambda c: f"{words.parameter(c)} is required now (default was {c['old']})",
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+            last_to_work=True,
+        ),
+    )
+    PARAMETER_OPTIONAL = (
+        "parameter_optional",
+        "a required parameter became optional",
+        Behaviour(
+            words=lambda c: f"{words.parameter(c)} is optional now ({c['new']})",
+            work=Work.NOTHING,
+            probe=Probe.SIGNATURE,
+            of_parameter=True,
+        ),
+    )
+    PARAMETER_DEPRECATED = (
+        "parameter_deprecated",
+        "a parameter, or a way to give it, is marked as deprecated",
+        Behaviour(
+            words=words.parameter_deprecated,
+            work=Work.PREPARE,
+            probe=Probe.NOTHING,
+            of_parameter=True,
+            replaceable=True,
+            directive=DirectiveKind.DEPRECATED,
+            heading=words.deprecated_by_position,
+        ),
+    )
+    PARAMETER_TYPE = (
+        "parameter_type",
+        "a parameter's annotation changed",
+        Behaviour(
+            words=lambda c: f"type of {words.parameter(c)}: {words.before_after(c)}",
+            work=Work.TYPES,
+            probe=Probe.NOTHING,
+            of_parameter=True,
+        ),
+    )
+    ATTRIBUTE_VALUE = (
+        "attribute_value",
+        "an attribute or constant has another value",
+        Behaviour(
+            words=lambda c: f"value: {words.before_after(c)}",
+            work=Work.NOTHING,
+            probe=Probe.STATE,
+        ),
+    )
+    ATTRIBUTE_TYPE = (
+        "attribute_type",
+        "an attribute's annotation changed",
+        Behaviour(
+            words=lambda c: f"type: {words.before_after(c)}",
+            work=Work.TYPES,
+            probe=Probe.NOTHING,
+        ),
+    )
+    RETURNS = (
+        "returns",
+        "the return annotation changed",
+        Behaviour(
+            words=lambda c: f"returns: {words.before_after(c)}",
+            work=Work.TYPES,
+            probe=Probe.NOTHING,
+        ),
+    )
+    OVERLOADS = (
+        "overloads",
+        "the signatures that its overloads give changed",
+        Behaviour(
+            words=lambda c: f"overloads: {words.before_after(c)}",
+            work=Work.TYPES,
+            probe=Probe.NOTHING,
+        ),
+    )
+    BASES = (
+        "bases",
+        "a class has other bases",
+        Behaviour(
+            words=lambda c: f"bases: {words.before_after(c)}",
+            work=Work.NOTHING,
+            probe=Probe.STATE,
+        ),
+    )
+    KIND = (
+        "kind",
+        "the API became another kind of thing, a class a function for example",
+        Behaviour(
+            words=words.kind,
+            work=Work.NOTHING,
+            probe=Probe.STATE,
+            with_members=True,
+        ),
+    )
+    ASYNC = (
+        "async",
+        "a function became a coroutine, or ceased to be one",
+        Behaviour(
+            words=words.awaited,
+            work=Work.NOTHING,
+            probe=Probe.STATE,
+        ),
+    )
+    DEPRECATED = (
+        "deprecated",
+        "the API is marked as deprecated from this release on",
+        Behaviour(
+            words=words.deprecated,
+            work=Work.PREPARE,
+            probe=Probe.STATE,
+            replaceable=True,
+            directive=DirectiveKind.DEPRECATED,
+        ),
+    )
+    UNDEPRECATED = (
+        "undeprecated",
+        "the mark of deprecation was taken back",
+        Behaviour(
+            words=lambda c: "no longer deprecated",
+            work=Work.NOTHING,
+            probe=Probe.NOTHING,
+        ),
+    )
 
 
-OF_PARAMETERS = frozenset(
-    {
-        ChangeKind.PARAMETER_ADDED_REQUIRED,
-        ChangeKind.PARAMETER_ADDED_OPTIONAL,
-        ChangeKind.PARAMETER_REMOVED,
-        ChangeKind.PARAMETER_RENAMED,
-        ChangeKind.PARAMETER_MOVED,
-        ChangeKind.PARAMETER_KIND,
-        ChangeKind.PARAMETER_DEFAULT,
-        ChangeKind.PARAMETER_REQUIRED,
-        ChangeKind.PARAMETER_OPTIONAL,
-    }
-)
+def _kinds(holds: Callable[[Behaviour], bool]) -> frozenset[ChangeKind]:
+    return frozenset(kind for kind in ChangeKind if holds(kind.behaviour))
+
+
+LIVES_ON = _kinds(lambda b: b.work is Work.NEW_PATH)
+"""The API can be had under another path, which is the change's `new`."""
+
+WHOLE = _kinds(lambda b: b.probe is Probe.PLACE)
+"""The API came or went, with all its members."""
+
+GONE = WHOLE - _kinds(lambda b: b.work is Work.NEW)
+"""Kinds after which the old path must be missing."""
+
+OF_TYPES = _kinds(lambda b: b.work is Work.TYPES)
+"""Changes of annotations alone: nothing runs otherwise."""
+
+MARKED = _kinds(lambda b: b.work is Work.PREPARE)
+"""A mark of deprecation came."""
+
+CALLED_OTHERWISE = _kinds(lambda b: b.of_parameter) - OF_TYPES
+"""A parameter changed in more than its annotation."""
+
+OF_PARAMETERS = CALLED_OTHERWISE - MARKED
 """Changes of what a function can be called with."""
 
-OF_TYPES = frozenset({ChangeKind.PARAMETER_TYPE, ChangeKind.ATTRIBUTE_TYPE, ChangeKind.RETURNS, ChangeKind.OVERLOADS})
-"""Changes of annotations alone: nothing runs otherwise."""
+SHOWN_BY_PROBES = _kinds(lambda b: b.probe in {Probe.STATE, Probe.SIGNATURE})
+"""The path stays, and a probe of it in both releases may show the change: each has a predicate."""
+
+REPLACEABLE = _kinds(lambda b: b.replaceable)
+"""The library may state what to use instead."""
+
+REPLACEABLE_APIS = REPLACEABLE - CALLED_OTHERWISE
+"""What it states is another API, not another parameter."""
+
+WITH_MEMBERS = _kinds(lambda b: b.with_members)
+"""Whoever uses a member of the class or module is concerned, too."""
+
+LAST_TO_WORK = _kinds(lambda b: b.last_to_work)
+"""The code that tells the releases apart is right before the change and fails after it."""
+
+
+@functools.cache
+def stated_by(directive: DirectiveKind, *, of_parameter: bool) -> frozenset[ChangeKind]:
+    """Return the kinds of change that a directive of a docstring states, of an API or of a parameter."""
+    return _kinds(lambda b: b.directive is directive and b.of_parameter == of_parameter)
+
+
+def group_of(change: Change) -> Work:
+    """Return the group of a change: that of its kind, or CHECK where it is breaking and its kind is less urgent."""
+    work = ChangeKind(change["kind"]).behaviour.work
+    order = list(Work)
+    return min(work, Work.CHECK, key=order.index) if change["breaking"] else work
 
 
 class Same(Term):
@@ -75,13 +420,6 @@ class GitChameleonCategory(Term):
     NAME = "name", "a function or class has another name or place"
     SEMANTICS = "semantics", "the same call behaves differently"
     NEW_FEATURE = "new_feature", "a new feature or a dependency-based change"
-
-
-class DirectiveKind(Term):
-    VERSIONADDED = "versionadded", "it came in that version"
-    VERSIONCHANGED = "versionchanged", "something about it changed in that version"
-    DEPRECATED = "deprecated", "it is deprecated since that version"
-    VERSIONREMOVED = "versionremoved", "it is removed in that version"
 
 
 class DirectiveOwner(Term):

@@ -8,22 +8,13 @@ from dataclasses import dataclass
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import OF_PARAMETERS, ChangeKind
+from pipeline.core.vocabularies.changes import GONE, LIVES_ON, OF_PARAMETERS, SHOWN_BY_PROBES, WHOLE, ChangeKind
 from pipeline.core.vocabularies.running import VerdictRole
 from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.core.vocabularies.surface import ParameterSource, SymbolKind
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
 
-_CHANGED_PLACE = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
-_CAME_OR_WENT = _CHANGED_PLACE | {ChangeKind.INTRODUCED, ChangeKind.REMOVED}
-_OF_STATE = OF_PARAMETERS | {
-    ChangeKind.ATTRIBUTE_VALUE,
-    ChangeKind.KIND,
-    ChangeKind.BASES,
-    ChangeKind.ASYNC,
-    ChangeKind.DEPRECATED,
-}
 # What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
 _SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
 
@@ -121,11 +112,11 @@ def _probes(changes: Iterable[Row], known: _Symbols) -> Iterator[Run]:
 def _paths(change: Row, known: _Symbols) -> Iterator[str]:
     """Yield the paths whose probes can say something about a change."""
     kind, path, versions = change["kind"], change["path"], (change["old_version"], change["new_version"])
-    if kind in _CAME_OR_WENT:
-        lives_in = versions[kind == ChangeKind.INTRODUCED]
-        places = [(path, lives_in), *([(change["new"], versions[1])] if kind in _CHANGED_PLACE else [])]
+    if kind in WHOLE:
+        lives_in = versions[kind not in GONE]
+        places = [(path, lives_in), *([(change["new"], versions[1])] if kind in LIVES_ON else [])]
         yield from (place for place, version in places if known.reachable(place, version))
-    elif kind in _OF_STATE and all(known.reachable(path, version) for version in versions):
+    elif kind in SHOWN_BY_PROBES and all(known.reachable(path, version) for version in versions):
         states = [state for version in versions for state in known.at(path, version)]
         yield from [path] if kind not in OF_PARAMETERS or _in_signature(change, states) else []
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from packaging.version import Version
 
-from pipeline.core.vocabularies.changes import ChangeKind, LibEvolutionEvalTag, VersiCodeTag
+from pipeline.core.vocabularies.changes import GONE, LIVES_ON, ChangeKind, LibEvolutionEvalTag, VersiCodeTag
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.schema import Row
 
@@ -16,9 +16,6 @@ Tagging = tuple[VersiCodeTag, LibEvolutionEvalTag]
 """VersiCode's and LibEvolutionEval's tag of a path in a version."""
 
 PLAIN: Tagging = (VersiCodeTag.GENERAL, LibEvolutionEvalTag.UNCHANGED)
-
-_ARRIVALS = {ChangeKind.RENAMED, ChangeKind.MOVED}
-_DEPARTURES = {ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED}
 
 
 class History:
@@ -58,11 +55,11 @@ class History:
         for path in dict.fromkeys((change["path"], change["canonical_path"])):
             if kind == ChangeKind.INTRODUCED:
                 self._arriving[path, new_version].append(change)
-            if kind in _DEPARTURES:
+            if kind in GONE:
                 self._departing[path, old_version].append(change)
             if change["libevolutioneval_tag"] == LibEvolutionEvalTag.MODIFIED:
                 self._changing[path, new_version].append(change)
-        if kind in _ARRIVALS:
+        if kind in LIVES_ON:
             self._arriving[change["new"], new_version].append(change)
 
     def between(self, first: str, last: str) -> list[str]:

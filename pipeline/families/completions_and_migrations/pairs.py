@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import LIVES_ON, REPLACEABLE_APIS
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import MigrationBasis
 from pipeline.corpus.usages.text import source_of
@@ -19,9 +19,6 @@ from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-
-_REPLACED = {ChangeKind.REMOVED, ChangeKind.DEPRECATED}
-_RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +174,9 @@ def connected_examples(
 
     def of_change(change: Row) -> Iterator[Pair | Reject]:
         kind = change["kind"]
-        if kind in _RENAMED:
+        if kind in LIVES_ON:
             yield from _connect(corpus, change, change["new"], MigrationBasis.RENAMED, rules)
-        elif kind in _REPLACED and (words := change["replacement"] or stated.get(change["path"])):
+        elif kind in REPLACEABLE_APIS and (words := change["replacement"] or stated.get(change["path"])):
             new_path = resolve(words, change["path"], change["new_version"], corpus.history)
             if new_path is None:
                 detail = f"{words!r}, said to replace {change['path']}, is no public path of {change['new_version']}"

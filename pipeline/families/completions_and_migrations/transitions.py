@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.core.vocabularies.changes import OF_PARAMETERS, ChangeKind
+from pipeline.core.vocabularies.changes import CALLED_OTHERWISE, LIVES_ON, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis, UsageForm
 from pipeline.core.vocabularies.surface import ParameterDeprecation, SymbolKind
 from pipeline.families.completions_and_migrations.codemods.moves import Move
@@ -20,9 +20,6 @@ from pipeline.lake.guard import attempt
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
-_RENAMED = {ChangeKind.RENAMED, ChangeKind.MOVED}
-_REPLACED = {ChangeKind.REMOVED, ChangeKind.DEPRECATED}
-_CALLED_OTHERWISE = OF_PARAMETERS | {ChangeKind.PARAMETER_DEPRECATED}
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
 
 
@@ -113,7 +110,7 @@ class Transition:
         return other
 
     def _enter(self, change: Row, stated: Stated) -> None:
-        if change["kind"] in _CALLED_OTHERWISE:
+        if change["kind"] in CALLED_OTHERWISE:
             self._enter_call(change, stated)
             return
         found = destination(change, stated.paths, self.history)
@@ -211,10 +208,10 @@ def destination(change: Row, stated: Mapping[str, str], history: History) -> tup
     written as a whole path, as Flask's `markupsafe.escape`.
     """
     kind = change["kind"]
-    if kind in _RENAMED:
+    if kind in LIVES_ON:
         return change["new"], MigrationBasis.RENAMED
     words = change["replacement"] or stated.get(change["path"])
-    if kind not in _REPLACED or not words:
+    if kind not in REPLACEABLE_APIS or not words:
         return None
     path = _stated_path(words, change["path"], change["new_version"], history)
     return (path, MigrationBasis.REPLACEMENT) if path else None
@@ -236,7 +233,7 @@ def transitions(changes: Iterable[Row], lifecycles: Iterable[Row], history: Hist
     stated = Stated.of(ordered, lifecycles)
     by_release: dict[str, list[Row]] = {}
     for change in ordered:
-        if change["kind"] in _RENAMED | _REPLACED | _CALLED_OTHERWISE:
+        if change["kind"] in LIVES_ON | REPLACEABLE_APIS | CALLED_OTHERWISE:
             by_release.setdefault(change["new_version"], []).append(change)
     for version in sorted(by_release, key=history.rank):
         for direction in Direction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import WITH_MEMBERS, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, Language
@@ -20,7 +20,6 @@ from pipeline.lake.tables import Lake
 from pipeline.llm.tasks.rules import MigratedCodeRules
 
 _OF_SYMBOLS = ("path", "first_version", "last_version", "canonical_path", "kind")
-_OF_MEMBERS_TOO = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED, ChangeKind.REMOVED, ChangeKind.KIND})
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +155,7 @@ class _Users:
         old, new = change["old_version"], change["new_version"]
         for place in dict.fromkeys((change["path"], change["canonical_path"])):
             for (_, path), snippet in sorted(self._using.get(place, {}).items()):
-                if path.startswith(f"{place}.") and change["kind"] not in _OF_MEMBERS_TOO:
+                if path.startswith(f"{place}.") and change["kind"] not in WITH_MEMBERS:
                     continue
                 if source := self._upgraded_from(snippet, path, change):
                     yield Candidate(snippet, path, change, Direction.OLD_TO_NEW, source, new)

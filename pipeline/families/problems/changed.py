@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.core.vocabularies.changes import OF_PARAMETERS, ChangeKind
+from pipeline.core.vocabularies.changes import LAST_TO_WORK, LIVES_ON, OF_PARAMETERS, ChangeKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.history import Tagging
@@ -16,11 +16,6 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import ProblemDraftRules
 
-_GOES_ON = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
-# Of these the code that is right before the change is what the change decides: after it, it fails.
-_OF_LAST_VERSION = frozenset(
-    {ChangeKind.REMOVED, ChangeKind.PARAMETER_REMOVED, ChangeKind.PARAMETER_REQUIRED, ChangeKind.PARAMETER_KIND}
-)
 _NO_CORE = frozenset({SymbolKind.MODULE, SymbolKind.EXTERNAL, SymbolKind.LAZY})
 
 
@@ -49,7 +44,7 @@ class Changed:
     @property
     def other_path(self) -> str:
         """The public path of the same API in the other version."""
-        return str(self.change["path"]) if self.change["kind"] in _GOES_ON else self.path
+        return str(self.change["path"]) if self.change["kind"] in LIVES_ON else self.path
 
 
 def undecided(
@@ -90,9 +85,9 @@ def changed_apis(
 
 def _place(change: Row) -> tuple[str, str]:
     """Return the path of the core API, and the version to be written for: the last one where what was right fails."""
-    if change["kind"] in _GOES_ON:
+    if change["kind"] in LIVES_ON:
         return change["new"], change["new_version"]
-    return change["path"], change["old_version" if change["kind"] in _OF_LAST_VERSION else "new_version"]
+    return change["path"], change["old_version" if change["kind"] in LAST_TO_WORK else "new_version"]
 
 
 def _changed(change: Row, library: Library, rules: ProblemDraftRules) -> Changed | Reject:
@@ -120,7 +115,7 @@ def _letters(name: str) -> str:
 
 def _hidden(change: Row, path: str) -> Iterator[str]:
     yield path.rpartition(".")[2]
-    if change["kind"] in _GOES_ON:
+    if change["kind"] in LIVES_ON:
         yield change["path"].rpartition(".")[2]
     if change["kind"] in OF_PARAMETERS and change["parameter"]:
         yield change["parameter"].lstrip("*")

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from pipeline.api.history.index import Index
 from pipeline.api.history.matching import near_misses
 from pipeline.api.history.rules import LifecycleRules
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import LIVES_ON, ChangeKind
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
 from pipeline.llm.tasks.rules import RenameJudgementRules
-
-_GUESSED = frozenset({ChangeKind.RENAMED, ChangeKind.MOVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def pairs(
 
 def guesses(changes: Iterable[Row], below: float) -> list[Pair]:
     """Return the renames and moves of which the comparison is less sure than a confidence."""
-    return [_of_change(row) for row in changes if row["kind"] in _GUESSED and row["confidence"] < below]
+    return [_of_change(row) for row in changes if row["kind"] in LIVES_ON and row["confidence"] < below]
 
 
 def _of_change(change: Row) -> Pair:

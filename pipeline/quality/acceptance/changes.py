@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import GONE, LIVES_ON, SHOWN_BY_PROBES, WHOLE
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
@@ -12,10 +12,7 @@ from pipeline.families.proof import Runs
 from pipeline.lake.guard import guarded
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
-from pipeline.quality.acceptance.predicates import PREDICATES, Finding, judge
-
-GONE = frozenset({ChangeKind.REMOVED, ChangeKind.RENAMED, ChangeKind.MOVED})
-"""Kinds after which the old path must be missing."""
+from pipeline.quality.acceptance.predicates import Finding, judge
 
 
 def prove_changes(changes: Iterable[Row], runs: Runs) -> list[Row | Reject]:
@@ -32,18 +29,18 @@ def prove_changes(changes: Iterable[Row], runs: Runs) -> list[Row | Reject]:
 
 
 def _prove(change: Row, runs: Runs) -> Row | Reject:
-    if change["kind"] in GONE or change["kind"] == ChangeKind.INTRODUCED:
+    if change["kind"] in WHOLE:
         return _came_or_went(change, runs)
     return _differs(change, runs)
 
 
 def _came_or_went(change: Row, runs: Runs) -> Row | Reject:
     outcomes = _outcomes(change, runs)
-    without, having = outcomes if change["kind"] == ChangeKind.INTRODUCED else outcomes[::-1]
+    without, having = outcomes[::-1] if change["kind"] in GONE else outcomes
     if having == without == Outcome.PASSED and not _bound_elsewhere(change, runs):
         return _refuted(change, f"runs in {change['old_version']} and in {change['new_version']}")
     proven = having == Outcome.PASSED and without == Outcome.API_MISSING
-    if change["kind"] in {ChangeKind.RENAMED, ChangeKind.MOVED}:
+    if change["kind"] in LIVES_ON:
         proven = proven and runs.outcome(change["new"], change["new_version"]) == Outcome.PASSED
     return _published(change, outcomes, Finding(proven or None))
 
@@ -59,7 +56,7 @@ def _bound_elsewhere(change: Row, runs: Runs) -> bool:
 
 
 def _differs(change: Row, runs: Runs) -> Row | Reject:
-    if change["kind"] not in PREDICATES:
+    if change["kind"] not in SHOWN_BY_PROBES:
         return _published(change, [None, None], Finding(None))
     old, new = (runs.seen(change["path"], change[side]) for side in ("old_version", "new_version"))
     finding = judge(old, new, change) if old and new else Finding(None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.api.history.documented import contradiction_of
-from pipeline.core.vocabularies.changes import Agreement, ChangeKind, Same
+from pipeline.core.vocabularies.changes import LIVES_ON, Agreement, Same
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis
@@ -23,7 +23,6 @@ from pipeline.quality.flags.near_duplicates import alike_elsewhere
 from pipeline.quality.flags.rules import FlagRules, Switch
 from pipeline.quality.flags.subjects import Subject, Subjects, Tables
 
-_GUESSED = {ChangeKind.RENAMED, ChangeKind.MOVED}
 _DESCRIBED = frozenset({Family.CONTROLLED, Family.FUNCTION})
 _TAGGED = frozenset({Family.COMPLETION, Family.MIGRATION})
 
@@ -143,7 +142,7 @@ def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | N
 
 
 def _is_guess(change: Row, rules: FlagRules) -> bool:
-    return change["kind"] in _GUESSED and change["confidence"] < rules.rename_unsure.below_confidence
+    return change["kind"] in LIVES_ON and change["confidence"] < rules.rename_unsure.below_confidence
 
 
 def _guess_below(instance: Row, facts: _Facts) -> Row | None:

@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.api.history.upgrade_guide import GROUPS, grouped, only_breaking
-from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind
+from pipeline.api.history.upgrade_guide import grouped, only_breaking
+from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind, Work
 from pipeline.lake.schema import Row
 from tests.api.history.releases import changes
 from tests.families.completions_and_migrations.rows import change
 
-TITLES = [title for title, _ in GROUPS]
+TITLES = [work.value for work in Work]
 
 
 def row(kind: ChangeKind, breaking: bool, path: str = "lib.f", parameter: str | None = None) -> Row:
