@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Told where bytecode may not be written, Python would compile the same files again in each of hundreds of tasks.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help install refresh test check rows docs search up down lock clean
+.PHONY: help install refresh test check rows docs search versions up down lock clean
 
 help:
 	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ docs: .venv/dev ## build the documentation into .site, with its links checked
 
 search: .venv/dev ## property tests with fresh random input, as long as it takes
 	$(BIN)/python -m pytest -m "hypothesis and not slow" -n 2 --hypothesis-profile search
+
+versions: .venv/dev ## say of changed stages and caches whether their results change: RAISE="NAME ..." or SAME="NAME ..."
+	$(BIN)/python -m tests.versions "$(RAISE)" "$(SAME)"
 
 up: .venv/run ## start Airflow with its web page
 	$(BIN)/driftline airflow up

@@ -9,9 +9,9 @@ from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.surface.extract.signature_decorators import HelperRules
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.rules import SurfaceRules
-from pipeline.api.surface.reader import SURFACE_VERSION
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
+from pipeline.core.versions import cache_version
 from pipeline.corpus.dependents.rules import DependentRules
 from pipeline.corpus.documentation.rules import DocumentationRules
 from pipeline.corpus.github.rules import GitHubRules
@@ -86,7 +86,7 @@ class CurationRules:
     @property
     def of_surfaces(self) -> list[Any]:
         """What decides how a file is read."""
-        return [SURFACE_VERSION, self.surface, self.helpers, self.directives]
+        return [cache_version("surfaces"), self.surface, self.helpers, self.directives]
 
     @property
     def of_environments(self) -> list[Any]:

@@ -22,9 +22,6 @@ from pipeline.lake.stage import Reject
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
 """Gives records of compiled modules, of which it is told name and path, as far as running them can show anything."""
 
-SURFACE_VERSION = 33
-"""Number of the way in which surfaces are read; when it changes every release is read again."""
-
 _TEST = re.compile(r"test[_A-Z0-9]")
 
 

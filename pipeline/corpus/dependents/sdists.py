@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from pipeline.core.versions import cache_version
 from pipeline.corpus.dependents.rules import DependentRules
 from pipeline.corpus.pins.read import is_pin_file
 from pipeline.index.archives import ArchiveLimits, read_members
@@ -15,9 +16,6 @@ from pipeline.index.http import Fetcher
 from pipeline.index.index import IndexFile
 from pipeline.index.manifest import Artifact, Manifest, is_about, make_manifest, sha256_of
 from pipeline.index.sources import SourceStore
-
-_FORMAT = 1
-"""To be raised where other members are kept: what was read before lacks them."""
 
 
 class TooLarge(Exception):
@@ -43,7 +41,7 @@ class SdistStore:
         self.root = root
         self.fetcher = fetcher
         self.rules = rules
-        self.sources = SourceStore(root / f"sdists-{_FORMAT}.sqlite")
+        self.sources = SourceStore(root / f"sdists-{cache_version('sdists')}.sqlite")
 
     def read(self, file: IndexFile) -> Sdist:
         """Return what a source distribution holds, fetching it where it is not here whole."""

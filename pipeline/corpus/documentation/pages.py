@@ -30,9 +30,6 @@ from pipeline.corpus.documentation.markup import (
 from pipeline.corpus.documentation.signatures import read_parameters
 from pipeline.lake.schema import Row
 
-READER_VERSION = 2
-"""Number of the way in which pages are read; when it changes every page is read again."""
-
 KINDS: Mapping[str, SymbolKind] = {
     "module": SymbolKind.MODULE,
     "class": SymbolKind.CLASS,

@@ -11,11 +11,12 @@ import msgspec
 
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.documentation.fetching import Outside, Site
 from pipeline.corpus.documentation.inventory import Entry
 from pipeline.corpus.documentation.listing import FAILURES, Listed, refusal
-from pipeline.corpus.documentation.pages import READER_VERSION, PageRead, Refused, read_page
+from pipeline.corpus.documentation.pages import PageRead, Refused, read_page
 from pipeline.corpus.documentation.rules import DocumentationRules
 from pipeline.index.http import Unreachable
 from pipeline.lake.guard import attempt
@@ -60,7 +61,10 @@ class SiteReader:
     def _path(self, site: Site, listed: Listed) -> Path:
         """Return where the pages of a site are kept: another inventory, reader or rule makes it another file."""
         own = plain([self.rules.limits, self.rules.left_out, self.rules.languages, self.directives])
-        return self.cache / f"{sha256_json([READER_VERSION, own, site.url(''), listed.digest])}.jsonl"
+        return (
+            self.cache
+            / f"{sha256_json([cache_version('documentation_pages'), own, site.url(''), listed.digest])}.jsonl"
+        )
 
     def _page(self, site: Site, name: str, entries: Sequence[Entry]) -> PageRead:
         try:

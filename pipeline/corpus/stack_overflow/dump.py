@@ -13,6 +13,7 @@ from tempfile import SpooledTemporaryFile
 from filelock import FileLock
 
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.stack_overflow import rows
 from pipeline.corpus.stack_overflow.mentions import MentionReader
@@ -25,9 +26,6 @@ from pipeline.corpus.stack_overflow.threads import PostText, Thread, is_about
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.stage import Reject
-
-PASS_VERSION = 2
-"""Part of the name of what a pass keeps: another version reads the dump again."""
 
 POSTS = "Posts.xml"
 USERS = "Users.xml"
@@ -74,7 +72,7 @@ def read_dump(dump: Path, readers: Mapping[str, MentionReader], rules: StackOver
     """
     users = _users_of(dump)
     sources = [dump_fingerprint(path) for path in (dump, users) if path]
-    key = sha256_json([PASS_VERSION, sources, sorted(readers), plain(rules)])[:16]
+    key = sha256_json([cache_version("stack_overflow_dump"), sources, sorted(readers), plain(rules)])[:16]
     path = cache / f"dump-{key}.sqlite"
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(path.with_suffix(".lock")):

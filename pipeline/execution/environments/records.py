@@ -11,15 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.request import Wanted
 from pipeline.lake.damage import read_state
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
-
-_VERSION = 2
-"""To be raised by whoever changes what is resolved or built for the same wish under the same rules."""
-
 
 _KEPT = frozenset({"library", "version", "outcome", "attempts", "pins", "tools"})
 
@@ -32,7 +29,7 @@ class Records:
 
     def __init__(self, folder: Path, basis: Any = None, surroundings: Any = None) -> None:
         self._folder = folder
-        self._basis = content_id(_VERSION, basis)
+        self._basis = content_id(cache_version("environment_records"), basis)
         self._surroundings = content_id(self._basis, surroundings)
 
     def find(self, wanted: Wanted) -> Row | None:

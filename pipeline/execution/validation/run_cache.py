@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.sandbox import Sandbox
@@ -25,9 +26,6 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.lake.damage import heal_database
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.schema import Row
-
-_VERSION = 2
-"""To be raised by whoever changes how a run is judged outside of the program that runs inside the sandbox."""
 
 _INSIDE = Path(__file__).parent / "inside"
 _ASKED_AT_ONCE = 500
@@ -113,7 +111,7 @@ def sources_sha256(folder: Path) -> str:
 @cache
 def of_judging() -> tuple[int, str]:
     """Return what decides how runs are judged, whatever is run: another version of it may judge otherwise."""
-    return _VERSION, sources_sha256(_INSIDE)
+    return cache_version("runs"), sources_sha256(_INSIDE)
 
 
 def _common(environment: Row, sandbox: Sandbox) -> list[Any]:

@@ -7,6 +7,7 @@ from functools import partial
 
 from pipeline.api.history.documented import directives_stage
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import stage_version
 from pipeline.corpus.documentation.stage import api_documents_stage
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.stage import usage_stage
@@ -22,9 +23,9 @@ from pipeline.orchestration.stages.declaring import declared
 
 def collection(house: House) -> Iterator[Stage]:
     """Yield the stages that look at the outside world each time, and add to what is in the lake."""
-    yield Stage("crawl", 2, (), ("releases",), lambda: None, partial(crawl, house))
-    yield Stage("gather", 1, (), ("found",), lambda: None, partial(gather, house))
-    yield Stage("sites", 1, (), ("site_documents",), lambda: None, partial(read_sites, house))
+    yield Stage("crawl", stage_version("crawl"), (), ("releases",), lambda: None, partial(crawl, house))
+    yield Stage("gather", stage_version("gather"), (), ("found",), lambda: None, partial(gather, house))
+    yield Stage("sites", stage_version("sites"), (), ("site_documents",), lambda: None, partial(read_sites, house))
 
 
 def analysis(house: House) -> Iterator[Stage]:
@@ -32,7 +33,7 @@ def analysis(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield Stage(
         "surface",
-        7,
+        stage_version("surface"),
         ("releases",),
         ("symbols", "importable", "documents"),
         lambda: plain(rules.of_lives),
@@ -40,7 +41,7 @@ def analysis(house: House) -> Iterator[Stage]:
     )
     yield Stage(
         "lifecycle",
-        7,
+        stage_version("lifecycle"),
         ("releases", "symbols", "importable"),
         ("changes", "lifecycles"),
         lambda: plain([rules.of_lives, rules.lifecycle]),
@@ -59,7 +60,6 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="api_documents",
         depends=lambda: rules.directives,
         run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
-        version=2,
     )
     yield declared(
         "snippets",
@@ -73,7 +73,6 @@ def analysis(house: House) -> Iterator[Stage]:
             licences=rules.quality.licences,
             usage=rules.usage,
         ),
-        version=3,
     )
     yield declared(
         "usage",
@@ -81,7 +80,6 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="usages",
         depends=lambda: rules.usage,
         run=lambda **tables: usage_stage(**tables, rules=rules.usage),
-        version=3,
     )
     yield declared(
         "instances",
@@ -102,7 +100,6 @@ def analysis(house: House) -> Iterator[Stage]:
             codemods=rules.codemods,
             run_alone=rules.validation.run_alone,
         ),
-        version=5,
     )
     yield declared(
         "drafting",
@@ -112,7 +109,6 @@ def analysis(house: House) -> Iterator[Stage]:
         run=lambda **tables: drafting_stage(
             **tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)
         ),
-        version=3,
     )
     yield declared(
         "controlled",
@@ -132,5 +128,4 @@ def analysis(house: House) -> Iterator[Stage]:
             writer=writer(house, rules.drafts.description),
             ignore_case=rules.masking.ignore_case,
         ),
-        version=2,
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import stage_version
 from pipeline.lake.runner import Stage
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
@@ -18,7 +19,6 @@ def declared(
     writes: str,
     depends: Callable[[], Any],
     run: Callable[..., Output],
-    version: int = 1,
 ) -> Stage:
     """Make a stage of a function that takes the tables it reads by name."""
     tables = tuple(reads.split())
@@ -26,4 +26,4 @@ def declared(
     def run_on_lake(lake: Lake, library: str, _: Any) -> Output:
         return run(**{table: lake.read(table, library) for table in tables})
 
-    return Stage(name, version, tables, tuple(writes.split()), lambda: plain(depends()), run_on_lake)
+    return Stage(name, stage_version(name), tables, tuple(writes.split()), lambda: plain(depends()), run_on_lake)

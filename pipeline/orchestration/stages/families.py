@@ -29,7 +29,6 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(trace_projects, house),
-        version=3,
     )
     yield declared(
         "repository_tasks",
@@ -39,7 +38,6 @@ def families(house: House) -> Iterator[Stage]:
         run=lambda **tables: repository_tasks_stage(
             **tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
         ),
-        version=6,
     )
     yield declared(
         "scenes",
@@ -47,7 +45,6 @@ def families(house: House) -> Iterator[Stage]:
         writes="scenes",
         depends=lambda: [rules.scenes, rules.repository, rules.mutation],
         run=partial(make_scenes, house),
-        version=6,
     )
     yield declared(
         "problems",
@@ -65,7 +62,6 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_problems, house),
-        version=11,
     )
     yield declared(
         "functions",
@@ -87,5 +83,4 @@ def families(house: House) -> Iterator[Stage]:
             [interpreter.python for interpreter in discover()],
         ],
         run=partial(make_functions, house),
-        version=5,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.api.history.documented import document_changes
+from pipeline.core.versions import stage_version
 from pipeline.families.contexts.retrieval import retrievers
 from pipeline.families.contexts.stage import contexts_stage
 from pipeline.families.model_migrations.tables import DRAFTED, with_drafted
@@ -35,9 +36,8 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda **tables: flags_stage(
             with_drafted(**tables), rules.flags, rules.quality.fails_in_target, rules.drafting
         ),
-        version=4,
     )
-    yield Stage("reviews", 1, (), ("reviews",), lambda: None, partial(read_reviews, house))
+    yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, house))
     yield declared(
         "gate",
         reads="completions migrations block_completions drafts flags snippets releases verdicts environments"
@@ -51,7 +51,6 @@ def gates(house: House) -> Iterator[Stage]:
             run_alone=rules.validation.run_alone,
             drafting=rules.drafting,
         ),
-        version=5,
     )
     yield declared(
         "problems_gate",
@@ -61,7 +60,6 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda **tables: problems_gate_stage(
             **tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
         ),
-        version=7,
     )
     yield declared(
         "functions_gate",
@@ -71,7 +69,6 @@ def gates(house: House) -> Iterator[Stage]:
         run=lambda **tables: functions_gate_stage(
             **tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
         ),
-        version=7,
     )
     yield declared(
         "controlled_gate",
@@ -79,7 +76,6 @@ def gates(house: House) -> Iterator[Stage]:
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
         run=lambda **tables: controlled_gate_stage(**tables, rules=rules.quality),
-        version=3,
     )
     yield declared(
         "contexts",
@@ -98,7 +94,6 @@ def gates(house: House) -> Iterator[Stage]:
             retrievers=retrievers(rules.contexts.retrieval),
             ignore_case=rules.masking.ignore_case,
         ),
-        version=3,
     )
     yield declared(
         "repository_gate",
@@ -106,7 +101,6 @@ def gates(house: House) -> Iterator[Stage]:
         writes="published_repository_tasks",
         depends=lambda: [rules.quality, rules.mutation],
         run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
-        version=4,
     )
     yield declared(
         "scenes_gate",
@@ -114,5 +108,4 @@ def gates(house: House) -> Iterator[Stage]:
         writes="published_scenes",
         depends=lambda: [rules.quality, rules.mutation],
         run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
-        version=4,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import stage_version
 from pipeline.execution.environments.resolution.interpreters import discover
 from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.rename_judgements import tables as rename_judgements
@@ -21,7 +22,7 @@ def proof(house: House) -> Iterator[Stage]:
     rules = house.rules
     yield Stage(
         "environments",
-        4,
+        stage_version("environments"),
         IN_ENVIRONMENTS,
         ("environments",),
         # An interpreter that was installed since makes a release worth another try.
@@ -40,7 +41,6 @@ def proof(house: House) -> Iterator[Stage]:
         writes="verdicts",
         depends=lambda: rules.validation,
         run=partial(validate, house),
-        version=4,
     )
     yield declared(
         "migrated_code",
@@ -59,7 +59,6 @@ def proof(house: House) -> Iterator[Stage]:
             else []
         ),
         run=partial(draft_migrations, house),
-        version=2,
     )
     yield declared(
         "judgements",

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from more_itertools import first
 
 from pipeline.core.rules.fingerprint import plain
+from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
 from pipeline.core.vocabularies.scores import Family
@@ -42,7 +43,6 @@ _READS = (
     *("flags", "snippets", "projects", "project_files", "drafts", "documents", "api_documents"),
     *("changes", "verdicts", "problem_runs", "function_runs", "environments", *DRAFTED),
 )
-_VERSION = 1  # of what is shown of a sample: whoever changes that raises it
 
 _FACTS = ("path", "granularity", "direction", "basis", "scene", "block_type", "requirement_basis", "access")
 _TITLES = ("namespace", "path")
@@ -60,7 +60,7 @@ def fill_from(store: Store, lake: Lake, libraries: Iterable[str], drafting: Draf
 
 def _fingerprint(lake: Lake, library: str, drafting: DraftingRules) -> str:
     parts = {name: [sha256_file(part) for part in lake.parts(name, library)] for name in _READS}
-    return sha256_json([_VERSION, parts, plain(drafting)])
+    return sha256_json([cache_version("annotated_samples"), parts, plain(drafting)])
 
 
 def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagged]:
