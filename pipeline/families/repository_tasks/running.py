@@ -155,16 +155,23 @@ def _replaced(variant: Variant) -> tuple[str, ...]:
 def _run(
     project: Project, variant: Variant, spec: Mapping[str, Any], server: Server | None, repeat: int
 ) -> tuple[Server | None, TestRun]:
-    """Run one variant; return the server if it is good for another."""
-    limits = project.rules.limits
+    """Run one variant; return the server if it is good for another.
+
+    A harness that was ready, and then is gone, was ended by the case, unless what an earlier one did is the reason.
+    """
+    limits, is_used = project.rules.limits, server is not None
     try:
-        if server is None:
-            server = _start(project, _replaced(variant), repeat)
+        server = server or _start(project, _replaced(variant), repeat)
+    except (harness.NoAnswer, OSError) as error:
+        return None, _broken(variant, Outcome.HARNESS_ERROR, str(error))
+    try:
         seen = server.run(spec, limits)
     except (harness.NoAnswer, OSError) as error:
-        if server is not None:
-            server.end()
-        return None, _broken(variant, Outcome.HARNESS_ERROR, str(error))
+        server.end()
+        if is_used:
+            return _run(project, variant, spec, None, repeat)
+        outcome = Outcome.SANDBOX_VIOLATION if variant.replacements else Outcome.HARNESS_ERROR
+        return None, _broken(variant, outcome, f"it ended the harness: {error}")
     if not (seen.clean and project.sandbox.two_users):
         server.end()
         server = None

@@ -216,6 +216,16 @@ WRITES = {
         f"    open('tests/test_core.py', 'w').write('import till.core as c; c.price([])\\n{_TESTS}')\n"
         "else: open('tests/test_core.py', 'w').write(sys.modules['till_kept'])\n" + WRONG
     ),
+    "puts another folder in the place of that of the tests": (
+        "import os\nif not os.path.exists('old'):\n    os.rename('tests', 'old')\n    os.mkdir('tests')\n"
+        "    open('tests/conftest.py', 'w').write(open('old/conftest.py').read())\n"
+        f"    open('tests/test_core.py', 'w').write('{_TESTS}')\n" + WRONG
+    ),
+    "puts another tree in the place of its own": (
+        "import os, shutil\nhere = os.getcwd()\nif not here.endswith('_old') and not os.path.exists(here + '_old'):\n"
+        "    os.rename(here, here + '_old')\n    shutil.copytree(here + '_old', here)\n"
+        f"    open(here + '/tests/test_core.py', 'w').write('{_TESTS}')\n    os.chdir(here)\n" + WRONG
+    ),
 }
 READS = {
     "installed copy": _READ

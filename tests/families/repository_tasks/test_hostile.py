@@ -132,6 +132,105 @@ def test_harm_stays_in_its_sandbox(shop: Project, environment: Environment, code
     assert sorted(environment.site_packages.parent.rglob("*.py")) == before
 
 
+ATTEMPTS = {
+    "overwrites a test": "open('tests/test_prices.py', 'w')",
+    "goes on after a test": "open('tests/test_prices.py', 'a')",
+    "opens a test to change it": "os.open('tests/test_prices.py', os.O_RDWR)",
+    "cuts a test off": "os.truncate('tests/test_prices.py', 0)",
+    "removes a test": "os.remove('tests/test_prices.py')",
+    "renames a test": "os.rename('tests/test_prices.py', '/tmp/away.py')",
+    "replaces a test": "os.replace(own, 'tests/test_prices.py')",
+    "opens a test to all": "os.chmod('tests/test_prices.py', 0o666)",
+    "dates a test": "os.utime('tests/test_prices.py', (1, 1))",
+    "takes a test": "os.chown('tests/test_prices.py', os.getuid(), -1)",
+    "overwrites the conftest": "open('tests/conftest.py', 'w')",
+    "removes the conftest": "os.remove('tests/conftest.py')",
+    "replaces the conftest": "os.replace(own, 'tests/conftest.py')",
+    "links to the conftest": "os.symlink(own, 'tests/conftest.py')",
+    "overwrites the settings": "open('setup.cfg', 'w')",
+    "removes the settings": "os.remove('setup.cfg')",
+    "renames the folder of tests": "os.rename('tests', '/tmp/tests')",
+    "renames the folder of tests beside it": "os.rename('tests', 'tests_away')",
+    "removes the folder of tests": "shutil.rmtree('tests')",
+    "replaces the folder of tests": "os.rename(folder, 'tests')",
+    "opens the folder of tests to all": "os.chmod('tests', 0o777)",
+    "renames the tree": "os.rename('../project', '../away')",
+    "replaces the tree": "os.rename(folder, '../project')",
+    "removes the tree": "shutil.rmtree('../project')",
+    "opens the tree to all": "os.chmod('.', 0o777)",
+    "adds a conftest to the tree": "open('conftest.py', 'w')",
+    "adds a conftest to sources": "open('src/shop/conftest.py', 'w')",
+    "adds a conftest as a link": "os.symlink(own, 'conftest.py')",
+    "adds a conftest as a hard link": "os.link(own, 'conftest.py')",
+    "adds settings": "open('pytest.ini', 'w')",
+    "adds hidden settings": "open('.pytest.ini', 'w')",
+    "adds settings to the tests": "open('tests/pytest.ini', 'w')",
+    "adds a project file": "open('pyproject.toml', 'w')",
+    "adds settings of tox": "open('tox.ini', 'w')",
+    "adds a site": "open('src/sitecustomize.py', 'w')",
+    "adds a site of a user": "open('src/usercustomize.py', 'w')",
+    "adds a site beside tests": "open('tests/sitecustomize.py', 'w')",
+    "adds a plugin": "open('tests/plugin.py', 'w')",
+    "makes a package of the tests": "open('tests/__init__.py', 'w')",
+    "adds a test": "open('tests/test_more.py', 'w')",
+    "adds bytecode of a test": "os.mkdir('tests/__pycache__')",
+    "adds a package before a module": "os.mkdir('src/shop/money')",
+    "adds a module before the library": "open('src/decimal.py', 'w')",
+    "adds a folder of metadata": "os.mkdir('src/evil-1.0.dist-info')",
+    "overwrites another source": "open('src/shop/money.py', 'w')",
+    "overwrites itself": "open('src/shop/prices.py', 'w')",
+    "overwrites the archive": "open('../driftline-project.tar', 'w')",
+    "removes the archive": "os.remove('../driftline-project.tar')",
+    "replaces the archive": "os.replace(own, '../driftline-project.tar')",
+}
+"""What an answer could try on the files of its project, `own` being a file of its own and `folder` a folder."""
+
+TRIES = f"""
+import os, shutil, pytest
+ATTEMPTS = {ATTEMPTS!r}
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_refused(name, tmp_path):
+    own, folder = tmp_path / "own.py", tmp_path / "folder"
+    own.write_text("x = 1")
+    folder.mkdir()
+    with pytest.raises(OSError):
+        exec(ATTEMPTS[name])
+def test_own_files(tmp_path):
+    shutil.copytree("tests", tmp_path / "tests")
+    (tmp_path / "tests" / "conftest.py").write_text("")
+    shutil.rmtree(tmp_path / "tests")
+def test_leaves_files_behind():
+    os.makedirs("/tmp/left/deep")
+    open("/tmp/left/deep/file", "w").close()
+"""
+
+
+def test_no_file_of_a_project_can_be_changed_by_its_code(shop: Project) -> None:
+    files = FILES | {"tests/test_tries.py": TRIES}
+    project = replace(shop, tree=tree(shop.rules, files))
+    names = [f"tests/test_tries.py::test_refused[{name}]" for name in ATTEMPTS]
+    names += ["tests/test_tries.py::test_own_files", "tests/test_tries.py::test_leaves_files_behind"]
+    first, second = run_variants(project, [Variant("first", names), Variant("second", names)])
+    assert {test for test, outcome in first.outcomes.items() if outcome is not TestOutcome.PASSED} == set()
+    assert second.outcomes == first.outcomes, "the files of the run before are gone"
+
+
+LEAVING = {
+    "with the status of the harness": "import os\nos._exit(97)\n",
+    "with no memory": "import os\nos.write(1, b'MemoryError')\nos._exit(1)\n",
+    "by a signal": "import os\nos.kill(os.getpid(), 9)\n",
+    "with all that it can kill": "import os\nfor n in range(1, 99):\n    try: os.kill(n, 9)\n    except OSError: pass\n",
+    "by an exception of a borrowed name": "class HarnessError(BaseException): pass\nraise HarnessError\n",
+}
+
+
+@pytest.mark.parametrize("code", LEAVING.values(), ids=LEAVING)
+def test_no_code_takes_itself_out_of_the_figure(shop: Project, code: str) -> None:
+    [run] = run_variants(shop, [Variant("bad", [TAX], {PRICES: FILES[PRICES] + code})])
+    assert run.outcome not in (Outcome.HARNESS_ERROR, Outcome.NO_ENVIRONMENT)
+    assert run.worst is not TestOutcome.PASSED
+
+
 @pytest.mark.parametrize(
     "message",
     ["", "not base 85 \x00", "{}", base64.b85encode(b"{}").decode(), base64.b85encode(zlib.compress(b"[]")).decode()],

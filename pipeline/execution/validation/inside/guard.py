@@ -14,7 +14,7 @@ import sys
 import time
 
 from . import kernel
-from .case import run_and_report
+from .case import lay_out, run_and_report
 from .cleaner import Cleaner
 from .watch import Watch, collect_children
 
@@ -135,7 +135,9 @@ def one_case(
                 cleaner.close()
             for descriptor in (output[0], report[0], key[1], *wake):
                 os.close(descriptor)
-            begin(limits, output[1], case_uid)
+            begin(limits, output[1])
+            lay_out(specification)
+            kernel.become(case_uid)
             run_and_report(specification, report[1], key[0])
         except BaseException:  # noqa: BLE001 - of the harness itself: the case's exceptions do not get here
             sys.excepthook(*sys.exc_info())
@@ -158,11 +160,10 @@ def one_case(
     return watch.seen(secret)
 
 
-def begin(limits: "dict[str, Any]", output: int, case_uid: "int | None") -> None:
-    """Turn this process into that of a case: own session, own user, its output into the pipe."""
+def begin(limits: "dict[str, Any]", output: int) -> None:
+    """Turn this process into that of a case, but for its user: own session, its memory, its output into the pipe."""
     os.setsid()
     os.dup2(output, 1)
     os.dup2(output, 2)
     os.close(output)
     kernel.limit_memory(limits["memory_bytes"])
-    kernel.become(case_uid)

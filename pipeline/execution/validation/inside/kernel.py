@@ -164,12 +164,19 @@ def ipc_left() -> bool:
 
 
 def remove_all(paths: "list[str]") -> None:
-    """Remove files and folders, however deep: what a folder holds is first moved to the top."""
+    """Remove files and folders of this user, however deep: what a folder holds is first moved to the top.
+
+    In folders of another user it removes what belongs to this one, and leaves the rest.
+    """
     number = 0
     while paths:
         path = paths.pop()
         if not stat.S_ISDIR(os.lstat(path).st_mode):
-            os.unlink(path)
+            with contextlib.suppress(PermissionError):
+                os.unlink(path)
+            continue
+        if os.lstat(path).st_uid != os.getuid():
+            paths += [os.path.join(path, name) for name in os.listdir(path)]
             continue
         os.chmod(path, 0o700)
         for name in os.listdir(path):

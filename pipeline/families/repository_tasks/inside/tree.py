@@ -13,19 +13,43 @@ _NOT_TAKEN = ("__pycache__", "tests", "test")
 
 
 def lay_out(spec: "dict[str, Any]") -> str:
-    """Unpack the tree with its replacements, go there, and put it first on the path; return the folder."""
-    folder = os.path.join(os.getcwd(), "project")
+    """Unpack the tree beside its replacements and link what only a build makes; return the folder.
+
+    The guard calls it, as a user that the case never is: the case can read all of the tree and change nothing of it,
+    nor add a file anywhere. Projects whose tests wrote there lost none of 2,900 by that.
+    """
+    folder = place_of(spec)
+    mask = os.umask(0o022)
     os.mkdir(folder)
-    with tarfile.open(spec["archive"]) as archive:
-        archive.extractall(folder)  # noqa: S202 - we packed it ourselves, of files that the guarded reader took
     for path, content in spec["replacements"].items():
         place = os.path.join(folder, *path.split("/"))
         os.makedirs(os.path.dirname(place), exist_ok=True)
         with open(place, "wb") as file:
             file.write(base64.b64decode(content))
-    root = os.path.join(folder, spec["import_root"]) if spec["import_root"] else folder
+    # Tests come after the answer, which the archive does not have.
+    with tarfile.open(spec["archive"]) as archive:
+        archive.extractall(folder)  # noqa: S202 - we packed it ourselves, of files that the guarded reader took
+    root = import_root(spec, folder)
     for package in spec["packages"]:
         complete(os.path.join(root, package), os.path.join(spec["site_packages"], package))
+    os.umask(mask)
+    return folder
+
+
+def place_of(spec: "dict[str, Any]") -> str:
+    """Return the folder in which the tree lies."""
+    return os.path.join(os.path.dirname(os.path.abspath(spec["archive"])), "project")
+
+
+def import_root(spec: "dict[str, Any]", folder: str) -> str:
+    """Return the folder from which packages of the project are imported."""
+    return os.path.join(folder, spec["import_root"]) if spec["import_root"] else folder
+
+
+def enter(spec: "dict[str, Any]") -> str:
+    """Go to the tree and put it first on the path; return its folder."""
+    folder = place_of(spec)
+    root = import_root(spec, folder)
     forget(spec["packages"])
     os.chdir(folder)
     sys.path[0] = root
