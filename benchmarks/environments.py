@@ -100,7 +100,7 @@ def main() -> None:
         locks = [from_lock(second, row, repeats) for row in cold]
         Path(folder, "pip").mkdir()
         pip_cold, pip_warm = (pips(second, cold, Path(folder, "pip")) for _ in range(2))
-    show([row["build_s"] for row in cold], [row["build_s"] for row in warm], locks, pip_cold, pip_warm)
+    show([row["build_s"] or 0.0 for row in cold], [row["build_s"] or 0.0 for row in warm], locks, pip_cold, pip_warm)
 
 
 def show(*columns: Sequence[float]) -> None:

@@ -197,7 +197,7 @@ def _by_lock() -> dict[str, list[Row]]:
     """Return what was built, by lock."""
     found: dict[str, list[Row]] = {}
     for row in sorted(Records(_folder() / "records").rows(), key=lambda row: (row["library"], row["version"])):
-        found.setdefault(row["lock_id"], []).append(row)
+        found.setdefault(str(row["lock_id"]), []).append(row)
     return found
 
 

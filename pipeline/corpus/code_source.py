@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pipeline.core.vocabularies.samples import Language, SnippetSource, VersionEvidence
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 
@@ -54,7 +54,7 @@ class CodeSource(Protocol):
         """Return why this source cannot be asked (no token, no address, no answer) and what to do; None if it can."""
         ...
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
         """Yield what uses a library, a piece at a time, or what of it was refused.
 
         `releases` are those of the lake, in their order: a version that is not among them is a reject. What was

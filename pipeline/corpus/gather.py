@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.code_source import CodeSource, Found
@@ -14,14 +14,14 @@ from pipeline.index.reject_log import Refusals, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FoundRow, ReleaseRow
 from pipeline.lake.stage import Output, Reject
 
 
 def gather_stage(
     library: str,
-    releases: Sequence[Row],
-    known: Iterable[Row],
+    releases: Sequence[ReleaseRow],
+    known: Iterable[FoundRow],
     sources: Iterable[CodeSource],
     period: Period,
     progress: Mapping[str, Any] | None = None,
@@ -54,7 +54,7 @@ def gather_stage(
     return Output({"found": rows}, len(rows) + len(refused), len(rows), refused, notes, progress=refusals.progress)
 
 
-def _take(pieces: Iterable[Found | Reject], found: dict[str, Row], rejects: list[Reject]) -> None:
+def _take(pieces: Iterable[Found | Reject], found: dict[str, FoundRow], rejects: list[Reject]) -> None:
     for piece in pieces:
         if isinstance(piece, Reject):
             rejects.append(piece)
@@ -63,6 +63,6 @@ def _take(pieces: Iterable[Found | Reject], found: dict[str, Row], rejects: list
             found[row["id"]] = row
 
 
-def _row(piece: Found) -> Row:
+def _row(piece: Found) -> FoundRow:
     made_of = (piece.library, piece.version, piece.place, piece.file, piece.line, piece.text)
-    return {"id": content_id(*made_of), **asdict(piece)}
+    return cast("FoundRow", {"id": content_id(*made_of), **asdict(piece)})

@@ -23,7 +23,7 @@ from pipeline.corpus.pins.matrix import Narrow, Published
 from pipeline.corpus.pins.read import is_pin_file, read_pins
 from pipeline.corpus.pins.stated import Pins
 from pipeline.corpus.pins.version import KnownVersion, version_of
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 _ROOTS = ("src", "lib")
@@ -79,7 +79,7 @@ class Target:
     """
 
     library: str
-    releases: tuple[Row, ...]
+    releases: tuple[ReleaseRow, ...]
     published: Sequence[Published]
     narrow: Narrow | None = None
 

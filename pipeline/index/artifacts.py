@@ -19,7 +19,7 @@ from pipeline.index.rules import CrawlRules
 from pipeline.index.sources import SourcesError, SourceStore
 from pipeline.index.tree import SourceTree
 from pipeline.index.wheels import read_wheel
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 
 def choose_artifact(files: Sequence[IndexFile]) -> IndexFile | None:
@@ -60,7 +60,7 @@ class ArtifactStore:
         self.rules = rules
         self.sources = SourceStore(root / "sources.sqlite")
 
-    def tree(self, release: Row, wanted: Choose | None = None) -> SourceTree:
+    def tree(self, release: ReleaseRow, wanted: Choose | None = None) -> SourceTree:
         """Return the sources of a `releases` row; their bytes are in the store."""
         told = {name: release[name] for name in ("url", "sha256", "size")} | {"kind": release["artifact_kind"]}
         return self.read(msgspec.convert(told, Artifact), release["library"], wanted)[0]

@@ -16,7 +16,7 @@ from packaging.version import Version
 
 from pipeline.index.index import Project
 from pipeline.index.release_selection import Candidate, Period, Wanted, finals_of, select
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
 _SETTLED = timedelta(days=365)
@@ -86,7 +86,7 @@ def told(periods: Iterable[Taken], now: datetime) -> list[list[Any]]:
     return sorted(lines, key=lambda line: (line[1], line[0] or ""))
 
 
-def cover(found: Project, wanted: Wanted, periods: Sequence[Taken], known: Sequence[Row]) -> Covered:
+def cover(found: Project, wanted: Wanted, periods: Sequence[Taken], known: Sequence[ReleaseRow]) -> Covered:
     """Tell what the periods cover of a library, as it was at the end of the one that is wanted now.
 
     Each period wants what it would have wanted then: the files that were there, the newest of that day. A release that
@@ -115,7 +115,7 @@ def cover(found: Project, wanted: Wanted, periods: Sequence[Taken], known: Seque
     return Covered(wants, frozenset(kept), {version: before.get(version) for version in wants.keys() | kept})
 
 
-def with_known(finals: Sequence[Candidate], known: Iterable[Row], end: datetime | None) -> list[Candidate]:
+def with_known(finals: Sequence[Candidate], known: Iterable[ReleaseRow], end: datetime | None) -> list[Candidate]:
     """Return the final releases with those that only the lake has: withdrawn since, they stay where they were."""
     listed = {candidate.version for candidate in finals}
     gone = [row for row in known if row["version"] not in listed and (end is None or row["release_time"] < end)]

@@ -26,8 +26,8 @@ from pipeline.index.rules import CrawlRules
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.place import at_release
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.runner import TRANSIENT
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
 _REASONS: dict[type[Exception], RejectReason] = {
@@ -43,7 +43,7 @@ _REASONS: dict[type[Exception], RejectReason] = {
 
 def releases_stage(
     wanted: Wanted,
-    known: Sequence[Row],
+    known: Sequence[ReleaseRow],
     index_url: str,
     store: ArtifactStore,
     licences: LicenceRules,
@@ -79,7 +79,7 @@ def releases_stage(
     with ThreadPoolExecutor(workers) as pool:
         of_want = partial(_release, library=wanted.library, store=store, licences=licences, wanted=wanted_sources)
 
-        def read(want: Want) -> Row | Reject:
+        def read(want: Want) -> ReleaseRow | Reject:
             known = refusals.of(want)
             return known if known is not None else attempt(want.candidate.version, of_want, want)
 
@@ -96,7 +96,7 @@ def releases_stage(
     return Output({"releases": rows}, len(rows) + len(refused), len(rows), refused, progress=noted)
 
 
-def _is_of(row: Row, want: Want, found: Project) -> bool:
+def _is_of(row: ReleaseRow, want: Want, found: Project) -> bool:
     """Tell whether a row is of a file that was there at the end of the period that wants the release."""
     uploaded = {file.sha256: file.uploaded for file in found.releases.get(row["version"], ())}.get(row["sha256"])
     return want.candidate.file is None or want.end is None or uploaded is None or uploaded < want.end
@@ -126,7 +126,7 @@ class Refused:
 
 
 def _without_index(
-    wanted: Wanted, known: Sequence[Row], error: Exception, progress: Mapping[str, Any] | None
+    wanted: Wanted, known: Sequence[ReleaseRow], error: Exception, progress: Mapping[str, Any] | None
 ) -> Output:
     reasons: dict[type[Exception], RejectReason] = {
         NotFound: RejectReason.NO_SUCH_LIBRARY,
@@ -149,7 +149,7 @@ def _release(
     store: ArtifactStore,
     licences: LicenceRules,
     wanted: Choose | None,
-) -> Row | Reject:
+) -> ReleaseRow | Reject:
     candidate, file = want.candidate, want.candidate.file
     if file is None:
         return Reject(candidate.version, RejectReason.NO_FILES, "the index lists it no more")

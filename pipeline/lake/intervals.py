@@ -6,13 +6,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from operator import is_not
+from typing import Any
 
 from packaging.version import Version
 
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, R, ReleaseRow
 
 
-def chains(releases: Iterable[Row]) -> list[list[str]]:
+def chains(releases: Iterable[ReleaseRow]) -> list[list[str]]:
     """Group the versions of a library's `releases` rows into runs without a gap, in PEP 440 order.
 
     A gap is a release that the index has and the lake has not: what happened inside it is not known, so no state
@@ -32,7 +33,7 @@ class _Living:
     """A state that holds: since when, and its row if this run made it."""
 
     first_version: str
-    row: Row | None
+    row: dict[str, Any] | None
 
 
 class Intervals:
@@ -42,20 +43,20 @@ class Intervals:
     earlier run made, by (key, first version). Two rows are one state where `same` says so.
     """
 
-    def __init__(self, same: Callable[[Row, Row], bool]) -> None:
-        self.rows: list[Row] = []
+    def __init__(self, same: Callable[[AnyRow, AnyRow], bool]) -> None:
+        self.rows: list[dict[str, Any]] = []
         self.ended: dict[tuple[str, str], str] = {}
         self._same = same
         self._living: dict[str, _Living] = {}
-        self._states: Mapping[str, Row] = {}
+        self._states: Mapping[str, AnyRow] = {}
         self._last = ""
 
-    def resume(self, version: str, states: Mapping[str, Row], since: Mapping[str, str]) -> None:
+    def resume(self, version: str, states: Mapping[str, AnyRow], since: Mapping[str, str]) -> None:
         """Take up after `version`, whose states are in the lake already; `since` maps key to first version there."""
         self._last, self._states = version, states
         self._living = {key: _Living(since[key], None) for key in states}
 
-    def advance(self, version: str, states: Mapping[str, Row]) -> None:
+    def advance(self, version: str, states: Mapping[str, AnyRow]) -> None:
         """Go on to the next release, with the rows that hold in it by key."""
         living, before = self._living, self._states
         # most rows are the very ones of the last release
@@ -65,7 +66,7 @@ class Intervals:
                 if self._same(before[key], state):
                     continue
                 self._end(key, known)
-            row = state | {"first_version": version, "last_version": None}
+            row = {**state, "first_version": version, "last_version": None}
             living[key] = _Living(version, row)
             self.rows.append(row)
         if len(living) > len(states):
@@ -88,9 +89,9 @@ class Intervals:
 
 def encode(
     runs: Sequence[Sequence[str]],
-    states: Mapping[str, Mapping[str, Row]],
-    state_of: Callable[[Row], Hashable],
-) -> list[Row]:
+    states: Mapping[str, Mapping[str, AnyRow]],
+    state_of: Callable[[AnyRow], Hashable],
+) -> list[Any]:
     """Turn the rows of each version into rows with `first_version` and `last_version`, both of them known.
 
     `states` maps version to key to row; two rows are one state when `state_of` gives the same for both. The row
@@ -104,13 +105,13 @@ def encode(
     return coded.rows
 
 
-def holds_at(row: Row, version: Version) -> bool:
+def holds_at(row: AnyRow, version: Version) -> bool:
     """Return whether an interval-coded row holds in a version; one without last_version still holds."""
     last = row["last_version"]
     return Version(row["first_version"]) <= version and (last is None or version <= Version(last))
 
 
-def holding_at(rows: Iterable[Row], version: str) -> list[Row]:
+def holding_at(rows: Iterable[R], version: str) -> list[R]:
     """Return the interval-coded rows that hold in a version, that is first_version <= version <= last_version."""
     wanted = Version(version)
     return [row for row in rows if holds_at(row, wanted)]

@@ -11,6 +11,9 @@ from pipeline.lake.schema import SCHEMAS, Column, Table, enum_of, shared_columns
 ROWS = PROJECT / "pipeline" / "lake" / "rows.py"
 
 _SCALARS = {"string": "str", "int64": "int", "float64": "float", "bool": "bool", "timestamp": "datetime"}
+_OF_RUN = frozenset({"library", "first_version", "last_version"})
+"""What a row has beyond a state that holds over a run of releases."""
+
 _START = '''"""The types of the rows of every table, made from `schemas/` by `make rows`: change those, not this file.
 
 A term of a vocabulary is a `str` here: what was read from disk is plain text, and every `Term` is one. The rows of a
@@ -21,12 +24,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict, overload
+from typing import Any, Literal, TypedDict, TypeVar, overload
 
 import pyarrow.compute as pc
 
 AnyRow = Mapping[str, Any]
 """A row of whichever table: for what treats all tables alike."""
+
+R = TypeVar("R", bound=AnyRow)
+"""Rows of one table, whichever that is."""
 '''
 _READS = '''
 
@@ -53,8 +59,8 @@ _READ_ANY = '''
 def row_types() -> str:
     """Return the text of `rows.py`.
 
-    Rows of a table that extends another are rows of that one too, and what several tables begin or end with has a type
-    of its own.
+    Rows of a table that extends another are rows of that one too; what several tables begin or end with has a type of
+    its own, and so has the state that a row with a first and last version says.
     """
     tables = {name: table(name) for name in table_names()}
     shared = {path.stem[1:]: shared_columns(path.name) for path in sorted(SCHEMAS.glob("_*.yaml"))}
@@ -95,6 +101,11 @@ def _of_table(declared: Table, shared: Mapping[str, Sequence[Column]]) -> Iterat
         yield _class(structs[name], f"A struct of the table `{declared.name}`.", columns, "", structs)
     common = base.columns if base else shared[f"{declared.head}_head"] if declared.head else ()
     head = row_name(base.name) if base else _camel(f"{declared.head}_head") if declared.head else ""
+    if {"first_version", "last_version"} < {column.name for column in declared.columns} and not base:
+        head = row_name(declared.name).removesuffix("Row") + "State"
+        common = [column for column in declared.columns if column.name not in _OF_RUN]
+        meaning = f"A row of `{declared.name}` before it is known in which releases it holds."
+        yield _class(head, meaning, common, "", structs)
     yield _class(row_name(declared.name), declared.meaning, declared.columns, head, structs, common)
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Literal, TypedDict, overload
+from typing import Any, Literal, TypedDict, TypeVar, overload
 
 import pyarrow.compute as pc
 
 AnyRow = Mapping[str, Any]
 """A row of whichever table: for what treats all tables alike."""
+
+R = TypeVar("R", bound=AnyRow)
+"""Rows of one table, whichever that is."""
 
 
 class InstanceHead(TypedDict):
@@ -91,14 +94,11 @@ class ApiDocumentStatement(TypedDict):
     stated_version: str | None
     text: str
 
-class ApiDocumentRow(TypedDict):
-    """What the documentation says of one public API, by parts, with the run of releases in which it says the same: the page of the documentation site of that version where there is one, else the docstring."""
+class ApiDocumentState(TypedDict):
+    """A row of `api_documents` before it is known in which releases it holds."""
 
     id: str
-    library: str
     path: str
-    first_version: str
-    last_version: str | None
     canonical_path: str | None
     kind: str  # SymbolKind
     signature: str | None
@@ -109,6 +109,13 @@ class ApiDocumentRow(TypedDict):
     directives: Sequence[ApiDocumentStatement]
     source: str  # DocumentSource
     url: str | None
+
+class ApiDocumentRow(ApiDocumentState):
+    """What the documentation says of one public API, by parts, with the run of releases in which it says the same: the page of the documentation site of that version where there is one, else the docstring."""
+
+    library: str
+    first_version: str
+    last_version: str | None
 
 class BlockCompletionRow(TypedDict):
     """A block of code in another language than Python whose post names the version of a library, with all but its imports masked (VersiCode's block-level completion)."""
@@ -180,15 +187,12 @@ class ControlledCompletionRow(TypedDict):
     reference_call: str
     core_token: str
 
-class DirectiveRow(TypedDict):
-    """One statement of a version in the documentation of a public API path, with the run of releases that have it, and whether it agrees with what the comparison of the releases found."""
+class DirectiveState(TypedDict):
+    """A row of `directives` before it is known in which releases it holds."""
 
     id: str
-    library: str
     path: str
     canonical_path: str
-    first_version: str
-    last_version: str | None
     directive: str  # DirectiveKind
     owner: str  # DirectiveOwner
     parameter: str | None
@@ -199,17 +203,28 @@ class DirectiveRow(TypedDict):
     agreement: str  # Agreement
     disagreement: str | None  # Disagreement
 
-class DocumentRow(TypedDict):
-    """The documentation of one public API path, with the run of releases in which its text is the same."""
+class DirectiveRow(DirectiveState):
+    """One statement of a version in the documentation of a public API path, with the run of releases that have it, and whether it agrees with what the comparison of the releases found."""
 
     library: str
-    path: str
     first_version: str
     last_version: str | None
+
+class DocumentState(TypedDict):
+    """A row of `documents` before it is known in which releases it holds."""
+
+    path: str
     canonical_path: str
     docstring: str
     file: str
     line: int
+
+class DocumentRow(DocumentState):
+    """The documentation of one public API path, with the run of releases in which its text is the same."""
+
+    library: str
+    first_version: str
+    last_version: str | None
 
 class DraftRow(TypedDict):
     """A text that a model or the offline drafter wrote for a subject."""
@@ -406,19 +421,23 @@ class JudgementRow(TypedDict):
     tokens: int
     nano_usd: int
 
-class LifecycleRow(TypedDict):
-    """One unbroken life of a public API path over the releases that the lake holds."""
+class LifecycleState(TypedDict):
+    """A row of `lifecycles` before it is known in which releases it holds."""
 
-    library: str
     path: str
     kind: str  # SymbolKind
-    first_version: str
-    last_version: str | None
     introduced_in: str | None
     removed_in: str | None
     deprecated_in: str | None
     replacement: str | None
     modified_in: Sequence[str]
+
+class LifecycleRow(LifecycleState):
+    """One unbroken life of a public API path over the releases that the lake holds."""
+
+    library: str
+    first_version: str
+    last_version: str | None
 
 class MigrationRow(InstanceHead):
     """The same task in two versions of a library (VersiCode's version-aware code migration). Where the basis is model, a model wrote what is said to be a codemod's."""
@@ -939,13 +958,10 @@ class SymbolDeprecation(TypedDict):
     message: str | None
     replacement: str | None
 
-class SymbolRow(TypedDict):
-    """One state of one public API path, with the first and the last consecutive release that has it unchanged."""
+class SymbolState(TypedDict):
+    """A row of `symbols` before it is known in which releases it holds."""
 
-    library: str
     path: str
-    first_version: str
-    last_version: str | None
     canonical_path: str
     kind: str  # SymbolKind
     public_because: str  # PublicBecause
@@ -962,6 +978,13 @@ class SymbolRow(TypedDict):
     deprecation: SymbolDeprecation | None
     file: str
     source: str  # SourceKind
+
+class SymbolRow(SymbolState):
+    """One state of one public API path, with the first and the last consecutive release that has it unchanged."""
+
+    library: str
+    first_version: str
+    last_version: str | None
 
 class TracedFunctionRow(TypedDict):
     """A function or method of a project that its own tests reach, where it stands, and which other definitions of the project it was seen to use. Lines count from 1."""

@@ -23,7 +23,8 @@ from pipeline.core.credentials import cut
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.damage import Damaged, read_state, remove_damaged
 from pipeline.lake.ids import sha256_file, sha256_json
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import RejectRow
+from pipeline.lake.schema import table
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake, read_parquet, replacing
 
@@ -167,7 +168,7 @@ def _write(output: Output, library: str, lake: Lake, state_path: Path) -> None:
     """Write what a stage made; an update that is broken off must not be taken for rows to go on from."""
     if output.updates:
         state_path.unlink(missing_ok=True)
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         lake.write(name, library, rows)
     for name, update in output.updates.items():
         lake.update(name, library, update)
@@ -206,9 +207,9 @@ def _hashes(table: str, library: str, lake: Lake) -> dict[str, str | None]:
     return {part.name: sha256_file(part) for part in lake.parts(table, library)}
 
 
-def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[Row]:
+def reject_rows(stage: str, library: str, rejects: Sequence[Reject]) -> list[RejectRow]:
     """Turn rejects into rows; a second one with the same key and reason gets a number, so that none is lost."""
-    rows = []
+    rows: list[RejectRow] = []
     seen: Counter[tuple[str, str]] = Counter()
     for reject in rejects:
         seen[reject.key, reject.reason] += 1

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, Tables
+
+
+def as_tables(rows: Mapping[str, Sequence[AnyRow]]) -> Tables:
+    """Return rows by the name of their table, where only running tells which tables they are."""
+    return cast("Tables", rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +32,8 @@ class Update:
     `changed` maps the key of a row, without the library, to the columns that get another value.
     """
 
-    added: Sequence[Row]
-    changed: Mapping[tuple[str, ...], Row]
+    added: Sequence[AnyRow]
+    changed: Mapping[tuple[str, ...], AnyRow]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Output:
     do so says in `progress`, as plain JSON values, how far it came.
     """
 
-    tables: Mapping[str, Sequence[Row]]
+    tables: Tables
     seen: int
     made: int
     rejects: Sequence[Reject] = ()
@@ -52,6 +57,11 @@ class Output:
     def __post_init__(self) -> None:
         if self.seen != self.made + len(self.rejects):
             raise ValueError(f"counts do not add up: {self.seen} in, {self.made} out, {len(self.rejects)} rejected")
+
+    @property
+    def by_table(self) -> Mapping[str, Sequence[Any]]:
+        """The same tables, for what treats all tables alike."""
+        return cast("Mapping[str, Sequence[Any]]", self.tables)
 
     @property
     def reasons(self) -> dict[str, int]:

@@ -21,15 +21,15 @@ from pipeline.core.credentials import cut_table
 from pipeline.lake.collector import without_collector
 from pipeline.lake.damage import Damaged, set_folder_aside
 from pipeline.lake.names import plain_name
-from pipeline.lake.rows import TypedReads
-from pipeline.lake.schema import Row, Table, table, values_of
+from pipeline.lake.rows import AnyRow, TypedReads
+from pipeline.lake.schema import Table, table, values_of
 from pipeline.lake.stage import Update
 
 TEXT_LIMIT = 1 << 30
 """Bytes of a table from which it is put in order in pieces; below, no column can have too much text."""
 
 
-def write_parquet(path: Path, name: str, rows: Iterable[Row], *, volatile: bool = True) -> int:
+def write_parquet(path: Path, name: str, rows: Iterable[AnyRow], *, volatile: bool = True) -> int:
     """Write rows of a declared table to a Parquet file and return how many there are.
 
     Rows are checked against the declaration, sorted by the table's key and written with fixed options, so that
@@ -47,7 +47,7 @@ def write_parquet(path: Path, name: str, rows: Iterable[Row], *, volatile: bool 
     return len(keys)
 
 
-def write_parts(path: Path, name: str, parts: Iterable[Sequence[Row]], *, volatile: bool = True) -> int:
+def write_parts(path: Path, name: str, parts: Iterable[Sequence[AnyRow]], *, volatile: bool = True) -> int:
     """Write rows that come in parts, to the bytes that `write_parquet` makes of all: only one part is held as rows.
 
     Errors: as `write_parquet`.
@@ -92,7 +92,7 @@ def _roomy(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _data(declared: Table, rows: Sequence[Row], *, volatile: bool) -> pa.Table:
+def _data(declared: Table, rows: Sequence[AnyRow], *, volatile: bool) -> pa.Table:
     """Return rows as they are kept: whatever a server said in any of them, no credential of ours is in it."""
     schema = declared.arrow(volatile=volatile)
     try:
@@ -132,7 +132,7 @@ def _check_keys(declared: Table, keys: Sequence[tuple[Any, ...]]) -> None:
         raise ValueError(f"table {declared.name}: two rows with the key {dict(zip(declared.key, key, strict=True))}")
 
 
-def _keys(declared: Table, rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+def _keys(declared: Table, rows: Sequence[AnyRow]) -> list[tuple[Any, ...]]:
     return list(zip(*(values_of(rows, column) for column in declared.key), strict=True))
 
 
@@ -178,7 +178,7 @@ def rows_in(path: Path) -> int:
         return int(pq.read_metadata(path).num_rows)
 
 
-def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Row]:
+def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[Any]:
     """Read the rows of a Parquet file, all of them or those that a filter takes, whole or some columns of them.
 
     Errors: Damaged for a file that is no Parquet, or a folder in its place.
@@ -192,8 +192,7 @@ def read_parquet(path: Path, where: pc.Expression | None = None, columns: Sequen
         else:
             data = pq.read_table(path, columns=wanted, filters=where, partitioning=None)
     with without_collector():
-        rows: list[Row] = data.to_pylist()
-    return rows
+        return data.to_pylist()
 
 
 class Lake(TypedReads):
@@ -224,7 +223,7 @@ class Lake(TypedReads):
         rows = [row for part in parts for row in read_parquet(part, where, columns)]
         return rows if len(parts) == 1 else _ordered(name, rows)
 
-    def write(self, name: str, library: str, rows: Iterable[Row], part: str | None = None) -> int:
+    def write(self, name: str, library: str, rows: Iterable[AnyRow], part: str | None = None) -> int:
         """Replace the rows of a library in a table, or one part of them.
 
         A partition that shrinks to nothing keeps its empty file: "no rows" and "never made" are different facts.
@@ -249,13 +248,13 @@ class Lake(TypedReads):
         column = declared.parts or ""
         key = [part for part in declared.key if part != "library"]
         added = _by_series(update.added, column)
-        changed: dict[str, dict[tuple[str, ...], Row]] = {}
+        changed: dict[str, dict[tuple[str, ...], AnyRow]] = {}
         for of_row, columns in update.changed.items():
             changed.setdefault(series(of_row[key.index(column)]), {})[of_row] = columns
         for part in sorted(added.keys() | changed.keys()):
             path, changes = self.path(name, library, part), changed.get(part, {})
             known = read_parquet(path) if path.is_file() else []
-            rows = [row | changes.get(tuple(row[k] for k in key), {}) for row in known]
+            rows = [{**row, **changes.get(tuple(row[k] for k in key), {})} for row in known]
             write_parquet(path, name, [*rows, *added.get(part, [])])
         if added:
             # the file of a table that had no rows
@@ -272,8 +271,8 @@ def series(version: str) -> str:
     return f"{parsed.major}.{parsed.minor}"
 
 
-def _by_series(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    grouped: dict[str, list[Row]] = {}
+def _by_series(rows: Iterable[AnyRow], column: str) -> dict[str, list[AnyRow]]:
+    grouped: dict[str, list[AnyRow]] = {}
     names: dict[str, str] = {}
     for row in rows:
         version = row[column]
@@ -282,7 +281,7 @@ def _by_series(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
     return grouped
 
 
-def _ordered(name: str, rows: list[Row]) -> list[Row]:
+def _ordered(name: str, rows: list[AnyRow]) -> list[AnyRow]:
     return [rows[place] for place in _order(_keys(table(name), rows))]
 
 

@@ -9,6 +9,7 @@ from pipeline.core.vocabularies.samples import Direction, DraftField
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.rows import CompletionRow, DocumentRow, DraftRow, MigrationRow, RefusedDraftRow, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from pipeline.llm.refusals import notes_of, untold
@@ -17,10 +18,10 @@ from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
 
 
 def drafting_stage(
-    completions: Sequence[Row],
-    migrations: Sequence[Row],
-    snippets: Sequence[Row],
-    documents: Sequence[Row],
+    completions: Sequence[CompletionRow],
+    migrations: Sequence[MigrationRow],
+    snippets: Sequence[SnippetRow],
+    documents: Sequence[DocumentRow],
     rules: DraftingRules,
     writer: Writer | None = None,
 ) -> Output:
@@ -38,8 +39,8 @@ def drafting_stage(
         )
     )
     seen, requests = len(asked) + len(rejects), [request for _, request in asked]
-    drafts: list[Row] = []
-    refused: list[Row] = []
+    drafts: list[DraftRow] = []
+    refused: list[RefusedDraftRow] = []
     results = [(request, row, written) for (row, request), written in zip(asked, writer.write(requests), strict=True)]
     for request, instance, written in results:
         if written.text is None:
@@ -61,20 +62,20 @@ def drafting_stage(
 class _Documentation:
     """The docstrings of a library by path and version, and the paths that its snippets document."""
 
-    def __init__(self, snippets: Sequence[Row], documents: Sequence[Row]) -> None:
+    def __init__(self, snippets: Sequence[SnippetRow], documents: Sequence[DocumentRow]) -> None:
         self._snippet_paths = {row["id"]: row["path"] for row in snippets}
-        self._documents: Mapping[str, list[Row]] = defaultdict(list)
+        self._documents: Mapping[str, list[DocumentRow]] = defaultdict(list)
         for row in documents:
             self._documents[row["path"]].append(row)
 
-    def for_completion(self, instance: Row) -> Request:
+    def for_completion(self, instance: CompletionRow) -> Request:
         """Ask for the description of a completion: what the example documents, then what the core API does."""
         version = instance["version"]
         places = [(self._snippet_paths[instance["snippet_id"]], version), (instance["path"], version)]
         hidden = (instance["core_token"],)
         return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), instance["code"])
 
-    def for_migration(self, instance: Row) -> Request:
+    def for_migration(self, instance: MigrationRow) -> Request:
         """Ask for the description of a migration, the same for both directions: the old side's docstrings first."""
         source = instance["snippet_id"], instance["path"], instance["version"], instance["source_code"]
         target = (
@@ -89,9 +90,12 @@ class _Documentation:
         code = "\n".join(side[3] for side in sides)
         return Request(instance["id"], DraftField.DESCRIPTION, hidden, self._docstrings(places), code)
 
-    def _docstrings(self, places: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    def _docstrings(self, places: Sequence[tuple[str | None, str]]) -> tuple[str, ...]:
         found = [
-            row["docstring"] for path, version in places for row in holding_at(self._documents.get(path, ()), version)
+            row["docstring"]
+            for path, version in places
+            if path is not None
+            for row in holding_at(self._documents.get(path, ()), version)
         ]
         return tuple(dict.fromkeys(found))
 
@@ -100,7 +104,7 @@ def _id(row: Row) -> str:
     return str(row["id"])
 
 
-def _draft(library: str, request: Request, text: Text) -> Row:
+def _draft(library: str, request: Request, text: Text) -> DraftRow:
     return {
         "id": content_id(request.subject_id, request.field, text.drafter, text.text),
         "library": library,
@@ -116,7 +120,7 @@ def _draft(library: str, request: Request, text: Text) -> Row:
     }
 
 
-def _refused(library: str, request: Request, refusal: Refusal) -> Row:
+def _refused(library: str, request: Request, refusal: Refusal) -> RefusedDraftRow:
     return {
         "id": content_id(request.subject_id, request.field, refusal.model, refusal.prompt_sha256),
         "library": library,

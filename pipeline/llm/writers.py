@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TypedDict
 
 from pipeline.core.vocabularies.samples import Drafter, DraftField
 from pipeline.corpus.prose import sentences
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.llm.names import find_names, redact
 from pipeline.llm.rules import DraftingRules
@@ -45,6 +44,17 @@ class Text:
     nano_usd: int | None = None
 
 
+class RefusalColumns(TypedDict):
+    """The columns that every table of refused drafts has."""
+
+    problem: str
+    model: str
+    prompt_sha256: str
+    tries: int
+    tokens: int
+    nano_usd: int
+
+
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """Why no text of a model stands there, though one was asked for: what was wrong with its last answer.
@@ -61,10 +71,16 @@ class Refusal:
     nano_usd: int
 
     @property
-    def columns(self) -> Row:
+    def columns(self) -> RefusalColumns:
         """The columns of it that every table of refused drafts has."""
-        told = asdict(self)
-        return {name: value for name, value in told.items() if name != "waiting"}
+        return {
+            "problem": self.problem,
+            "model": self.model,
+            "prompt_sha256": self.prompt_sha256,
+            "tries": self.tries,
+            "tokens": self.tokens,
+            "nano_usd": self.nano_usd,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def tables() -> dict[str, list[Row]]:
     known["documents"] = list(SURFACE.tables["documents"])
 
     def take(made: Output) -> None:
-        for name, rows in made.tables.items():
+        for name, rows in made.by_table.items():
             for row in rows:
                 table(name).check(row)
             known[name] = list(rows)

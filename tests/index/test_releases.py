@@ -324,7 +324,7 @@ def test_periods_taken_in_any_order_give_the_same_rows(index: Index, tmp_path: P
         results.append(output.tables["releases"])
     assert results[0] == results[1]
     assert [row["version"] for row in results[0]] == ["1.0", "1.1", "1.2", "1.3"]
-    assert [row["as_of"].day for row in results[0]] == [8, 15, 22, 29]
+    assert [row["as_of"] and row["as_of"].day for row in results[0]] == [8, 15, 22, 29]
 
 
 def test_a_file_that_was_refused_is_not_fetched_again_until_the_rules_are_others(index: Index, tmp_path: Path) -> None:

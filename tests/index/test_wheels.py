@@ -7,6 +7,7 @@ import random
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -94,7 +95,7 @@ def test_a_tree_that_is_here_asks_for_nothing(index: Index, tmp_path: Path) -> N
     artifact = publish(index, wheel_of(SOURCES))
     tree, _ = store_in(tmp_path).read(artifact, "demo")
     index.asked.clear()
-    row = {"url": artifact.url, "sha256": artifact.sha256, "size": artifact.size, "artifact_kind": "wheel"}
+    row: Any = {"url": artifact.url, "sha256": artifact.sha256, "size": artifact.size, "artifact_kind": "wheel"}
     assert store_in(tmp_path).tree(row | {"library": "demo"}) == tree
     assert index.asked == []
 

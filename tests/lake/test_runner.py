@@ -17,6 +17,7 @@ import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake import schema
+from pipeline.lake.rows import FlagRow
 from pipeline.lake.runner import Count, Stage, read_counts, run_stage
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
@@ -32,7 +33,7 @@ def stage(run: Callable[[Lake, str], Output], *, depends: Any = None, reads: tup
 
 
 def flags(count: int, *, rejects: int = 0, reason: RejectReason = RejectReason.YANKED) -> Output:
-    rows = [
+    rows: list[FlagRow] = [
         {"id": f"{n}", "library": "demo", "instance_id": "i", "kind": "audit", "evidence": "drawn"}
         for n in range(count)
     ]

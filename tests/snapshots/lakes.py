@@ -153,7 +153,7 @@ def _projects(quality: QualityRules) -> Tables:
 
 
 def _rows(output: Output) -> Tables:
-    return {name: list(rows) for name, rows in output.tables.items()}
+    return {name: list(rows) for name, rows in output.by_table.items()}
 
 
 def statement(path: str, directive: DirectiveKind, stated: str, found: str | None, agreement: Agreement) -> Row:

@@ -12,7 +12,7 @@ from pipeline.api.surface.extract.directives import Directive
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveKind, DirectiveOwner, Disagreement
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind, PublicBecause, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolParameter, SymbolRow
 
 _VARIADIC = frozenset({ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD})
 _NAMED = frozenset(ParameterKind) - _VARIADIC
@@ -117,23 +117,23 @@ class _Case:
             return known.removals(self.paths)
         return known.states_with(self.paths, lambda row: row["deprecation"] is not None)
 
-    def _has_named(self) -> Callable[[Row], bool]:
+    def _has_named(self) -> Callable[[SymbolRow], bool]:
         """Return the question whether a state has the parameter and, for a deprecation, whether it is marked there."""
         marked = self.said.kind is DirectiveKind.DEPRECATED
 
-        def has(row: Row) -> bool:
+        def has(row: SymbolRow) -> bool:
             same = (p for p in row["parameters"] if p["name"] == self.parameter)
             return any(_is_marked(p) if marked else p["kind"] in _NAMED for p in same)
 
         return has
 
-    def _state(self) -> Row | None:
+    def _state(self) -> SymbolRow | None:
         """Return the state of the path where the statement appeared."""
         return self.occurrences.state_at(self.statement.path, self.statement.first_version)
 
     def _is_variadic(self) -> bool:
         state = self._state()
-        parameters: Sequence[Row] = state["parameters"] if state else ()
+        parameters: Sequence[SymbolParameter] = state["parameters"] if state else ()
         added = self.said.kind is DirectiveKind.VERSIONADDED
         return added and any(p["name"] == self.parameter and p["kind"] in _VARIADIC for p in parameters)
 
@@ -203,15 +203,15 @@ def _not_found(disagreement: Disagreement) -> Verdict:
     return Verdict(Agreement.NOT_FOUND, None, disagreement)
 
 
-def _is_marked(parameter: Row) -> bool:
+def _is_marked(parameter: SymbolParameter) -> bool:
     """Return whether a parameter is deprecated, or its name: not just giving it by position."""
     mark = parameter["deprecation"]
     return mark is not None and mark["what"] != ParameterDeprecation.BY_POSITION
 
 
-def _has_variadic(row: Row) -> bool:
+def _has_variadic(row: SymbolRow) -> bool:
     return any(p["kind"] in _VARIADIC for p in row["parameters"])
 
 
-def _takes_more(row: Row) -> bool:
+def _takes_more(row: SymbolRow) -> bool:
     return any(p["kind"] == ParameterKind.VAR_KEYWORD for p in row["parameters"])

@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.changes import REPLACEABLE, ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, SymbolParameter, SymbolRow
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _INDENT = 4
@@ -37,24 +37,24 @@ def counted_releases(versions: Sequence[str]) -> str:
     return f"{len(versions)} {'final ' if final else ''}release{'' if len(versions) == 1 else 's'}"
 
 
-def phrases(changes: Iterable[Row]) -> list[Phrase]:
+def phrases(changes: Iterable[ChangeRow]) -> list[Phrase]:
     """Tell the changes of one API in one release, what breaks first; what is the same for several parameters once."""
     ordered = sorted(changes, key=_order)
     told = [phrase for _, group in groupby(ordered, key=_order) for phrase in _together(list(group))]
     return sorted(told, key=lambda phrase: not phrase.breaking)
 
 
-def _order(change: Row) -> tuple[int, str]:
+def _order(change: ChangeRow) -> tuple[int, str]:
     """Order by kind; changes that share a heading stand together."""
     kind = ChangeKind(change["kind"])
     return list(ChangeKind).index(kind), _heading(kind, change) or ""
 
 
-def _heading(kind: ChangeKind, change: Row) -> str | None:
+def _heading(kind: ChangeKind, change: ChangeRow) -> str | None:
     return kind.behaviour.heading(change) if kind.behaviour.heading else None
 
 
-def _together(group: Sequence[Row]) -> Iterator[Phrase]:
+def _together(group: Sequence[ChangeRow]) -> Iterator[Phrase]:
     kind = ChangeKind(group[0]["kind"])
     head = _heading(kind, group[0])
     if head is None:
@@ -68,25 +68,25 @@ def _together(group: Sequence[Row]) -> Iterator[Phrase]:
             yield Phrase(f"{head}: {', '.join(members)}", breaking)
 
 
-def _sure(change: Row) -> str:
+def _sure(change: ChangeRow) -> str:
     """Say how a change is known where comparing sources is not all, or not enough."""
     said = [] if change["evidence"] == Evidence.STATIC else [str(change["evidence"])]
     said += [f"{change['confidence']:.0%} sure"] if change["confidence"] < 1 else []
     return f" ({', '.join(said)})" if said else ""
 
 
-def _use(change: Row) -> str:
+def _use(change: ChangeRow) -> str:
     """Say what the library says to use instead, where nothing else in the phrase does."""
     said = change["kind"] not in REPLACEABLE or (change["kind"] == ChangeKind.DEPRECATED and _stated(change))
     return f"; use {change['replacement']}" if change["replacement"] and not said else ""
 
 
-def _stated(change: Row) -> bool:
+def _stated(change: ChangeRow) -> bool:
     """Return whether the words of the mark name the replacement themselves."""
     return (change["replacement"] or "").rpartition(".")[2] in (change["new"] or "")
 
 
-def signature(row: Row, width: int) -> list[str]:
+def signature(row: SymbolRow, width: int) -> list[str]:
     """Write how a state of an API is used, in lines of at most `width` columns where names allow it."""
     name = row["path"].rpartition(".")[2]
     if row["kind"] in _CALLABLE:
@@ -103,7 +103,7 @@ def signature(row: Row, width: int) -> list[str]:
     return textwrap.wrap(f"{name}{annotation}{value}", width, subsequent_indent=" " * _INDENT) or [name]
 
 
-def written(parameters: Sequence[Row]) -> list[str]:
+def written(parameters: Sequence[SymbolParameter]) -> list[str]:
     """Write parameters as they stand between brackets, with `/` and `*` where they belong.
 
     Names that a helper still accepts for a while are left out: they are no part of what one should write.

@@ -26,7 +26,7 @@ from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, SymbolState
 
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
 
@@ -39,12 +39,12 @@ def compare(
     old_version: str,
     new_version: str,
     rules: LifecycleRules,
-) -> list[Row]:
+) -> list[ChangeRow]:
     """Return the `changes` rows between two releases, by path, kind and parameter."""
     return changes_of(Comparison(old, new, rules), library, old_version, new_version)
 
 
-def changes_of(comparison: Comparison, library: str, old_version: str, new_version: str) -> list[Row]:
+def changes_of(comparison: Comparison, library: str, old_version: str, new_version: str) -> list[ChangeRow]:
     """Return the `changes` rows of a comparison that is made already."""
     row = _Writer(library, old_version, new_version, comparison, comparison.rules)
     matches = comparison.matches
@@ -70,7 +70,7 @@ class Comparison:
         self.reported_come = _reported(self.come, new, old)
         arrived = [*self.reported_come, *self._inside_new_modules()]
         self.matches: dict[str, Match] = match(self.reported_gone, arrived, old, new, rules)
-        self._compared: dict[tuple[str, str], tuple[Row, Row, list[Difference]]] = {}
+        self._compared: dict[tuple[str, str], tuple[SymbolState, SymbolState, list[Difference]]] = {}
         self._differences: dict[str, list[Difference]] = {}
 
     def _inside_new_modules(self) -> list[str]:
@@ -90,7 +90,7 @@ class Comparison:
         named = (index.named(canonical) for index in both for canonical in canonicals)
         return frozenset(self.changed).union(*named)
 
-    def states(self, path: str) -> tuple[Row | None, Row | None]:
+    def states(self, path: str) -> tuple[SymbolState | None, SymbolState | None]:
         """Return what a path leads to in both releases."""
         return self.old.find(path), self.new.find(path)
 
@@ -103,7 +103,7 @@ class Comparison:
             known = self._differences[path] = [] if unknown else found
         return known
 
-    def _between(self, before: Row | None, after: Row | None) -> list[Difference]:
+    def _between(self, before: SymbolState | None, after: SymbolState | None) -> list[Difference]:
         if before is after or before is None or after is None:
             return []
         key = before["canonical_path"], after["canonical_path"]
@@ -182,7 +182,7 @@ def _rank(path: str, index: Index) -> tuple[bool, bool, int, str]:
     return alias, inherited, path.count("."), path
 
 
-def _shown(row: Row | None) -> str | None:
+def _shown(row: SymbolState | None) -> str | None:
     return describe_state(row) if row is not None else None
 
 
@@ -193,11 +193,11 @@ class _Writer:
         self.library, self.old, self.new = library, old, new
         self.comparison, self.rules = comparison, rules
 
-    def match(self, pair: Match) -> Row:
+    def match(self, pair: Match) -> ChangeRow:
         row = self._row(pair.old, self.comparison.old, pair.kind, Difference(pair.kind, pair.old, pair.new))
         return row | {"replacement": pair.new, "confidence": pair.confidence, "evidence": pair.evidence}
 
-    def gone(self, path: str) -> Row:
+    def gone(self, path: str) -> ChangeRow:
         index = self.comparison.old
         found = index.find(path)
         mark = index.rows[path]["deprecation"] or (found["deprecation"] if found else None)
@@ -209,7 +209,7 @@ class _Writer:
             row["gitchameleon_category"] = self.rules.attributes_that_come_or_go
         return row | {"confidence": self._sure(path, self.comparison.new, self.rules.confidence_removed_unseen)}
 
-    def come(self, path: str) -> Row:
+    def come(self, path: str) -> ChangeRow:
         index = self.comparison.new
         found = index.find(path)
         row = self._row(path, index, ChangeKind.INTRODUCED, Difference(ChangeKind.INTRODUCED, None, _shown(found)))
@@ -219,7 +219,7 @@ class _Writer:
         sure = self._sure(path, self.comparison.old, self.rules.confidence_introduced_unseen)
         return row | {"confidence": min(sure, self.rules.confidence_introduced_declared if declared else 1.0)}
 
-    def differs(self, path: str, difference: Difference) -> Row:
+    def differs(self, path: str, difference: Difference) -> ChangeRow:
         row = self._row(path, self.comparison.new, difference.kind, difference)
         # the replacement of a parameter is the name of another one
         stated = difference.replacement
@@ -243,7 +243,7 @@ class _Writer:
         known = (place for place in [stated, *places] if place != path and self.comparison.new.alive(place))
         return next(known, stated)
 
-    def _row(self, path: str, index: Index, kind: ChangeKind, difference: Difference) -> Row:
+    def _row(self, path: str, index: Index, kind: ChangeKind, difference: Difference) -> ChangeRow:
         tags = self.rules.changes[kind]
         found = index.find(path)
         return {

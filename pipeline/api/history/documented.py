@@ -14,16 +14,16 @@ from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveK
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, DirectiveRow, DocumentRow, LifecycleRow, ReleaseRow, SymbolRow
 from pipeline.lake.stage import Output, Reject
 
 
 def directives_stage(
-    releases: Sequence[Row],
-    documents: Sequence[Row],
-    symbols: Sequence[Row],
-    lifecycles: Sequence[Row],
-    changes: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    documents: Sequence[DocumentRow],
+    symbols: Sequence[SymbolRow],
+    lifecycles: Sequence[LifecycleRow],
+    changes: Sequence[ChangeRow],
     rules: DirectiveRules,
 ) -> Output:
     """Make the table `directives` of a library out of its docstrings; the unit is a row of `documents`.
@@ -45,7 +45,7 @@ def directives_stage(
 
 
 def _stated(
-    documents: Iterable[Row], occurrences: Occurrences, rules: DirectiveRules
+    documents: Iterable[DocumentRow], occurrences: Occurrences, rules: DirectiveRules
 ) -> tuple[list[Statement], list[Reject]]:
     """Read the directives; one that the next docstring of the path has unchanged goes on."""
     failed: list[Reject] = []
@@ -65,7 +65,7 @@ def _stated(
     return [statement for statements in found.values() for statement in statements], failed
 
 
-def _directives(document: Row, occurrences: Occurrences, rules: DirectiveRules) -> list[Directive]:
+def _directives(document: DocumentRow, occurrences: Occurrences, rules: DirectiveRules) -> list[Directive]:
     read = read_directives(document["docstring"], rules)
     if not read:
         return []
@@ -74,7 +74,7 @@ def _directives(document: Row, occurrences: Occurrences, rules: DirectiveRules) 
     return tell_arrivals(name_parameters(read, parameters, rules))
 
 
-def _statement(document: Row, directive: Directive) -> Statement:
+def _statement(document: DocumentRow, directive: Directive) -> Statement:
     return Statement(
         library=document["library"],
         path=document["path"],
@@ -85,7 +85,7 @@ def _statement(document: Row, directive: Directive) -> Statement:
     )
 
 
-def _row(statement: Statement, verdict: Verdict) -> Row:
+def _row(statement: Statement, verdict: Verdict) -> DirectiveRow:
     said = statement.directive
     head = [statement.library, statement.path, statement.first_version]
     of_parameter = said.owner is DirectiveOwner.PARAMETER
@@ -108,7 +108,9 @@ def _row(statement: Statement, verdict: Verdict) -> Row:
     }
 
 
-def document_changes(changes: Iterable[Row], directives: Iterable[Row], rules: DirectiveRules) -> list[Row]:
+def document_changes(
+    changes: Iterable[ChangeRow], directives: Iterable[DirectiveRow], rules: DirectiveRules
+) -> list[ChangeRow]:
     """Return the changes, with the evidence `documented` instead of `static` where a directive states the same.
 
     The same is: the same definition or path, parameter, release and kind of change.
@@ -117,10 +119,10 @@ def document_changes(changes: Iterable[Row], directives: Iterable[Row], rules: D
     return [_documented(change, stated) for change in changes]
 
 
-_Key = tuple[str, str | None, str, ChangeKind]
+_Key = tuple[str, str | None, str | None, ChangeKind]
 
 
-def _keys(row: Row, rules: DirectiveRules) -> Iterator[_Key]:
+def _keys(row: DirectiveRow, rules: DirectiveRules) -> Iterator[_Key]:
     """Yield what a directive states: path, parameter, release and kind of change."""
     member = f".{row['attribute']}" if row["attribute"] else ""
     if row["directive"] == DirectiveKind.VERSIONCHANGED:
@@ -132,7 +134,7 @@ def _keys(row: Row, rules: DirectiveRules) -> Iterator[_Key]:
             yield path + member, row["parameter"], row["found_version"], kind
 
 
-def _documented(change: Row, stated: set[_Key]) -> Row:
+def _documented(change: ChangeRow, stated: set[_Key]) -> ChangeRow:
     if change["evidence"] != Evidence.STATIC:
         return change
     names = (
@@ -148,7 +150,7 @@ def _documented(change: Row, stated: set[_Key]) -> Row:
     return change | {"evidence": Evidence.DOCUMENTED} if keys & stated else change
 
 
-def contradiction_of(row: Row) -> str:
+def contradiction_of(row: DirectiveRow) -> str:
     """Say in words what a directive states and what was found instead."""
     about = f" of {row['parameter'] or row['attribute']}" if row["parameter"] or row["attribute"] else ""
     stated = f"{row['directive']} {row['stated_version']}{about}"

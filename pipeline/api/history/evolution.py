@@ -9,7 +9,7 @@ from datetime import datetime
 from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import GONE, LIVES_ON, MARKED, WHOLE, ChangeKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow
 
 INTRODUCED = WHOLE - GONE
 REMOVED = GONE - LIVES_ON
@@ -44,7 +44,10 @@ class Step:
 
 
 def evolution_of(
-    releases: Sequence[Row], changes: Iterable[Row], lifecycles: Iterable[Row], uncompared: Collection[str] = ()
+    releases: Sequence[ReleaseRow],
+    changes: Iterable[ChangeRow],
+    lifecycles: Iterable[LifecycleRow],
+    uncompared: Collection[str] = (),
 ) -> list[Step]:
     """Count the changes of each release of a library, in PEP 440 order; of those `uncompared` they are not known.
 
@@ -52,12 +55,12 @@ def evolution_of(
     every path of `lifecycles`.
     """
     ordered = sorted(releases, key=lambda row: Version(row["version"]))
-    by_version: dict[str, list[Row]] = {row["version"]: [] for row in ordered}
+    by_version: dict[str, list[ChangeRow]] = {row["version"]: [] for row in ordered}
     for change in changes:
         by_version[change["new_version"]].append(change)
     versions = [row["version"] for row in ordered]
     sizes = _sizes(versions, lifecycles)
-    before: Row | None = None
+    before: ReleaseRow | None = None
     steps = []
     for row, size in zip(ordered, sizes, strict=True):
         known = row["version"] not in uncompared
@@ -66,7 +69,9 @@ def evolution_of(
     return steps
 
 
-def _step(release: Row, before: Row | None, changes: Sequence[Row], size: int, *, known: bool) -> Step:
+def _step(
+    release: ReleaseRow, before: ReleaseRow | None, changes: Sequence[ChangeRow], size: int, *, known: bool
+) -> Step:
     version = Version(release["version"])
     return Step(
         version=release["version"],
@@ -83,16 +88,16 @@ def _step(release: Row, before: Row | None, changes: Sequence[Row], size: int, *
     )
 
 
-def _major(release: Row) -> tuple[int, int]:
+def _major(release: ReleaseRow) -> tuple[int, int]:
     version = Version(release["version"])
     return version.epoch, version.major
 
 
-def _count(changes: Iterable[Row], kinds: frozenset[ChangeKind]) -> int:
+def _count(changes: Iterable[ChangeRow], kinds: frozenset[ChangeKind]) -> int:
     return len({change["path"] for change in changes if change["kind"] in kinds})
 
 
-def _sizes(versions: Sequence[str], lifecycles: Iterable[Row]) -> Iterator[int]:
+def _sizes(versions: Sequence[str], lifecycles: Iterable[LifecycleRow]) -> Iterator[int]:
     """Yield how many paths live in each version."""
     place = {version: at for at, version in enumerate(versions)}
     steps = [0] * (len(versions) + 1)

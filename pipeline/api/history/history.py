@@ -12,7 +12,7 @@ from pipeline.api.history.change_text import Phrase, phrases
 from pipeline.api.history.index import hides_members
 from pipeline.core.vocabularies.changes import LIVES_ON, WHOLE, ChangeKind
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, R, SymbolRow
 
 ABSENT, PRESENT, DEPRECATED = "░█▒"
 """How a timeline shows a release."""
@@ -30,13 +30,13 @@ class History:
     """
 
     path: str
-    lives: tuple[Row, ...] = ()
-    states: tuple[Row, ...] = ()
-    changes: tuple[Row, ...] = ()
+    lives: tuple[LifecycleRow, ...] = ()
+    states: tuple[SymbolRow, ...] = ()
+    changes: tuple[ChangeRow, ...] = ()
     leads_to: History | None = None
-    importable: tuple[Row, ...] = ()
+    importable: tuple[SymbolRow, ...] = ()
     public_as: tuple[str, ...] = ()
-    unobservable: tuple[Row, ...] = ()
+    unobservable: tuple[SymbolRow, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -45,16 +45,16 @@ class History:
 
 
 def history_of(
-    symbols: Sequence[Row],
-    lifecycles: Sequence[Row],
-    changes: Sequence[Row],
+    symbols: Sequence[SymbolRow],
+    lifecycles: Sequence[LifecycleRow],
+    changes: Sequence[ChangeRow],
     path: str,
-    importable: Sequence[Row] = (),
+    importable: Sequence[SymbolRow] = (),
 ) -> History:
     """Collect what the tables know of a path; `importable` are the rows of paths that are not public."""
-    rows = _in_order((row for row in [*symbols, *importable] if row["path"] == path), "first_version")
+    rows = _in_order(row for row in [*symbols, *importable] if row["path"] == path)
     states = [row for row in rows if row["public_because"] != PublicBecause.IMPORTED]
-    lives = _in_order((row for row in lifecycles if row["path"] == path), "first_version")
+    lives = _in_order(row for row in lifecycles if row["path"] == path)
     meant = _meant(symbols, path, states)
     return History(
         path,
@@ -68,23 +68,23 @@ def history_of(
     )
 
 
-def _in_order(rows: Iterable[Row], column: str) -> list[Row]:
-    return sorted(rows, key=lambda row: Version(row[column]))
+def _in_order(rows: Iterable[R]) -> list[R]:
+    return sorted(rows, key=lambda row: Version(row["first_version"]))
 
 
-def _meant(symbols: Sequence[Row], path: str, states: Sequence[Row]) -> str | None:
+def _meant(symbols: Sequence[SymbolRow], path: str, states: Sequence[SymbolRow]) -> str | None:
     """Return the path whose state counts, where this one is another name of it or a member of another name."""
     if states:
         alias = states[-1]["kind"] == SymbolKind.ALIAS
         return _owner(symbols, states[-1]["canonical_path"], path) if alias else None
     parent, _, name = path.rpartition(".")
-    of_parent = _in_order((row for row in symbols if row["path"] == parent), "first_version")
+    of_parent = _in_order(row for row in symbols if row["path"] == parent)
     above = _meant(symbols, parent, of_parent) if parent else None
     meant = f"{above}.{name}"
     return meant if above and any(row["path"] == meant for row in symbols) else None
 
 
-def _owner(symbols: Sequence[Row], canonical: str, path: str) -> str | None:
+def _owner(symbols: Sequence[SymbolRow], canonical: str, path: str) -> str | None:
     """Return the path that has the state of a definition: not inherited, then the one with the fewest dots."""
     owners = [
         (row["public_because"] == PublicBecause.INHERITED, row["path"].count("."), row["path"])
@@ -94,7 +94,7 @@ def _owner(symbols: Sequence[Row], canonical: str, path: str) -> str | None:
     return min(owners)[2] if owners else None
 
 
-def _public_as(symbols: Sequence[Row], path: str, states: Sequence[Row]) -> list[str]:
+def _public_as(symbols: Sequence[SymbolRow], path: str, states: Sequence[SymbolRow]) -> list[str]:
     """Return the public paths of a definition that is asked for by the place where it stands."""
     places = {path, *(row["canonical_path"] for row in states)}
     return sorted(
@@ -106,20 +106,24 @@ def _public_as(symbols: Sequence[Row], path: str, states: Sequence[Row]) -> list
     )
 
 
-def _unobservable(rows: Sequence[Row], path: str) -> list[Row]:
+def _unobservable(rows: Sequence[SymbolRow], path: str) -> list[SymbolRow]:
     """Return the states in which the nearest path above another hides what is below it."""
     while path := path.rpartition(".")[0]:
         if hiding := [row for row in rows if row["path"] == path and hides_members(row)]:
-            return _in_order(hiding, "first_version")
+            return _in_order(hiding)
     return []
 
 
-def _own(changes: Iterable[Row], path: str, lives: Sequence[Row], states: Sequence[Row]) -> list[Row]:
+def _own(
+    changes: Iterable[ChangeRow], path: str, lives: Sequence[LifecycleRow], states: Sequence[SymbolRow]
+) -> list[ChangeRow]:
     """Return the changes that somebody who writes this path meets.
 
     A change is told once, at the preferred path of its definition; it is this path's own too where its state shows it.
     """
-    turns = {(kind, life[f"{kind}_in"]) for life in lives for kind in ("introduced", "removed")}
+    turns = {
+        turn for life in lives for turn in (("introduced", life["introduced_in"]), ("removed", life["removed_in"]))
+    }
     definitions = {row["canonical_path"] for row in states}
     found = [
         change
@@ -132,18 +136,18 @@ def _own(changes: Iterable[Row], path: str, lives: Sequence[Row], states: Sequen
     return sorted(found, key=lambda c: (Version(c["new_version"]), c["path"], c["kind"], c["parameter"] or ""))
 
 
-def _turned(change: Row, path: str, turns: set[tuple[str, str]], definitions: set[str]) -> bool:
+def _turned(change: ChangeRow, path: str, turns: set[tuple[str, str | None]], definitions: set[str]) -> bool:
     """Return whether a path came or went with a change of what it stands in, or of its definition as a whole."""
     inside = {"removed": change["path"]} if change["kind"] != ChangeKind.INTRODUCED else {"introduced": change["path"]}
     if change["kind"] in LIVES_ON:
-        inside["introduced"] = change["new"]
+        inside["introduced"] = str(change["new"])
     if any((turn, change["new_version"]) in turns and path.startswith(f"{top}.") for turn, top in inside.items()):
         return True
     went = ("removed", change["new_version"]) in turns and change["kind"] != ChangeKind.INTRODUCED
     return went and change["canonical_path"] in definitions
 
 
-def _shows(change: Row, states: Sequence[Row]) -> bool:
+def _shows(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
     """Return whether the state from that release on shows a change: it begins there, or is told at another path."""
     version = Version(change["new_version"])
     state = next((row for row in reversed(states) if Version(row["first_version"]) <= version), None)
@@ -164,7 +168,7 @@ def events(history: History) -> list[tuple[str, Phrase]]:
     return sorted(told, key=lambda event: Version(event[0]))
 
 
-def _short(change: Row, lives: Iterable[Row]) -> Row:
+def _short(change: ChangeRow, lives: Iterable[LifecycleRow]) -> ChangeRow:
     """Leave out the words of a deprecation that stand at the head of a life."""
     told = change["kind"] == ChangeKind.DEPRECATED and any(
         life["deprecated_in"] == change["new_version"] for life in lives
@@ -180,7 +184,7 @@ def _turns(history: History) -> Iterator[tuple[str, Phrase]]:
             yield life["removed_in"], Phrase(_went(history, life), True)
 
 
-def _came(history: History, life: Row) -> str:
+def _came(history: History, life: LifecycleRow) -> str:
     if origin := moved_from(history, life):
         return f"introduced: it was {origin} before"
     here = [c for c in history.changes if c["new_version"] == life["introduced_in"] and c["path"] == history.path]
@@ -188,7 +192,7 @@ def _came(history: History, life: Row) -> str:
     return phrases(own)[0].text if own else "introduced"
 
 
-def _went(history: History, life: Row) -> str:
+def _went(history: History, life: LifecycleRow) -> str:
     here = [c for c in history.changes if c["new_version"] == life["removed_in"] and c["kind"] in WHOLE]
     own = [c for c in here if c["path"] == history.path and c["kind"] != ChangeKind.INTRODUCED]
     if own:
@@ -198,7 +202,7 @@ def _went(history: History, life: Row) -> str:
     return f"removed{f' with {above}' if above else ''}{f'; use {instead}' if instead else ''}"
 
 
-def lives_on_as(history: History, life: Row) -> str | None:
+def lives_on_as(history: History, life: LifecycleRow) -> str | None:
     """Return the path under which an API can be had after a life ended, where it was renamed or moved."""
     for change in history.changes:
         if change["new_version"] == life["removed_in"] and change["kind"] in LIVES_ON:
@@ -208,12 +212,12 @@ def lives_on_as(history: History, life: Row) -> str | None:
     return None
 
 
-def moved_from(history: History, life: Row) -> str | None:
+def moved_from(history: History, life: LifecycleRow) -> str | None:
     """Return the path that an API had before a life began, where it was renamed or moved."""
     for change in history.changes:
-        ours = change["kind"] in LIVES_ON and change["new_version"] == life["introduced_in"]
-        if ours and (history.path == change["new"] or history.path.startswith(f"{change['new']}.")):
-            return f"{change['path']}{history.path.removeprefix(change['new'])}"
+        ours, new = change["kind"] in LIVES_ON and change["new_version"] == life["introduced_in"], change["new"]
+        if ours and new is not None and (history.path == new or history.path.startswith(f"{new}.")):
+            return f"{change['path']}{history.path.removeprefix(new)}"
     return None
 
 
@@ -228,7 +232,7 @@ def _takeovers(history: History) -> Iterator[tuple[str, Phrase]]:
             yield after["first_version"], Phrase(source + (f", was taken from {was}" if was else ""), False)
 
 
-def _origin(row: Row) -> str | None:
+def _origin(row: SymbolRow) -> str | None:
     """Return where a name that is defined in another distribution is taken from."""
     return row["canonical_path"] if row["kind"] == SymbolKind.EXTERNAL else None
 
@@ -238,7 +242,7 @@ def timeline(history: History, versions: Sequence[str]) -> str:
     return "".join(_drawn(history.lives, Version(version)) for version in versions)
 
 
-def _drawn(lives: Iterable[Row], version: Version) -> str:
+def _drawn(lives: Iterable[LifecycleRow], version: Version) -> str:
     for life in lives:
         last = life["last_version"]
         if Version(life["first_version"]) <= version and (last is None or version <= Version(last)):

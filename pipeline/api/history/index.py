@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 from pipeline.api.surface.parse.module_model import GIVEN
 from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 _POINTERS = frozenset({SymbolKind.ALIAS})
 _HIDDEN = frozenset({UNPARSED, OPAQUE})
@@ -23,20 +23,22 @@ class Index:
     `importable` are rows of what can be imported without being public: it is there, and nothing more is said of it.
     """
 
-    def __init__(self, rows: Iterable[Row] = (), importable: Iterable[Row] = ()) -> None:
-        self.rows: dict[str, Row] = {}
+    def __init__(self, rows: Iterable[SymbolState] = (), importable: Iterable[SymbolState] = ()) -> None:
+        self.rows: dict[str, SymbolState] = {}
         self.importable = {row["path"]: row for row in importable}
-        self.owners: dict[str, Row] = {}
+        self.owners: dict[str, SymbolState] = {}
         self.unparsed: frozenset[str] = frozenset()
         self._named: dict[str, frozenset[str]] = {}
         self._below: dict[str, frozenset[str]] = {}
         self._unknown: dict[str, bool] = {}
         self._sources: dict[str, frozenset[str]] = {}
-        self._found: dict[str, Row | None] = {}
+        self._found: dict[str, SymbolState | None] = {}
         self._outside: dict[str, list[str]] = {}
         self._change((), rows)
 
-    def advance(self, gone: Iterable[str], come: Iterable[Row], importable: dict[str, Row | None]) -> Index:
+    def advance(
+        self, gone: Iterable[str], come: Iterable[SymbolState], importable: dict[str, SymbolState | None]
+    ) -> Index:
         """Return the index of the next release, of which only what differs is given; this one stays as it is.
 
         `importable` gives the rows that came or changed there, and None for those that went.
@@ -53,7 +55,7 @@ class Index:
         following._change(gone, come)
         return following
 
-    def _change(self, gone: Iterable[str], come: Iterable[Row]) -> None:
+    def _change(self, gone: Iterable[str], come: Iterable[SymbolState]) -> None:
         before = {path: self.rows.pop(path) for path in gone}
         after = {row["path"]: row for row in come}
         self.rows |= after
@@ -75,7 +77,7 @@ class Index:
             self.owners.pop(canonical, None)
 
     @cached_property
-    def bases(self) -> dict[str, list[str]]:
+    def bases(self) -> dict[str, Sequence[str]]:
         """The bases as written of each public class, by its last name; of two of one name the last path counts."""
         classes = {path: row for path, row in self.rows.items() if row["kind"] == SymbolKind.CLASS}
         return {path.rpartition(".")[2]: classes[path]["bases"] for path in sorted(classes)}
@@ -84,7 +86,7 @@ class Index:
         """Return the paths that lead to a definition."""
         return self._named.get(canonical, frozenset())
 
-    def find(self, path: str) -> Row | None:
+    def find(self, path: str) -> SymbolState | None:
         """Return the row with the state of a path: its own, or that of what it is another name of."""
         row = self.rows.get(path)
         if row is not None and row["kind"] not in _POINTERS:
@@ -93,7 +95,7 @@ class Index:
             self._found[path] = self._find(path, 0)
         return self._found[path]
 
-    def _find(self, path: str, depth: int) -> Row | None:
+    def _find(self, path: str, depth: int) -> SymbolState | None:
         row = self.rows.get(path) or self.importable.get(path)
         if row is not None:
             return self.owners.get(row["canonical_path"], row) if row["kind"] in _POINTERS else row
@@ -103,7 +105,7 @@ class Index:
         above = self._above(parent, depth)
         return self._find(f"{above['path']}.{name}", depth + 1) if above and above["path"] != parent else None
 
-    def _above(self, parent: str, depth: int) -> Row | None:
+    def _above(self, parent: str, depth: int) -> SymbolState | None:
         row = self.rows.get(parent) or self.importable.get(parent)
         if row is not None and row["kind"] not in _POINTERS:
             return row
@@ -142,7 +144,7 @@ class Index:
             self._sources[path] = frozenset(named)
         return self._sources[path]
 
-    def below(self, path: str) -> list[Row]:
+    def below(self, path: str) -> list[SymbolState]:
         """Return the rows of the public members right below a path."""
         return [self.rows[member] for member in sorted(self._below.get(path, ()))]
 
@@ -168,17 +170,17 @@ class Index:
         class_ = self._class_of(path)
         return set(_labelled(class_, GIVEN)) if class_ is not None else set()
 
-    def _class_of(self, path: str) -> Row | None:
+    def _class_of(self, path: str) -> SymbolState | None:
         class_ = self.find(path.rpartition(".")[0])
         return class_ if class_ is not None and class_["kind"] == SymbolKind.CLASS else None
 
 
-def hides_members(row: Row) -> bool:
+def hides_members(row: SymbolState) -> bool:
     """Return whether the sources do not show what is below a path: see `Index.unknown`."""
     return row["kind"] in _UNSEEN or not _HIDDEN.isdisjoint(row["labels"])
 
 
-def _unparsed(rows: Iterable[Row]) -> frozenset[str]:
+def _unparsed(rows: Iterable[SymbolState]) -> frozenset[str]:
     """Return the modules that do not parse, as the modules above them tell."""
     modules = (row for row in rows if row["kind"] == SymbolKind.MODULE)
     return frozenset(name for row in modules for name in _labelled(row, UNPARSED_MODULE))
@@ -194,12 +196,12 @@ def _regroup(groups: dict[str, frozenset[str]], was: set[tuple[str, str]], is_: 
         groups[group] = groups.get(group, frozenset()) - went | came
 
 
-def _labelled(row: Row, prefix: str) -> list[str]:
+def _labelled(row: SymbolState, prefix: str) -> list[str]:
     """Return what the labels with a prefix name."""
     return [label.removeprefix(prefix) for label in row["labels"] if label.startswith(prefix)]
 
 
-def _rank(row: Row) -> tuple[bool, int, str]:
+def _rank(row: SymbolState) -> tuple[bool, int, str]:
     """Order the rows of one definition: where it stands itself, then fewest segments, then letters."""
     inherited = row["public_because"] == PublicBecause.INHERITED
     return inherited, row["path"].count("."), row["path"]

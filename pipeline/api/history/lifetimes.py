@@ -9,7 +9,7 @@ from pipeline.api.history.index import Index
 from pipeline.api.history.missing import is_missing
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import LifecycleRow, SymbolState
 
 
 class Lives:
@@ -21,8 +21,8 @@ class Lives:
 
     def __init__(self, library: str, rules: LifecycleRules) -> None:
         self.library, self.rules = library, rules
-        self.living: dict[str, Row] = {}
-        self.done: list[Row] = []
+        self.living: dict[str, LifecycleRow] = {}
+        self.done: list[LifecycleRow] = []
         self._offstage: set[str] = set()
         modified = LibEvolutionEvalTag.MODIFIED
         self._modifying = frozenset(k for k, tags in rules.changes.items() if tags.libevolutioneval == modified)
@@ -38,7 +38,7 @@ class Lives:
         """The lives that no release shows at the moment and that may go on: path and first version of each."""
         return [[path, self.living[path]["first_version"]] for path in sorted(self._offstage)]
 
-    def resume(self, lives: Iterable[Row], index: Index) -> None:
+    def resume(self, lives: Iterable[LifecycleRow], index: Index) -> None:
         """Go on with lives as an earlier run of the stage left them unfinished at the release of this index."""
         self.living = {row["path"]: {**row} for row in lives}
         self._offstage = self.living.keys() - index.rows.keys()
@@ -93,9 +93,10 @@ class Lives:
         if gone:
             # what went while it was out of sight went nobody knows when
             seen = step.old.alive(path)
-            known: Row = {"last_version": before, "removed_in": version} if seen else {}
             self.done.append(self.living.pop(path))
-            life |= known | ({"replacement": replacement} if seen and replacement else {})
+            if seen:
+                life["last_version"], life["removed_in"] = before, version
+                life["replacement"] = replacement or life["replacement"]
             return
         self._offstage.add(path)
         if step.new.alive(path):
@@ -107,7 +108,7 @@ class Lives:
         self.living[path] = {
             "library": self.library,
             "path": path,
-            "kind": None,
+            "kind": "",
             "first_version": version,
             "last_version": None,
             "introduced_in": introduced_in,
@@ -132,5 +133,5 @@ class Lives:
             life["replacement"] = mark["replacement"]
 
 
-def _goes_on(before: Row | None, after: Row | None) -> bool:
+def _goes_on(before: SymbolState | None, after: SymbolState | None) -> bool:
     return before is not None and before is after

@@ -11,7 +11,7 @@ from pipeline.api.history.index import Index, standard_members
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.surface.parse.module_model import UNSEEN_MEMBERS
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 
 def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
@@ -65,7 +65,7 @@ def _from_unseen_source(path: str, here: Index, there: Index) -> bool:
     return False
 
 
-def _is_module(row: Row | None) -> bool:
+def _is_module(row: SymbolState | None) -> bool:
     """Return whether a row is a module in its own place: a star import brings no modules."""
     return row is not None and row["kind"] == SymbolKind.MODULE
 

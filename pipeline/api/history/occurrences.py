@@ -13,7 +13,7 @@ from pipeline.api.surface.resolve.labels import OPAQUE, UNPARSED
 from pipeline.core.vocabularies.changes import LIVES_ON, ChangeKind
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.lake.intervals import chains, holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, R, ReleaseRow, SymbolRow
 
 _UNSEEN = frozenset({SymbolKind.ALIAS, SymbolKind.LAZY, SymbolKind.EXTERNAL})
 _UNSEEN_LABELS = frozenset({OPAQUE, UNPARSED, UNSEEN_SIGNATURE})
@@ -30,7 +30,7 @@ class Occurrence:
 class Timeline:
     """The releases of a library that the lake holds, in PEP 440 order."""
 
-    def __init__(self, releases: Iterable[Row]) -> None:
+    def __init__(self, releases: Iterable[ReleaseRow]) -> None:
         self.runs = chains(releases)
         self.versions = [version for run in self.runs for version in run]
         self._parsed = [Version(version) for version in self.versions]
@@ -68,18 +68,22 @@ class Occurrences:
     """What the tables of a library tell about when things happened, looked up by public path."""
 
     def __init__(
-        self, timeline: Timeline, symbols: Iterable[Row], lifecycles: Iterable[Row], changes: Iterable[Row]
+        self,
+        timeline: Timeline,
+        symbols: Iterable[SymbolRow],
+        lifecycles: Iterable[LifecycleRow],
+        changes: Iterable[ChangeRow],
     ) -> None:
         self.timeline = timeline
-        self.states = _by(symbols, "path")
-        self._lives = _by(lifecycles, "path")
-        self._changes = _by(changes, "path")
+        self.states = _by_path(symbols)
+        self._lives = _by_path(lifecycles)
+        self._changes = _by_path(changes)
         self._paths: dict[str, set[str]] = defaultdict(set)
         for row in (row for rows in self.states.values() for row in rows):
             self._paths[row["canonical_path"]].add(row["path"])
         self._came_from = {(c["new"], c["new_version"]): c["path"] for c in changes if c["kind"] in LIVES_ON}
 
-    def state_at(self, path: str, version: str) -> Row | None:
+    def state_at(self, path: str, version: str) -> SymbolRow | None:
         """Return the state of a path in a release."""
         return next(iter(holding_at(self.states.get(path, ()), version)), None)
 
@@ -110,16 +114,16 @@ class Occurrences:
         lives = (life for path in paths for life in self._lives.get(path, ()))
         return [Occurrence(life["removed_in"], True) for life in lives if life["removed_in"]]
 
-    def states_with(self, paths: Sequence[str], holds: Callable[[Row], bool]) -> list[Occurrence]:
+    def states_with(self, paths: Sequence[str], holds: Callable[[SymbolRow], bool]) -> list[Occurrence]:
         """Return when each of the paths came into a state in which something holds.
 
         It is exact where the release before has the path without it, or is known not to have the path.
         """
         return [occurrence for path in paths for occurrence in self._states_with(path, holds)]
 
-    def _states_with(self, path: str, holds: Callable[[Row], bool]) -> Iterator[Occurrence]:
+    def _states_with(self, path: str, holds: Callable[[SymbolRow], bool]) -> Iterator[Occurrence]:
         introduced = {life["introduced_in"] for life in self._lives.get(path, ())}
-        before: Row | None = None
+        before: SymbolRow | None = None
         for row in self.states.get(path, ()):
             seen = before is not None and self.timeline.follows(row["first_version"], before["last_version"])
             if holds(row) and not (seen and before is not None and holds(before)):
@@ -139,15 +143,15 @@ class Occurrences:
         ]
 
 
-def is_seen(row: Row) -> bool:
+def is_seen(row: SymbolRow) -> bool:
     """Return whether a `symbols` row shows what its API is, not merely that it is there."""
     return row["kind"] not in _UNSEEN and not _UNSEEN_LABELS.intersection(row["labels"])
 
 
-def _by(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = defaultdict(list)
+def _by_path(rows: Iterable[R]) -> dict[str, list[R]]:
+    found: dict[str, list[R]] = defaultdict(list)
     for row in rows:
-        found[row[column]].append(row)
+        found[row["path"]].append(row)
     for group in found.values():
         if "first_version" in group[0]:
             group.sort(key=lambda row: Version(row["first_version"]))

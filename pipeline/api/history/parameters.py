@@ -15,7 +15,7 @@ from pipeline.api.history.normalize import literal, same_annotation, same_value
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind, ParameterSource
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolParameter, SymbolParameterDeprecation
 
 _POSITIONAL = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _VARIADIC = (ParameterKind.VAR_POSITIONAL, ParameterKind.VAR_KEYWORD)
@@ -46,7 +46,9 @@ class Difference:
     guessed: bool = False
 
 
-def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleRules) -> Iterator[Difference]:
+def compare_parameters(
+    old: Sequence[SymbolParameter], new: Sequence[SymbolParameter], rules: LifecycleRules
+) -> Iterator[Difference]:
     """Yield what differs between the parameters of a callable, in the order of the old ones.
 
     `*args` and `**kwargs` are compared by kind: their names are nobody's business. Nor is the old name of what could
@@ -74,30 +76,36 @@ def compare_parameters(old: Sequence[Row], new: Sequence[Row], rules: LifecycleR
             yield from _added(parameter, old, new)
 
 
-def show(parameter: Row) -> str:
+_STARS: Mapping[str, str] = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+
+
+def show(parameter: SymbolParameter) -> str:
     """Write a parameter as it stands in a signature."""
-    stars = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}.get(parameter["kind"], "")
+    stars = _STARS.get(parameter["kind"], "")
     annotation = f": {parameter['annotation']}" if parameter["annotation"] else ""
     equals = " = " if annotation else "="
     default = f"{equals}{parameter['default']}" if parameter["default"] is not None else ""
     return f"{stars}{parameter['name']}{annotation}{default}"
 
 
-def _by_key(parameters: Sequence[Row]) -> dict[str, Row]:
+def _by_key(parameters: Sequence[SymbolParameter]) -> dict[str, SymbolParameter]:
     return {str(p["kind"]) if p["kind"] in _VARIADIC else p["name"]: p for p in parameters}
 
 
-def _positions(parameters: Sequence[Row]) -> dict[str, int]:
+def _positions(parameters: Sequence[SymbolParameter]) -> dict[str, int]:
     return {p["name"]: n for n, p in enumerate(q for q in parameters if q["kind"] in _POSITIONAL)}
 
 
-def _names_agree(before: Row, after: str, rules: LifecycleRules) -> bool:
+def _names_agree(before: SymbolParameter, after: str, rules: LifecycleRules) -> bool:
     ratio = difflib.SequenceMatcher(None, before["name"], after).ratio()
     return before["default"] is None or ratio >= rules.similar_parameter_names
 
 
 def _same_place(
-    old: Sequence[Row], new: Sequence[Row], left: dict[str, Row], right: dict[str, Row]
+    old: Sequence[SymbolParameter],
+    new: Sequence[SymbolParameter],
+    left: dict[str, SymbolParameter],
+    right: dict[str, SymbolParameter],
 ) -> Iterator[tuple[str, str]]:
     """Pair a positional parameter that went with one that came in its place: same position and default."""
     there = {n: name for name, n in _positions(new).items()}
@@ -112,18 +120,21 @@ def _same_place(
             yield name, other
 
 
-def _still_accepted(left: Mapping[str, Row], right: Mapping[str, Row]) -> Iterator[tuple[str, str]]:
+def _still_accepted(
+    left: Mapping[str, SymbolParameter], right: Mapping[str, SymbolParameter]
+) -> Iterator[tuple[str, str]]:
     """Pair a parameter with the new name that a helper gives for it, where that name came with it."""
     for name, parameter in left.items():
         mark = right[name]["deprecation"] if name in right else None
         if mark is None or parameter["known_from"] == ParameterSource.HELPER:
             continue
         by_helper = right[name]["known_from"] == ParameterSource.HELPER and mark["what"] == ParameterDeprecation.NAME
-        if by_helper and mark["replacement"] in right and mark["replacement"] not in left:
-            yield name, mark["replacement"]
+        other = mark["replacement"]
+        if by_helper and other is not None and other in right and other not in left:
+            yield name, other
 
 
-def _rename(before: Row, after: Row, *, accepted: bool) -> Difference:
+def _rename(before: SymbolParameter, after: SymbolParameter, *, accepted: bool) -> Difference:
     breaking = False if accepted else None
     names = before["name"], after["name"]
     return Difference(
@@ -136,7 +147,9 @@ def _rename(before: Row, after: Row, *, accepted: bool) -> Difference:
     )
 
 
-def _removed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
+def _removed(
+    parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]
+) -> Iterator[Difference]:
     if _typed_elsewhere(parameter, new) or _taken_elsewhere(parameter, new):
         return
     mark, source = parameter["deprecation"], parameter["known_from"]
@@ -149,7 +162,7 @@ def _removed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator
     )
 
 
-def _absorbed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
+def _absorbed(parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]) -> bool:
     """Return whether `*args` and `**kwargs` take a parameter in every way in which it could be given."""
     kind, kinds = parameter["kind"], {p["kind"] for p in new}
     by_name = kind == ParameterKind.POSITIONAL_ONLY or ParameterKind.VAR_KEYWORD in kinds
@@ -158,14 +171,14 @@ def _absorbed(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
     return kind not in _VARIADIC and by_name and (kind == ParameterKind.KEYWORD_ONLY or free)
 
 
-def _typed_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
+def _typed_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter]) -> bool:
     """Return whether a parameter of a stub or TypedDict is not seen on the other side because that has none."""
     source, sources = parameter["known_from"], {p["known_from"] for p in there}
     open_ = any(p["kind"] == ParameterKind.VAR_KEYWORD for p in there)
     return source in {ParameterSource.STUB, ParameterSource.UNPACKED} and source not in sources and open_
 
 
-def _taken_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
+def _taken_elsewhere(parameter: SymbolParameter, there: Sequence[SymbolParameter]) -> bool:
     """Return whether a parameter that the body took out of `**kwargs` may be taken where these are passed on to.
 
     So it is where nothing is seen of what the other side takes out of them (sympy 1.14 has it done by another method).
@@ -175,7 +188,9 @@ def _taken_elsewhere(parameter: Row, there: Sequence[Row]) -> bool:
     return parameter["known_from"] == ParameterSource.KWARGS and ParameterKind.VAR_KEYWORD in kinds and not seen
 
 
-def _added(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
+def _added(
+    parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]
+) -> Iterator[Difference]:
     name, source = parameter["name"], parameter["known_from"]
     if source == ParameterSource.HELPER:
         yield from _deprecated(None, parameter, name)
@@ -189,7 +204,7 @@ def _added(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[D
     yield Difference(kind, None, show(parameter), name, breaking)
 
 
-def _shifts(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
+def _shifts(parameter: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]) -> bool:
     """Return whether a new parameter takes the place of what was given by position before."""
     was, is_ = _positions(old), _positions(new)
     place = is_.get(parameter["name"])
@@ -199,7 +214,9 @@ def _shifts(parameter: Row, old: Sequence[Row], new: Sequence[Row]) -> bool:
     return collects or any(name in was for name, position in is_.items() if position > place)
 
 
-def _out_of_order(old: Sequence[Row], new: Sequence[Row], renamed: Mapping[str, str]) -> set[str]:
+def _out_of_order(
+    old: Sequence[SymbolParameter], new: Sequence[SymbolParameter], renamed: Mapping[str, str]
+) -> set[str]:
     """Return the fewest positional parameters of the old order that must move to give the new one.
 
     What remains is a longest increasing subsequence of new positions, so that what was inserted moves nobody.
@@ -215,13 +232,19 @@ def _out_of_order(old: Sequence[Row], new: Sequence[Row], renamed: Mapping[str, 
     return {name for name, _ in shared} - set(chains[-1] if chains else [])
 
 
-def _moved(before: Row, after: Row, old: Sequence[Row], new: Sequence[Row]) -> Difference:
+def _moved(
+    before: SymbolParameter, after: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]
+) -> Difference:
     was, is_ = _positions(old)[before["name"]], _positions(new)[after["name"]]
     return Difference(ChangeKind.PARAMETER_MOVED, f"position {was + 1}", f"position {is_ + 1}", before["name"])
 
 
 def _same(
-    before: Row, after: Row, old: Sequence[Row], new: Sequence[Row], rules: LifecycleRules
+    before: SymbolParameter,
+    after: SymbolParameter,
+    old: Sequence[SymbolParameter],
+    new: Sequence[SymbolParameter],
+    rules: LifecycleRules,
 ) -> Iterator[Difference]:
     yield from _deprecated(before["deprecation"], after, before["name"])
     if before["kind"] not in _VARIADIC:
@@ -230,7 +253,7 @@ def _same(
     yield from _types(before, after, rules)
 
 
-def _deprecated(was: Mapping[str, str] | None, after: Row, name: str) -> Iterator[Difference]:
+def _deprecated(was: SymbolParameterDeprecation | None, after: SymbolParameter, name: str) -> Iterator[Difference]:
     """Yield the mark of deprecation that came upon a parameter, or upon another way of giving it."""
     is_ = after["deprecation"]
     if is_ and (was is None or was["what"] != is_["what"]):
@@ -238,7 +261,9 @@ def _deprecated(was: Mapping[str, str] | None, after: Row, name: str) -> Iterato
         yield Difference(ChangeKind.PARAMETER_DEPRECATED, *states, name, replacement=is_["replacement"])
 
 
-def _kinds(before: Row, after: Row, old: Sequence[Row], new: Sequence[Row]) -> Iterator[Difference]:
+def _kinds(
+    before: SymbolParameter, after: SymbolParameter, old: Sequence[SymbolParameter], new: Sequence[SymbolParameter]
+) -> Iterator[Difference]:
     if before["kind"] == after["kind"]:
         return
     freer = after["kind"] == ParameterKind.POSITIONAL_OR_KEYWORD
@@ -250,7 +275,7 @@ def _kinds(before: Row, after: Row, old: Sequence[Row], new: Sequence[Row]) -> I
     yield Difference(ChangeKind.PARAMETER_KIND, *kinds, before["name"], False if freer else None)
 
 
-def _defaults(before: Row, after: Row) -> Iterator[Difference]:
+def _defaults(before: SymbolParameter, after: SymbolParameter) -> Iterator[Difference]:
     name, was, is_ = before["name"], before["default"], after["default"]
     if any(p["default"] == UNKNOWN and p["known_from"] in _LOOSE for p in (before, after)):
         return
@@ -264,7 +289,7 @@ def _defaults(before: Row, after: Row) -> Iterator[Difference]:
         yield Difference(ChangeKind.PARAMETER_DEFAULT, was, is_, name, None if sure else False)
 
 
-def _types(before: Row, after: Row, rules: LifecycleRules) -> Iterator[Difference]:
+def _types(before: SymbolParameter, after: SymbolParameter, rules: LifecycleRules) -> Iterator[Difference]:
     if annotations_differ(before["annotation"], after["annotation"], rules):
         yield Difference(ChangeKind.PARAMETER_TYPE, before["annotation"], after["annotation"], before["name"])
 

@@ -15,7 +15,7 @@ from pipeline.api.history.index import Index
 from pipeline.api.history.rules import LikenessRules
 from pipeline.api.surface.extract.sketches import SIZE, similarity
 from pipeline.core.vocabularies.surface import ParameterKind, PublicBecause, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 _CALLABLE = frozenset({SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.CLASS})
 _CONTAINERS = frozenset({SymbolKind.CLASS, SymbolKind.MODULE})
@@ -41,7 +41,7 @@ class Likeness:
     docstring: Common | None
 
 
-def likeness(before: Row, after: Row, old: Index, new: Index, rules: LikenessRules) -> Likeness:
+def likeness(before: SymbolState, after: SymbolState, old: Index, new: Index, rules: LikenessRules) -> Likeness:
     """Compare a state of the old release with one of the new."""
     names = (before["path"].rpartition(".")[2], after["path"].rpartition(".")[2])
     bodies = _sketches(before["body_sketch"], after["body_sketch"], rules.fewest_body_lines)
@@ -75,12 +75,12 @@ def _names(old: str, new: str) -> Common | None:
     return None if old == new else Common(difflib.SequenceMatcher(None, old, new).ratio(), 1)
 
 
-def _signature(before: Row, after: Row) -> Common | None:
+def _signature(before: SymbolState, after: SymbolState) -> Common | None:
     """Compare the names of parameters with their kinds; of `*args` and `**kwargs` the kind alone."""
     return _sets(_parameters(before), _parameters(after))
 
 
-def _parameters(row: Row) -> Set[Hashable]:
+def _parameters(row: SymbolState) -> Set[Hashable]:
     return {(None if p["kind"] in _VARIADIC else p["name"], p["kind"]) for p in row["parameters"]}
 
 
@@ -96,7 +96,7 @@ def _sketches(left: Sequence[int], right: Sequence[int], fewest: int) -> Common 
     return Common(similarity(left, right), min(len({*left, *right}), SIZE))
 
 
-def _bodies(pairs: Sequence[tuple[Row, Row]], fewest: int) -> Common | None:
+def _bodies(pairs: Sequence[tuple[SymbolState, SymbolState]], fewest: int) -> Common | None:
     """Compare the bodies of the members that two classes or modules have in common."""
     found = [_sketches(one["body_sketch"], other["body_sketch"], fewest) for one, other in pairs]
     known = [common for common in found if common is not None]
@@ -104,7 +104,7 @@ def _bodies(pairs: Sequence[tuple[Row, Row]], fewest: int) -> Common | None:
     return Common(sum(common.share * common.amount for common in known) / amount, amount) if known else None
 
 
-def _members(path: str, index: Index) -> dict[str, Row]:
+def _members(path: str, index: Index) -> dict[str, SymbolState]:
     """Return the public members of a class or module, by name; what a base gives says nothing of the class."""
     rows = [row for row in index.below(path) if row["public_because"] != PublicBecause.INHERITED]
     return {row["path"].rpartition(".")[2]: index.owners.get(row["canonical_path"], row) for row in rows}

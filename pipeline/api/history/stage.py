@@ -18,18 +18,18 @@ from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.intervals import holds_at
 from pipeline.lake.place import at_release
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
 from pipeline.lake.stage import Output, Reject, Update
 
 
 @without_collector()
 def lifecycle_stage(
-    releases: Sequence[Row],
-    symbols: Sequence[Row],
-    importable: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    symbols: Sequence[SymbolRow],
+    importable: Sequence[SymbolRow],
     rules: LifecycleRules,
     progress: dict[str, Any] | None = None,
-    lives: Sequence[Row] = (),
+    lives: Sequence[LifecycleRow] = (),
 ) -> Output:
     """Make the `changes` and `lifecycles` rows of a library out of its interval-coded symbols.
 
@@ -45,7 +45,7 @@ def lifecycle_stage(
     if progress is None or progress["releases"] != [identity(release) for release in ordered[:done]]:
         done = 0
     followed = Lives(library, rules)
-    changes: list[Row] = []
+    changes: list[ChangeRow] = []
     known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
         followed.resume(known, _index_at(ordered[done - 1]["version"], symbols, importable))
@@ -56,7 +56,7 @@ def lifecycle_stage(
         else []
     )
 
-    def compare(step: _Step, old: Index, new: Index) -> list[Row]:
+    def compare(step: _Step, old: Index, new: Index) -> list[ChangeRow]:
         comparison = Comparison(old, new, rules, step.changed)
         made = changes_of(comparison, library, step.before, step.version)
         stated = {change["path"]: change["replacement"] for change in made if change["replacement"]}
@@ -111,7 +111,9 @@ class _Step:
     after_unread: bool = False
 
 
-def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable: Sequence[Row]) -> Iterator[_Step]:
+def _steps(
+    ordered: Sequence[ReleaseRow], done: int, symbols: Sequence[SymbolRow], importable: Sequence[SymbolRow]
+) -> Iterator[_Step]:
     """Yield the steps after the first `done` releases; an index is made out of the one before and what differs."""
     begun, ended = _events(symbols)
     begun_importable, ended_importable = _events(importable)
@@ -130,7 +132,7 @@ def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable
         else:
             gone = {row["path"] for row in ended.get(before, ())}
             come = begun.get(version, [])
-            imported: dict[str, Row | None] = {
+            imported: dict[str, SymbolState | None] = {
                 **dict.fromkeys(row["path"] for row in ended_importable.get(before, ())),
                 **{row["path"]: row for row in begun_importable.get(version, ())},
             }
@@ -141,7 +143,7 @@ def _steps(ordered: Sequence[Row], done: int, symbols: Sequence[Row], importable
         before = version
 
 
-def _unread(ordered: Sequence[Row], rows: Iterable[Row]) -> set[str]:
+def _unread(ordered: Sequence[ReleaseRow], rows: Iterable[SymbolRow]) -> set[str]:
     """Return the releases of which no row holds: those that could not be put together."""
     versions = [release["version"] for release in ordered]
     places = {version: place for place, version in enumerate(versions)}
@@ -151,10 +153,10 @@ def _unread(ordered: Sequence[Row], rows: Iterable[Row]) -> set[str]:
     return {version for place, version in enumerate(versions) if place not in read}
 
 
-def _events(rows: Iterable[Row]) -> tuple[dict[str, list[Row]], dict[str, list[Row]]]:
+def _events(rows: Iterable[SymbolRow]) -> tuple[dict[str, list[SymbolRow]], dict[str, list[SymbolRow]]]:
     """Group interval-coded rows by the release in which they begin, and by the last in which they hold."""
-    begun: dict[str, list[Row]] = {}
-    ended: dict[str, list[Row]] = {}
+    begun: dict[str, list[SymbolRow]] = {}
+    ended: dict[str, list[SymbolRow]] = {}
     for row in rows:
         begun.setdefault(row["first_version"], []).append(row)
         if row["last_version"] is not None:
@@ -162,14 +164,16 @@ def _events(rows: Iterable[Row]) -> tuple[dict[str, list[Row]], dict[str, list[R
     return begun, ended
 
 
-def _index_at(version: str, symbols: Sequence[Row], importable: Sequence[Row]) -> Index:
+def _index_at(version: str, symbols: Sequence[SymbolRow], importable: Sequence[SymbolRow]) -> Index:
     wanted = Version(version)
     return Index(
         (row for row in symbols if holds_at(row, wanted)), (row for row in importable if holds_at(row, wanted))
     )
 
 
-def _unfinished(lives: Iterable[Row], ordered: Sequence[Row], out_of_sight: Sequence[list[str]]) -> list[Row]:
+def _unfinished(
+    lives: Iterable[LifecycleRow], ordered: Sequence[ReleaseRow], out_of_sight: Sequence[list[str]]
+) -> list[LifecycleRow]:
     """Return the lives of the last run of releases without a gap that go on, those out of sight among them.
 
     Of the others that have an end and no `removed_in`, nobody knows when they went; but they went.
@@ -186,15 +190,17 @@ def _unfinished(lives: Iterable[Row], ordered: Sequence[Row], out_of_sight: Sequ
     ]
 
 
-def _update(made: Sequence[Row], known: Sequence[Row]) -> Update:
+def _update(made: Sequence[LifecycleRow], known: Sequence[LifecycleRow]) -> Update:
     """Return what became of known lives, and the new ones."""
     before = {(life["path"], life["first_version"]): life for life in known}
     after = {(life["path"], life["first_version"]): life for life in made}
-    changed: dict[tuple[str, ...], Row] = {key: life for key, life in after.items() if life != before.get(key, life)}
+    changed: dict[tuple[str, ...], LifecycleRow] = {
+        key: life for key, life in after.items() if life != before.get(key, life)
+    }
     return Update([life for key, life in after.items() if key not in before], changed)
 
 
-def _without_predecessor(releases: Sequence[Row]) -> list[Reject]:
+def _without_predecessor(releases: Sequence[ReleaseRow]) -> list[Reject]:
     present = {release["version"] for release in releases}
     return [
         Reject(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from operator import itemgetter
 
 from pipeline.api.history.index import Index
@@ -13,7 +13,7 @@ from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.api.surface.resolve.labels import EXTENDS, OPAQUE, UNPARSED
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _ATTRIBUTES = frozenset({SymbolKind.ATTRIBUTE, SymbolKind.PROPERTY})
@@ -22,7 +22,7 @@ _DECLARE = frozenset({"Protocol", "TypedDict"})
 _COMPARED = itemgetter("kind", "parameters", "returns", "value", "bases", "labels", "overloads", "deprecation")
 
 
-def compare_states(old: Row, new: Row, new_index: Index, rules: LifecycleRules) -> Iterator[Difference]:
+def compare_states(old: SymbolState, new: SymbolState, new_index: Index, rules: LifecycleRules) -> Iterator[Difference]:
     """Yield what differs between two states of one path; nothing where one of them cannot be seen."""
     if _COMPARED(old) == _COMPARED(new):
         # most rows differ in their docstring or decorators only
@@ -39,7 +39,7 @@ def compare_states(old: Row, new: Row, new_index: Index, rules: LifecycleRules) 
         yield from _bases(old, new, new_index)
 
 
-def compare_alike(one: Row, other: Row) -> bool:
+def compare_alike(one: SymbolState, other: SymbolState) -> bool:
     """Return whether two rows come to the same in `compare_states`; of a class, what it stands among counts too."""
     if one is other:
         return True
@@ -47,7 +47,7 @@ def compare_alike(one: Row, other: Row) -> bool:
     return same_name and one["kind"] != SymbolKind.CLASS and bool(_COMPARED(one) == _COMPARED(other))
 
 
-def compare_deprecation(old: Row, new: Row) -> Iterator[Difference]:
+def compare_deprecation(old: SymbolState, new: SymbolState) -> Iterator[Difference]:
     """Yield the mark of deprecation that came or was taken back between two rows of one path."""
     was, is_ = old["deprecation"], new["deprecation"]
     if _hidden(old) or _hidden(new):
@@ -58,15 +58,15 @@ def compare_deprecation(old: Row, new: Row) -> Iterator[Difference]:
         yield Difference(ChangeKind.UNDEPRECATED, was["message"], None)
 
 
-def _seen(row: Row) -> bool:
+def _seen(row: SymbolState) -> bool:
     return row["kind"] in _SEEN and not _hidden(row)
 
 
-def _hidden(row: Row) -> bool:
+def _hidden(row: SymbolState) -> bool:
     return OPAQUE in row["labels"] or UNPARSED in row["labels"]
 
 
-def _kind(old: Row, new: Row) -> Iterator[Difference]:
+def _kind(old: SymbolState, new: SymbolState) -> Iterator[Difference]:
     if old["kind"] == new["kind"]:
         return
     for row, other in ((old, new), (new, old)):
@@ -81,7 +81,7 @@ def _kind(old: Row, new: Row) -> Iterator[Difference]:
     )
 
 
-def _callable(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]:
+def _callable(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iterator[Difference]:
     was, is_ = "async" in old["labels"], "async" in new["labels"]
     if was != is_ and SymbolKind.CLASS not in {old["kind"], new["kind"]}:
         words = {True: "async", False: "not async"}
@@ -95,11 +95,11 @@ def _callable(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]
         yield Difference(ChangeKind.OVERLOADS, _joined(old["overloads"]), _joined(new["overloads"]))
 
 
-def _joined(overloads: list[str]) -> str | None:
+def _joined(overloads: Sequence[str]) -> str | None:
     return "; ".join(overloads) or None
 
 
-def _signature_known(row: Row) -> bool:
+def _signature_known(row: SymbolState) -> bool:
     """Return whether what the row says is what a caller can give.
 
     A class without parameters that has bases outside the distribution may take whatever those take.
@@ -110,7 +110,7 @@ def _signature_known(row: Row) -> bool:
     return bool(row["parameters"]) or row["kind"] != SymbolKind.CLASS or not outside
 
 
-def _attribute(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference]:
+def _attribute(old: SymbolState, new: SymbolState, rules: LifecycleRules) -> Iterator[Difference]:
     if annotations_differ(old["returns"], new["returns"], rules):
         kind = ChangeKind.RETURNS if new["kind"] == SymbolKind.PROPERTY else ChangeKind.ATTRIBUTE_TYPE
         yield Difference(kind, old["returns"], new["returns"])
@@ -123,7 +123,7 @@ def _attribute(old: Row, new: Row, rules: LifecycleRules) -> Iterator[Difference
         yield Difference(ChangeKind.ATTRIBUTE_VALUE, old["value"], new["value"])
 
 
-def _bases(old: Row, new: Row, new_index: Index) -> Iterator[Difference]:
+def _bases(old: SymbolState, new: SymbolState, new_index: Index) -> Iterator[Difference]:
     was = {*base_names(old["bases"])} - {"object"}
     is_ = {*base_names(new["bases"])} - {"object"}
     if was == is_:
@@ -136,7 +136,7 @@ def _bases(old: Row, new: Row, new_index: Index) -> Iterator[Difference]:
     )
 
 
-def _all_bases(row: Row, index: Index) -> set[str]:
+def _all_bases(row: SymbolState, index: Index) -> set[str]:
     """Return the last names of the bases of a class, and of theirs as far as they can be told.
 
     The classes that a class inherits members from are above it, whatever they are called where it is written.
@@ -153,7 +153,7 @@ def _all_bases(row: Row, index: Index) -> set[str]:
     return found
 
 
-def only_declared(row: Row, index: Index) -> bool:
+def only_declared(row: SymbolState, index: Index) -> bool:
     """Return whether a row is of an attribute that its class annotates, that is no field, and that nothing sets.
 
     What a protocol or a TypedDict declares is what it is.
@@ -167,7 +167,7 @@ def only_declared(row: Row, index: Index) -> bool:
     return _all_bases(class_, index).isdisjoint(_DECLARE)
 
 
-def describe_state(row: Row) -> str:
+def describe_state(row: SymbolState) -> str:
     """Write a symbol row in a line, for people: `function (a, b=1) -> int`."""
     if row["kind"] in _CALLABLE:
         returns = f" -> {row['returns']}" if row["returns"] else ""

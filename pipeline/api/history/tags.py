@@ -10,7 +10,7 @@ from packaging.version import Version
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag, VersiCodeTag
 from pipeline.lake.intervals import holds_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import LifecycleRow
 
 Pair = tuple[VersiCodeTag, LibEvolutionEvalTag]
 
@@ -25,8 +25,8 @@ _VERSICODE = {
 class Tags:
     """The lives of a library's public paths, made ready for many questions."""
 
-    def __init__(self, lifecycles: Iterable[Row], rules: LifecycleRules) -> None:
-        self._lives: dict[str, list[Row]] = {}
+    def __init__(self, lifecycles: Iterable[LifecycleRow], rules: LifecycleRules) -> None:
+        self._lives: dict[str, list[LifecycleRow]] = {}
         self._precedence = rules.precedence
         for life in lifecycles:
             self._lives.setdefault(life["path"], []).append(life)
@@ -49,5 +49,5 @@ class Tags:
         tag = first(tag for tag in self._precedence if tag in fitting)
         return _VERSICODE[tag], tag
 
-    def _life(self, path: str, version: Version) -> Row | None:
+    def _life(self, path: str, version: Version) -> LifecycleRow | None:
         return next((life for life in self._lives.get(path, ()) if holds_at(life, version)), None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pipeline.api.history.change_text import Phrase, phrases
 from pipeline.core.vocabularies.changes import APART, OF_PARAMETERS, ChangeKind, Work, group_of
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Block:
     """Everything that changed about one API, but for its annotations, or all that changed in these."""
 
     path: str
-    changes: tuple[Row, ...]
+    changes: tuple[ChangeRow, ...]
 
     @property
     def phrases(self) -> list[Phrase]:
@@ -28,12 +28,12 @@ class Block:
         return len({c["parameter"] for c in self.changes if c["kind"] in OF_PARAMETERS}) > 1
 
 
-def grouped(changes: Sequence[Row]) -> list[tuple[str, list[Block]]]:
+def grouped(changes: Sequence[ChangeRow]) -> list[tuple[str, list[Block]]]:
     """Sort changes into the groups of a user's work, a block per API, by path; empty groups are left out.
 
     An API belongs to the most urgent group of its changes; those of groups that stand apart have a block of their own.
     """
-    together: dict[tuple[str, str], list[Row]] = {}
+    together: dict[tuple[str, str], list[ChangeRow]] = {}
     for change in changes:
         work = ChangeKind(change["kind"]).behaviour.work
         together.setdefault((change["path"], work.value if work in APART else ""), []).append(change)
@@ -43,6 +43,6 @@ def grouped(changes: Sequence[Row]) -> list[tuple[str, list[Block]]]:
     return [(work.value, blocks) for work, blocks in groups.items() if blocks]
 
 
-def only_breaking(changes: Sequence[Row]) -> list[Row]:
+def only_breaking(changes: Sequence[ChangeRow]) -> list[ChangeRow]:
     """Return the changes after which code that was right can fail."""
     return [change for change in changes if change["breaking"]]

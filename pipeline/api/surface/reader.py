@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SourceKind
 from pipeline.index.tree import SourceTree
 from pipeline.lake.collector import without_collector
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import DocumentState, SymbolState
 from pipeline.lake.stage import Reject
 
 Inspect = Callable[[Mapping[str, str]], Mapping[str, ModuleRecord]]
@@ -36,9 +36,9 @@ class Surface:
     `observed` counts those that something shows.
     """
 
-    symbols: Mapping[str, Row]
-    documents: Mapping[str, Row]
-    importable: Mapping[str, Row]
+    symbols: Mapping[str, SymbolState]
+    documents: Mapping[str, DocumentState]
+    importable: Mapping[str, SymbolState]
     modules: int
     problems: tuple[Reject, ...]
     notes: tuple[Reject, ...] = ()

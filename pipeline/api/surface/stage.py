@@ -16,8 +16,9 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.intervals import Intervals
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject, Update
+from pipeline.lake.stage import Output, Reject, Update, as_tables
 
 TABLES = ("symbols", "importable", "documents")
 
@@ -37,39 +38,39 @@ class Done:
     failed: bool = False
 
     @classmethod
-    def of(cls, progress: list[list[Any]] | None, releases: Sequence[Row]) -> Done:
+    def of(cls, progress: list[list[Any]] | None, releases: Sequence[ReleaseRow]) -> Done:
         """Take over the lines of an earlier run if its releases are the first of these, else none."""
         lines = progress or []
         same = [line[:3] for line in lines] == [identity(release) for release in releases[: len(lines)]]
         return cls(list(lines) if same else [])
 
-    def add(self, release: Row, surface: Surface) -> None:
+    def add(self, release: ReleaseRow, surface: Surface) -> None:
         """Note a release."""
         unread = [Reject("", RejectReason.NOTHING_READ, surface.unread)] if surface.unread else []
         parts = surface.problems, (*surface.notes, *unread)
         told = [[[one.key, str(one.reason), one.detail] for one in part] for part in parts]
         self.lines.append([*identity(release), surface.modules, *told])
 
-    def fail(self, release: Row, failure: Reject) -> None:
+    def fail(self, release: ReleaseRow, failure: Reject) -> None:
         """Note a release that could not be put together, as one module."""
         self.lines.append([*identity(release), 1, [["", str(failure.reason), failure.detail]], []])
         self.failed = True
 
 
-def identity(release: Row) -> list[Any]:
+def identity(release: ReleaseRow) -> list[Any]:
     """Return what makes a release the same one as before: version, predecessor, and the file it is read from."""
     return [release["version"], release["predecessor"], release["sha256"]]
 
 
-def in_order(releases: Sequence[Row]) -> list[Row]:
+def in_order(releases: Sequence[ReleaseRow]) -> list[ReleaseRow]:
     """Return releases in PEP 440 order."""
     return sorted(releases, key=lambda release: Version(release["version"]))
 
 
 @without_collector()
 def surface_stage(
-    releases: Sequence[Row],
-    surface_of: Callable[[Row], Surface],
+    releases: Sequence[ReleaseRow],
+    surface_of: Callable[[ReleaseRow], Surface],
     progress: list[list[Any]] | None = None,
     since: Since = lambda _: {},
     at_gap: Callable[[], None] = lambda: None,
@@ -144,7 +145,7 @@ def _output(tables: Mapping[str, Intervals], done: Done, library: str, *, resume
         name: {key: {"last_version": last} for key, last in table.ended.items()} for name, table in tables.items()
     }
     return Output(
-        {} if resumed else rows,
+        {} if resumed else as_tables(rows),
         seen=seen,
         made=seen - len(rejects),
         rejects=rejects,

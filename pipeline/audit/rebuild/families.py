@@ -209,7 +209,7 @@ def _gated(world: World, row: Row, drafts: Sequence[Row] = (), **families: Seque
 
 def _published(gated: Output, name: str, row: Row, left: frozenset[str]) -> Made:
     """Return what the gate let through; columns that a person or a model gave are left out."""
-    made = of_id(gated.tables[name], row["id"], gated.rejects)
+    made = of_id(gated.by_table[name], row["id"], gated.rejects)
     names = {column.name for column in table(name).columns}
     published = {column: value for column, value in made.items() if column in names}
     if row["review_status"] == ReviewStatus.ACCEPTED:

@@ -59,7 +59,7 @@ def snippet(world: World, row: Row) -> Made:
 
 def uses(world: World, row: Row) -> Made:
     """Find the uses in a snippet again; the row is the snippet with its uses as they stand, in order."""
-    stripped = {name: value for name, value in row.items() if name != "uses"}
+    stripped: Row = {name: value for name, value in row.items() if name != "uses"}
     output = usage_stage([world.releases[row["version"]]], [stripped], world.rows("symbols"), world.rules.usage)
     return Made(stripped | {"uses": in_order(output.tables["usages"])})
 

@@ -27,7 +27,7 @@ from pipeline.index.licences import LicenceRules
 from pipeline.index.release_selection import Period
 from pipeline.index.sources import SourceStore
 from pipeline.lake.guard import attempt, guarded
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 _REASONS: dict[type[Exception], RejectReason] = {
@@ -75,7 +75,7 @@ class Downstream:
         """The source distributions that were read."""
         return SdistStore(self.cache, self.fetcher, self.rules)
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
         """Yield the files of dependents that import a library, a dependent at a time, or what of them was refused.
 
         A release of a dependent is a reject where it cannot be read, nothing in it imports the library, or its version

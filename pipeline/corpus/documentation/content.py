@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from pipeline.api.surface.extract.directives import Directive
 from pipeline.core.vocabularies.surface import ParameterKind, SymbolKind
 from pipeline.corpus.prose import plain
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentResult, ApiDocumentStatement, SymbolParameter
 
 CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
-STARS = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+STARS: dict[str, str] = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
 
 _UNKNOWN = "..."
 
@@ -62,7 +63,17 @@ class Anchored:
         return text.removeprefix(":").partition(" = ")[0].strip() or None
 
 
-def content_columns(content: Content, taken: Sequence[Row], annotation: str | None) -> Row:
+class ContentColumns(TypedDict):
+    """The columns that say what a text says of an API."""
+
+    parameters: list[ApiDocumentDocumentedParameter]
+    description: str
+    returns: list[ApiDocumentResult]
+    examples: list[str]
+    directives: list[ApiDocumentStatement]
+
+
+def content_columns(content: Content, taken: Sequence[SymbolParameter], annotation: str | None) -> ContentColumns:
     """Return the columns that say what a text says of an API whose signature takes these parameters.
 
     `taken` are parameters as in the table `symbols`; `annotation` is that of the result, or of an attribute.
@@ -76,14 +87,16 @@ def content_columns(content: Content, taken: Sequence[Row], annotation: str | No
     }
 
 
-def parameter_rows(described: Sequence[Described], taken: Sequence[Row]) -> list[Row]:
+def parameter_rows(
+    described: Sequence[Described], taken: Sequence[SymbolParameter]
+) -> list[ApiDocumentDocumentedParameter]:
     """Put together what a signature and a text say of parameters: the signature's first, in its order."""
     by_name = {one.name.lstrip("*"): one for one in described}
     rows = [_taken(parameter, by_name.pop(parameter["name"], None)) for parameter in taken]
     return [*rows, *(_told(one) for one in by_name.values())]
 
 
-def _taken(parameter: Row, told: Described | None) -> Row:
+def _taken(parameter: SymbolParameter, told: Described | None) -> ApiDocumentDocumentedParameter:
     told = told or Described("")
     default = told.default if parameter["default"] == _UNKNOWN else parameter["default"] or told.default
     return {
@@ -95,7 +108,7 @@ def _taken(parameter: Row, told: Described | None) -> Row:
     }
 
 
-def _told(one: Described) -> Row:
+def _told(one: Described) -> ApiDocumentDocumentedParameter:
     mandatory = False if one.default is not None or one.name.startswith("*") else one.mandatory
     return {
         "name": one.name,
@@ -106,7 +119,7 @@ def _told(one: Described) -> Row:
     }
 
 
-def _result_rows(told: Sequence[Described], annotation: str | None) -> list[Row]:
+def _result_rows(told: Sequence[Described], annotation: str | None) -> list[ApiDocumentResult]:
     if not told and annotation:
         told = [Described("", annotation)]
     elif len(told) == 1 and not told[0].type:
@@ -114,7 +127,7 @@ def _result_rows(told: Sequence[Described], annotation: str | None) -> list[Row]
     return [{"name": one.name or None, "type": one.type, "description": one.description} for one in told]
 
 
-def _statement(said: Directive) -> Row:
+def _statement(said: Directive) -> ApiDocumentStatement:
     return {
         "directive": said.kind,
         "owner": said.owner,

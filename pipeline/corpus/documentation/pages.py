@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import msgspec
 from bs4 import Tag
@@ -14,7 +13,7 @@ from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.corpus.documentation import mkdocs, sphinx
-from pipeline.corpus.documentation.content import CALLABLE, Anchored, content_columns
+from pipeline.corpus.documentation.content import CALLABLE, Anchored, ContentColumns, content_columns
 from pipeline.corpus.documentation.inventory import Entry
 from pipeline.corpus.documentation.markup import (
     HEADINGS,
@@ -28,7 +27,6 @@ from pipeline.corpus.documentation.markup import (
     set_apart,
 )
 from pipeline.corpus.documentation.signatures import read_parameters
-from pipeline.lake.schema import Row
 
 KINDS: Mapping[str, SymbolKind] = {
     "module": SymbolKind.MODULE,
@@ -65,6 +63,15 @@ class Refused(msgspec.Struct, frozen=True):
     detail: str
 
 
+class PageDocument(ContentColumns):
+    """A row of `site_documents` without what is known of the site."""
+
+    path: str
+    kind: str
+    signature: str | None
+    url: str
+
+
 class PageRead(msgspec.Struct, frozen=True):
     """What a page gave: documents as rows without library and versions, blocks of code, and what was refused.
 
@@ -72,7 +79,7 @@ class PageRead(msgspec.Struct, frozen=True):
     """
 
     page: str
-    documents: list[dict[str, Any]] = []
+    documents: list[PageDocument] = []
     blocks: list[Block] = []
     refused: list[Refused] = []
     unread: Refused | None = None
@@ -101,7 +108,8 @@ def read_page(
     set_apart(main, languages)
     by_id = {str(tag["id"]): tag for tag in main.find_all(id=True)}
     read = mkdocs.read_object if mkdocs.is_written_by_mkdocstrings(main) else sphinx.read_object
-    documents, refused = [], []
+    documents: list[PageDocument] = []
+    refused: list[Refused] = []
     for entry in entries:
         found = by_id.get(entry.anchor)
         anchored = read(found) if found is not None else None
@@ -111,11 +119,11 @@ def read_page(
         elif anchored.content.is_empty:
             refused.append(Refused(entry.name, RejectReason.NO_TEXT, f"{page} says nothing but how it is called"))
         else:
-            documents.append(_document(entry, anchored, rules) | {"url": url(entry.anchor)})
+            documents.append(_document(entry, anchored, rules, url(entry.anchor)))
     return PageRead(page, documents, _joined(_blocks(main)) if wants_blocks else [], refused)
 
 
-def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules) -> Row:
+def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules, url: str) -> PageDocument:
     kind, signature = KINDS[entry.role], anchored.signature
     taken = read_parameters(signature) if kind in CALLABLE else []
     names = {parameter["name"] for parameter in taken}
@@ -125,6 +133,7 @@ def _document(entry: Entry, anchored: Anchored, rules: DirectiveRules) -> Row:
         "path": entry.name,
         "kind": kind,
         "signature": signature if kind in CALLABLE else None,
+        "url": url,
         **content_columns(content, taken, anchored.annotation),
     }
 

@@ -14,7 +14,7 @@ from pipeline.corpus.documentation.releases import contradicts, read_name, relea
 from pipeline.corpus.documentation.rules import DocumentationRules, SiteRule
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Taken:
 
     site: Site
     listed: Listed
-    release: Row
+    release: ReleaseRow
     stated: str
 
 
@@ -45,7 +45,7 @@ class Places:
     fetcher: Fetcher
     read_the_docs: ReadTheDocs
 
-    def sites(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Taken | Refused]:
+    def sites(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Taken | Refused]:
         """Yield the sites of releases in the period, the first of each release, or why a site is not taken.
 
         Errors: Unreachable where several sites in a row do not answer.
@@ -63,7 +63,7 @@ class Places:
             if silent >= self.rules.limits.unreachable_in_a_row:
                 raise Unreachable(f"{library}: {silent} documentation sites in a row")
 
-    def _places(self, library: str, releases: Sequence[Row]) -> Iterator[Place | Refused]:
+    def _places(self, library: str, releases: Sequence[ReleaseRow]) -> Iterator[Place | Refused]:
         for rule in self.rules.sites_of(library):
             if rule.read_the_docs is not None:
                 yield from self._on_read_the_docs(rule.read_the_docs)
@@ -80,7 +80,9 @@ class Places:
             stated = f"Read the Docs: {version.type or 'version'} {version.names[0]} of {project}"
             yield Place(version.urls.documentation, None, version.names, stated)
 
-    def _taken(self, place: Place, releases: Sequence[Row], period: Period, seen: set[str]) -> Taken | Refused | None:
+    def _taken(
+        self, place: Place, releases: Sequence[ReleaseRow], period: Period, seen: set[str]
+    ) -> Taken | Refused | None:
         """Return a site with its release; None where the release has one already, or is of another period."""
         by_version = {release["version"]: release for release in releases}
         version = release_of(place.names, list(by_version))
@@ -120,7 +122,7 @@ def _public(rule: SiteRule, address: str, shown: str | None) -> str:
     return shown or (address.rstrip("/").rpartition("/")[2] if rule.is_here else address)
 
 
-def _is_settled(release: Row, period: Period, seen: set[str]) -> bool:
+def _is_settled(release: ReleaseRow, period: Period, seen: set[str]) -> bool:
     return release["version"] in seen or not period.covers(release["release_time"])
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from pipeline.api.surface.extract.inspected import read_signature
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolParameter
 
 _PIECE = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|\w+|\s+|.""", re.DOTALL)
 
 
-def read_parameters(signature: str | None) -> list[Row]:
+def read_parameters(signature: str | None) -> list[SymbolParameter]:
     """Return the parameters of a signature, from its opening bracket on, without self and cls; none if it is none."""
     if not signature:
         return []

@@ -13,14 +13,14 @@ from pipeline.index.http import Unreachable
 from pipeline.index.reject_log import Refusals, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow, SiteDocumentRow
 from pipeline.lake.stage import Output, Reject
 
 
 def sites_stage(
     library: str,
-    releases: Sequence[Row],
-    known: Iterable[Row],
+    releases: Sequence[ReleaseRow],
+    known: Iterable[SiteDocumentRow],
     source: Documentation | None,
     period: Period,
     progress: Mapping[str, Any] | None = None,

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import DocumentSource, Language, SnippetSource, VersionEvidence
 from pipeline.corpus.code_source import Found
 from pipeline.corpus.documentation.inventory import Entry
-from pipeline.corpus.documentation.pages import Block, PageRead, Refused
+from pipeline.corpus.documentation.pages import Block, PageDocument, PageRead, Refused
 from pipeline.corpus.documentation.places import Places, Taken
 from pipeline.corpus.documentation.read_the_docs import ReadTheDocs
 from pipeline.corpus.documentation.reading import SiteReader
@@ -20,7 +20,7 @@ from pipeline.corpus.documentation.rules import DocumentationRules
 from pipeline.index.http import Fetcher
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow, SiteDocumentRow
 from pipeline.lake.stage import Reject
 
 
@@ -70,7 +70,7 @@ class Documentation:
         why = api.fetcher.no_way_to(api.api)
         return f"{why}. Run again where Read the Docs can be reached." if why else None
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
         """Yield the blocks of code of each site that is of a release in the period, or why a site or page has none.
 
         Blocks that state another language than Python are no examples. Errors: Unreachable.
@@ -84,7 +84,9 @@ class Documentation:
                     yield _reject(_of(taken), page.unread)
                 yield from (_found(taken, page.page, block) for block in page.blocks)
 
-    def documents(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Row | Reject]:
+    def documents(
+        self, library: str, releases: Sequence[ReleaseRow], period: Period
+    ) -> Iterator[SiteDocumentRow | Reject]:
         """Yield a row of `site_documents` for each API that an inventory lists, or why it gives none.
 
         Errors: Unreachable.
@@ -130,7 +132,7 @@ def _found(taken: Taken, page: str, block: Block) -> Found:
     )
 
 
-def _documents(taken: Taken, page: PageRead, known: set[str], written: set[str]) -> Iterator[Row | Reject]:
+def _documents(taken: Taken, page: PageRead, known: set[str], written: set[str]) -> Iterator[SiteDocumentRow | Reject]:
     """Yield a row or a reject for each entry that the inventory has of a page; `written` are the names so far."""
     rows = {row["path"]: row for row in page.documents}
     why = {refused.key: refused for refused in page.refused}
@@ -146,7 +148,7 @@ def _documents(taken: Taken, page: PageRead, known: set[str], written: set[str])
             yield _row(taken, rows[entry.name])
 
 
-def _out_of_scope(entry: Entry, release: Row, known: set[str], written: set[str]) -> Refused | None:
+def _out_of_scope(entry: Entry, release: ReleaseRow, known: set[str], written: set[str]) -> Refused | None:
     if entry.name.partition(".")[0] not in release["import_names"]:
         return Refused(entry.name, RejectReason.OUT_OF_SCOPE, "not a name of the library")
     if entry.anchor != entry.name and entry.anchor in known:
@@ -156,7 +158,7 @@ def _out_of_scope(entry: Entry, release: Row, known: set[str], written: set[str]
     return None
 
 
-def _row(taken: Taken, document: Row) -> Row:
+def _row(taken: Taken, document: PageDocument) -> SiteDocumentRow:
     library, version = taken.release["library"], taken.release["version"]
     return {
         "id": content_id(library, document["path"], version),

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Generic, NamedTuple, cast
 
 from pipeline.api.history.change_text import written
 from pipeline.api.history.occurrences import Timeline
@@ -20,28 +20,30 @@ from pipeline.corpus.documentation.docstrings import read_docstring, stated_vers
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, ApiDocumentRow, DocumentRow, R, ReleaseRow, SiteDocumentRow, SymbolRow
 from pipeline.lake.stage import Output, Reject
 
-_PLACE = frozenset({"first_version", "last_version", "url"})
-# An id is that of a run of releases, which may be longer than the one that a site is of.
-_OF_SITE = frozenset({"id", "stated"})
+_PLACE = frozenset({"id", "first_version", "last_version", "url"})
 
 
-class _Span(NamedTuple):
+class _Span(NamedTuple, Generic[R]):
     """A row, and the places of the first and the last release in which it holds."""
 
     first: int
     last: int
-    row: Row
+    row: R
+
+
+_State = _Span[SymbolRow]
+_Document = _Span[ApiDocumentRow]
 
 
 @without_collector()
 def api_documents_stage(
-    releases: Sequence[Row],
-    documents: Sequence[Row],
-    symbols: Sequence[Row],
-    site_documents: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    documents: Sequence[DocumentRow],
+    symbols: Sequence[SymbolRow],
+    site_documents: Sequence[SiteDocumentRow],
     rules: DirectiveRules,
 ) -> Output:
     """Make the table `api_documents` of a library; the unit is a row of `documents` or of `site_documents`.
@@ -52,7 +54,7 @@ def api_documents_stage(
     states = _States(calendar, symbols)
     found, foreign = calendar.sites(site_documents)
     sites = _placed(found, states)
-    rows: list[Row] = []
+    rows: list[ApiDocumentRow] = []
     failed: list[Reject] = []
     by_path = _spans(calendar, documents)
     for path in sorted({*by_path, *sites}):
@@ -63,7 +65,7 @@ def api_documents_stage(
     return Output({"api_documents": rows}, seen, seen - len(rejects), rejects)
 
 
-def _key(span: _Span) -> str:
+def _key(span: _Span[DocumentRow]) -> str:
     return f"{span.row['path']} {span.row['first_version']}"
 
 
@@ -73,16 +75,16 @@ class _Calendar:
 
     timeline: Timeline
 
-    def span(self, row: Row) -> _Span:
+    def span(self, row: R) -> _Span[R]:
         """Return an interval-coded row with the places between which it holds."""
         versions, last = self.timeline.versions, row["last_version"]
         return _Span(
             versions.index(row["first_version"]), len(versions) - 1 if last is None else versions.index(last), row
         )
 
-    def sites(self, rows: Iterable[Row]) -> tuple[list[_Span], list[Reject]]:
+    def sites(self, rows: Iterable[SiteDocumentRow]) -> tuple[list[_Span[SiteDocumentRow]], list[Reject]]:
         """Return the documents of sites, and what is refused: those of releases that the lake does not hold."""
-        found: list[_Span] = []
+        found: list[_Span[SiteDocumentRow]] = []
         foreign: list[Reject] = []
         covered = frozenset(self.timeline.versions)
         for row in rows:
@@ -93,10 +95,10 @@ class _Calendar:
                 foreign.append(Reject(key, RejectReason.VERSION_NOT_COVERED, f"{row['url']}: {row['stated']}"))
         return found, foreign
 
-    def coded(self, spans: Iterable[_Span]) -> list[Row]:
+    def coded(self, spans: Iterable[_Document]) -> list[ApiDocumentRow]:
         """Return rows for spans: neighbours that say the same are one row."""
         versions = self.timeline.versions
-        merged: list[_Span] = []
+        merged: list[_Document] = []
         for span in sorted(spans, key=lambda span: span.first):
             before = merged[-1] if merged else None
             if before is not None and self._goes_on(before, span):
@@ -105,8 +107,8 @@ class _Calendar:
                 merged.append(span)
         newest = len(versions) - 1
         return [
-            row
-            | {
+            {
+                **row,
                 "id": content_id(row["library"], row["path"], versions[first]),
                 "first_version": versions[first],
                 "last_version": None if last == newest else versions[last],
@@ -114,13 +116,15 @@ class _Calendar:
             for first, last, row in merged
         ]
 
-    def _goes_on(self, before: _Span, after: _Span) -> bool:
+    def _goes_on(self, before: _Document, after: _Document) -> bool:
+        one: AnyRow = before.row
+        other: AnyRow = after.row
         follows = after.first == before.last + 1 and self.timeline.covers(self.timeline.versions[after.first])
-        return follows and all(before.row[name] == after.row[name] for name in before.row.keys() - _PLACE)
+        return follows and all(one[name] == other[name] for name in one.keys() - _PLACE)
 
 
-def _spans(calendar: _Calendar, rows: Iterable[Row]) -> dict[str, list[_Span]]:
-    found: dict[str, list[_Span]] = defaultdict(list)
+def _spans(calendar: _Calendar, rows: Iterable[R]) -> dict[str, list[_Span[R]]]:
+    found: dict[str, list[_Span[R]]] = defaultdict(list)
     for row in rows:
         found[row["path"]].append(calendar.span(row))
     return found
@@ -129,15 +133,15 @@ def _spans(calendar: _Calendar, rows: Iterable[Row]) -> dict[str, list[_Span]]:
 class _States:
     """The states of public paths; of a second name those of the symbol that it names."""
 
-    def __init__(self, calendar: _Calendar, symbols: Iterable[Row]) -> None:
+    def __init__(self, calendar: _Calendar, symbols: Iterable[SymbolRow]) -> None:
         self._by_path = _spans(calendar, symbols)
-        self._by_canonical: dict[str, list[_Span]] = defaultdict(list)
+        self._by_canonical: dict[str, list[_State]] = defaultdict(list)
         for spans in self._by_path.values():
             for span in spans:
                 if span.row["kind"] != SymbolKind.ALIAS:
                     self._by_canonical[span.row["canonical_path"]].append(span)
 
-    def between(self, path: str, first: int, last: int) -> Iterator[_Span]:
+    def between(self, path: str, first: int, last: int) -> Iterator[_State]:
         """Yield the states of a path, cut to a span of releases."""
         for span in _cut(self._by_path.get(path, ()), first, last):
             if span.row["kind"] != SymbolKind.ALIAS:
@@ -150,34 +154,37 @@ class _States:
                     yield other
                     after = other.last + 1
 
-    def named(self, path: str, place: int) -> dict[str, Row]:
+    def named(self, path: str, place: int) -> dict[str, SymbolRow]:
         """Return the states that a name means in a release, by path: its own, or those of all paths that lead there."""
         if own := next(self.between(path, place, place), None):
             return {path: own.row}
         return {span.row["path"]: span.row for span in _cut(self._by_canonical.get(path, ()), place, place)}
 
 
-def _cut(spans: Iterable[_Span], first: int, last: int) -> Iterator[_Span]:
+def _cut(spans: Iterable[_Span[R]], first: int, last: int) -> Iterator[_Span[R]]:
     for span in spans:
         start, end = max(span.first, first), min(span.last, last)
         if start <= end:
             yield _Span(start, end, span.row)
 
 
-def _from_docstring(document: _Span, states: _States, rules: DirectiveRules) -> Iterator[_Span]:
+def _from_docstring(document: _Span[DocumentRow], states: _States, rules: DirectiveRules) -> Iterator[_Document]:
     row = document.row
     for first, last, state in states.between(row["path"], document.first, document.last):
         yield _Span(first, last, _row(row, state, rules))
 
 
-def _row(document: Row, state: Row, rules: DirectiveRules) -> Row:
+def _row(document: DocumentRow, state: SymbolRow, rules: DirectiveRules) -> ApiDocumentRow:
     """Return the document that a docstring and the state of its API make."""
     docstring = document["docstring"]
     called = state["parameters"] if state["kind"] in CALLABLE else ()
     names = {parameter["name"] for parameter in state["parameters"]}
     content = replace(read_docstring(docstring), directives=stated_versions(docstring, names, rules))
     return {
+        "id": "",
         "library": document["library"],
+        "first_version": document["first_version"],
+        "last_version": document["last_version"],
         "path": document["path"],
         "canonical_path": document["canonical_path"],
         "kind": state["kind"],
@@ -188,7 +195,7 @@ def _row(document: Row, state: Row, rules: DirectiveRules) -> Row:
     }
 
 
-def _signature(state: Row) -> str | None:
+def _signature(state: SymbolRow) -> str | None:
     unseen = UNSEEN_SIGNATURE in state["labels"] and not state["parameters"]
     if state["kind"] not in CALLABLE or unseen:
         return None
@@ -196,28 +203,33 @@ def _signature(state: Row) -> str | None:
     return f"({', '.join(written(state['parameters']))}){returns}"
 
 
-def _placed(found: Iterable[_Span], states: _States) -> dict[str, dict[int, _Span]]:
+def _placed(found: Iterable[_Span[SiteDocumentRow]], states: _States) -> dict[str, dict[int, _Document]]:
     """Return the documents of sites by public path and release, with what the release knows of the API.
 
     A site may have an API under the path where it is defined: that is said of every public path that leads there, but
     where the site has a document of that path itself. What no release shows (compiled modules) has the site's path.
     """
-    placed: dict[str, dict[int, _Span]] = defaultdict(dict)
-    named: list[tuple[bool, _Span]] = []
+    placed: dict[str, dict[int, _Document]] = defaultdict(dict)
+    named: list[tuple[bool, _Document]] = []
     for span in found:
-        row = {name: value for name, value in span.row.items() if name not in _OF_SITE}
+        row = cast("ApiDocumentRow", {name: value for name, value in span.row.items() if name != "stated"})
         meant = states.named(row["path"], span.first)
         for path, state in meant.items():
-            known = {"path": path, "canonical_path": state["canonical_path"], "kind": state["kind"]}
-            named.append((path != row["path"], span._replace(row=row | known)))
+            known: ApiDocumentRow = {
+                **row,
+                "path": path,
+                "canonical_path": state["canonical_path"],
+                "kind": state["kind"],
+            }
+            named.append((path != row["path"], _Span(span.first, span.last, known)))
         if not meant:
-            named.append((False, span._replace(row=row)))
-    for _, span in sorted(named, key=itemgetter(0)):
-        placed[span.row["path"]].setdefault(span.first, span)
+            named.append((False, _Span(span.first, span.last, row)))
+    for _, document in sorted(named, key=itemgetter(0)):
+        placed[document.row["path"]].setdefault(document.first, document)
     return placed
 
 
-def _replaced(told: Sequence[_Span], own: Sequence[_Span]) -> Iterator[_Span]:
+def _replaced(told: Sequence[_Document], own: Sequence[_Document]) -> Iterator[_Document]:
     """Yield the documents of sites, and those of docstrings in all other releases."""
     yield from own
     taken = sorted(span.first for span in own)

@@ -29,7 +29,7 @@ from pipeline.index.archives import BadArchive
 from pipeline.index.http import BadAnswer, Fetcher, NotFound, Unreachable
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import guarded
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 
@@ -67,7 +67,7 @@ class GitHub:
             return f"{error}. Look at GITHUB_TOKEN and at DRIFTLINE_GITHUB_URL ({self.url}), and run again."
         return None
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
         """Yield the files of repositories that import a library, with its version, or what was refused.
 
         Errors: Unreachable where GitHub does not answer so many times in a row, or the index does not.

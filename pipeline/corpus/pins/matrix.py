@@ -15,7 +15,7 @@ from pipeline.corpus.pins.scopes import nearest, scope
 from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
 from pipeline.index.index import Project
 from pipeline.index.release_selection import finals_of
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 Narrow = Callable[[str, Sequence[str], str, datetime], str | None]
 """(library, all requirements of the project, Python X.Y, as of) to the release that a resolver takes; None if none."""
@@ -49,7 +49,7 @@ def published_of(project: Project) -> tuple[Published, ...]:
     return tuple(Published(final.version, final.uploaded, file.requires_python) for final, file in files if file)
 
 
-def published_in(releases: Iterable[Row]) -> tuple[Published, ...]:
+def published_in(releases: Iterable[ReleaseRow]) -> tuple[Published, ...]:
     """Return the releases of the lake."""
     return tuple(Published(row["version"], row["release_time"], row["requires_python"]) for row in releases)
 

@@ -19,7 +19,7 @@ from pipeline.corpus.pins.pythons import admitted, holds
 from pipeline.corpus.pins.rules import PinRules, pin_rules
 from pipeline.corpus.pins.scopes import in_scope, nearest, scope
 from pipeline.corpus.pins.stated import PYTHON, Stated, StatementKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 
@@ -34,7 +34,7 @@ class KnownVersion(NamedTuple):
 def version_of(
     library: str,
     stated: Iterable[Stated],
-    releases: Sequence[Row],
+    releases: Sequence[ReleaseRow],
     as_of: datetime,
     *,
     file: str | None = None,
@@ -126,7 +126,7 @@ def _agreed(statements: Sequence[Stated], main: Sequence[Stated], pythons: Seque
     return None
 
 
-def _covered(library: str, found: KnownVersion, releases: Sequence[Row]) -> KnownVersion | Reject:
+def _covered(library: str, found: KnownVersion, releases: Sequence[ReleaseRow]) -> KnownVersion | Reject:
     """Spell a release as the lake does; a build of it (`1.13.0+cu117`) has the same API."""
     wanted = Version(Version(found.version).public)
     for row in releases:

@@ -26,14 +26,10 @@ from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.corpus.usages.api import Api
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FoundRow, SnippetCheck, SnippetRow
 from pipeline.lake.stage import Reject
 
 _EVIDENCE = list(VersionEvidence)
-_COPIED = (
-    *("library", "version", "language", "source", "version_evidence", "stated", "origin", "place", "url", "title"),
-    *("score", "accepted", "file", "created_time", "licence", "attribution"),
-)
 
 
 class FoundCode:
@@ -57,7 +53,7 @@ class FoundCode:
         self._files = files
         self._licences = licences
 
-    def snippets(self, found: Iterable[Row]) -> Iterator[Row | Reject]:
+    def snippets(self, found: Iterable[FoundRow]) -> Iterator[SnippetRow | Reject]:
         """Yield the snippets of found code, or why a row, or a piece of it, is none.
 
         Of pieces that are alike, and of examples of one API by one origin, the first is kept: the one whose version
@@ -68,13 +64,15 @@ class FoundCode:
         blocks = Blocks((row for row in rows if row["source"] not in FILES and _is_python(row)), self._rules)
         yield from guarded(rows, lambda row: _place(row, 0), lambda row: self._of_row(self._clean(row), blocks))
 
-    def _clean(self, row: Row) -> Row:
+    def _clean(self, row: FoundRow) -> FoundRow:
         """Return a row with the words about it without secrets: a requirement may be an address with a password."""
-        said = {column: row[column] for column in ("stated", "title") if row[column]}
-        rules = self._rules.found.redactions
-        return row | {column: redact(text, rules, is_python=False).text for column, text in said.items()}
+        stated, title = (
+            redact(text, self._rules.found.redactions, is_python=False).text if text else text
+            for text in (row["stated"], row["title"])
+        )
+        return {**row, "stated": stated or "", "title": title}
 
-    def _of_row(self, row: Row, blocks: Blocks) -> Iterator[Row | Reject]:
+    def _of_row(self, row: FoundRow, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
         if refusal := refusal_of(row, self._licences, self._files, self._rules.found):
             yield _reject(row, 0, refusal)
         elif not _is_python(row):
@@ -86,10 +84,10 @@ class FoundCode:
         else:
             yield from self._of_block(row, api, blocks)
 
-    def _of_file(self, row: Row, api: Api) -> Iterator[Row | Reject]:
+    def _of_file(self, row: FoundRow, api: Api) -> Iterator[SnippetRow | Reject]:
         """Cut a file; parts that use nothing are no candidates, and a file without candidates is a reject."""
         text = with_plain_line_ends(row["text"])
-        results: list[Row | Reject] = []
+        results: list[SnippetRow | Reject] = []
         if any(root in text for root in api.roots):
             tree = read_python(text)
             if not isinstance(tree, ast.Module):
@@ -100,7 +98,7 @@ class FoundCode:
                 results += [result] if result is not None else []
         yield from results or [_reject(row, 0, (RejectReason.NO_USE, f"nothing in the file uses {row['library']}"))]
 
-    def _of_part(self, row: Row, piece: Piece, api: Api) -> Row | Reject | None:
+    def _of_part(self, row: FoundRow, piece: Piece, api: Api) -> SnippetRow | Reject | None:
         """Return the snippet that a part of a file becomes, why it becomes none, or None where it uses nothing."""
         rules = self._rules.found
         if refusal := size_problem(piece.code, rules):
@@ -113,7 +111,7 @@ class FoundCode:
         clean = replace(piece, preamble=preamble.text, code=code.text)
         return self._of_piece(row, clean, api, preamble.count + code.count)
 
-    def _of_block(self, row: Row, api: Api, blocks: Blocks) -> Iterator[Row | Reject]:
+    def _of_block(self, row: FoundRow, api: Api, blocks: Blocks) -> Iterator[SnippetRow | Reject]:
         block = blocks.read(row)
         if block.left:
             yield _reject(row, 0, (RejectReason.SECRET, block.left))
@@ -127,7 +125,7 @@ class FoundCode:
             nothing = RejectReason.NO_USE, f"nothing in the block uses {row['library']}"
             yield result if result is not None else _reject(row, piece.line, nothing)
 
-    def _preamble_of_block(self, row: Row, piece: Piece, api: Api, blocks: Blocks) -> str:
+    def _preamble_of_block(self, row: FoundRow, piece: Piece, api: Api, blocks: Blocks) -> str:
         """Return what everybody would put in front of a block, then what it needs of the blocks before it.
 
         Only the library's own name is taken for what it says: a bare name of it may be anything in a post.
@@ -140,14 +138,14 @@ class FoundCode:
         names = free_names(before + piece.code)
         return preamble_of(names, lambda name: name if name in api.roots else None, self._rules, library) + before
 
-    def _of_piece(self, row: Row, piece: Piece, api: Api, redacted: int) -> Row | Reject | None:
+    def _of_piece(self, row: FoundRow, piece: Piece, api: Api, redacted: int) -> SnippetRow | Reject | None:
         paths = paths_shown({"preamble": piece.preamble, "code": piece.code}, api)
         if not paths:
             return None
         bare, removed = _without_comments(piece, {path.rpartition(".")[2].lower() for path in paths})
         return self._kept(row, bare, paths, redacted, removed)
 
-    def _of_other_language(self, row: Row) -> Row | Reject:
+    def _of_other_language(self, row: FoundRow) -> SnippetRow | Reject:
         """Keep a block in another language whole: there is no surface to find uses in."""
         rules = self._rules.found
         cleaned = redact(with_plain_line_ends(row["text"]), rules.redactions, is_python=False)
@@ -162,14 +160,31 @@ class FoundCode:
         piece = Piece(style_of(row), "", code, 0)
         return self._kept(row, piece, frozenset(), cleaned.count, 0)
 
-    def _kept(self, row: Row, piece: Piece, paths: frozenset[str], redacted: int, removed: int) -> Row | Reject:
+    def _kept(
+        self, row: FoundRow, piece: Piece, paths: frozenset[str], redacted: int, removed: int
+    ) -> SnippetRow | Reject:
         known = Known(piece.code, paths, _place(row, piece.line))
         example_of = self._there.offer(known, row["origin"])
         if isinstance(example_of, tuple):
             return _reject(row, piece.line, example_of)
         return {
             "id": content_id(row["library"], row["version"], None, piece.preamble, piece.code),
-            **{column: row[column] for column in _COPIED},
+            "library": row["library"],
+            "version": row["version"],
+            "language": row["language"],
+            "source": row["source"],
+            "version_evidence": row["version_evidence"],
+            "stated": row["stated"],
+            "origin": row["origin"],
+            "place": row["place"],
+            "url": row["url"],
+            "title": row["title"],
+            "score": row["score"],
+            "accepted": row["accepted"],
+            "file": row["file"],
+            "created_time": row["created_time"],
+            "licence": row["licence"],
+            "attribution": row["attribution"],
             "last_version": row["version"],
             "path": None,
             "style": piece.style,
@@ -184,9 +199,9 @@ class FoundCode:
         }
 
 
-def _preference(row: Row) -> tuple[Any, ...]:
+def _preference(row: FoundRow) -> tuple[Any, ...]:
     """Order the rows of a library as `FoundCode.snippets` says."""
-    evidence = _EVIDENCE.index(row["version_evidence"])
+    evidence = _EVIDENCE.index(VersionEvidence(row["version_evidence"]))
     place = row["origin"], row["place"], row["file"], row["line"], row["id"]
     liked = not row["accepted"], -(row["score"] or 0)
     return evidence, _Newest(row["version"]), *liked, -row["created_time"].timestamp(), *place
@@ -216,18 +231,20 @@ def _without_comments(piece: Piece, names: Collection[str]) -> tuple[Piece, int]
         code, of_code = without_comments(piece.code, names)
         return replace(piece, preamble=preamble, code=code), of_preamble + of_code
     statements = [without_comments(check["statement"], names) for check in piece.checks]
-    bare = [check | {"statement": text} for check, (text, _) in zip(piece.checks, statements, strict=True)]
+    bare: list[SnippetCheck] = [
+        {**check, "statement": text} for check, (text, _) in zip(piece.checks, statements, strict=True)
+    ]
     checks = [check for check in bare if check["statement"].strip()]
     code = "".join(check["statement"] for check in checks)
     count = of_preamble + sum(removed for _, removed in statements)
     return replace(piece, preamble=preamble, code=code, checks=tuple(checks)), count
 
 
-def _is_python(row: Row) -> bool:
+def _is_python(row: FoundRow) -> bool:
     return bool(row["language"] == Language.PYTHON)
 
 
-def _purl(row: Row) -> str | None:
+def _purl(row: FoundRow) -> str | None:
     """Return the package URL of what a row stands in: of a package itself, or of a repository at a commit."""
     place: str = row["place"]
     if row["source"] == SnippetSource.GITHUB:
@@ -235,9 +252,9 @@ def _purl(row: Row) -> str | None:
     return place if place.startswith("pkg:") else None
 
 
-def _place(row: Row, line: int) -> str:
+def _place(row: FoundRow, line: int) -> str:
     return f"{row['place']}{' ' if row['file'] else ''}{row['file']}:{row['line'] + line}"
 
 
-def _reject(row: Row, line: int, refusal: Refusal) -> Reject:
+def _reject(row: FoundRow, line: int, refusal: Refusal) -> Reject:
     return Reject(_place(row, line), refusal[0], f"for {row['library']} {row['version']}: {refusal[1]}")

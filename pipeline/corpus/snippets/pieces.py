@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.samples import SnippetStyle
 from pipeline.corpus.snippets.code_sample_rules import FoundRules
 from pipeline.corpus.snippets.cut import Part, parts_of
 from pipeline.corpus.snippets.needs import Module, stars_text, statements_text
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetCheck
 
 _ATTRIBUTE = re.compile(r"\bself\.(\w+)")
 
@@ -25,7 +25,7 @@ class Piece:
     preamble: str
     code: str
     line: int
-    checks: tuple[Row, ...] = ()
+    checks: tuple[SnippetCheck, ...] = ()
 
 
 def parse_file(text: str) -> ast.Module:

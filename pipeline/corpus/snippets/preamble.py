@@ -10,7 +10,7 @@ from more_itertools import first
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.corpus.usages.api import Api
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import DocumentRow
 
 _INSIDE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD, SymbolKind.PROPERTY})
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION})
@@ -31,7 +31,7 @@ class Importable:
                 if row["kind"] in _CALLABLE:
                     self._named[row["canonical_path"].rpartition(".")[2]].add(row["canonical_path"])
 
-    def path_of(self, name: str, document: Row) -> str | None:
+    def path_of(self, name: str, document: DocumentRow) -> str | None:
         """Return the public path that a name means in the docstring of a documented API.
 
         doctest runs an example in the globals of the docstring's module, so the names defined there come first;
@@ -53,7 +53,7 @@ class Importable:
         paths = self._paths.get(canonical_path, [])
         return next((path for path in paths if path.rpartition(".")[2] == name), paths[0] if paths else None)
 
-    def _module_of(self, document: Row) -> str:
+    def _module_of(self, document: DocumentRow) -> str:
         """Return the module that a definition stands in, which need not be public."""
         path: str = document["canonical_path"]
         if self.api.kind(document["path"]) in _INSIDE:

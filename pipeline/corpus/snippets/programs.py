@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.samples import SnippetStyle
 from pipeline.corpus.snippets.names import bound_names, free_names, parse
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetCheck
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Example:
 
     style: SnippetStyle
     code: str
-    checks: tuple[Row, ...]
+    checks: tuple[SnippetCheck, ...]
     line: int
 
 
@@ -55,7 +55,7 @@ def split_independent(pieces: Sequence[Example]) -> list[Example]:
 
     Imports are needed by everyone and repeated in each program that uses them; other names tie pieces together.
     """
-    shared: list[Row] = []
+    shared: list[SnippetCheck] = []
     own: list[Example] = []
     for piece in pieces:
         used = [row for row in shared if bound_names(row["statement"]) & set(free_names(piece.code))]
@@ -65,7 +65,7 @@ def split_independent(pieces: Sequence[Example]) -> list[Example]:
     return [program for program in programs if not _only_imports(program.code)] or programs
 
 
-def _with_statements(checks: Sequence[Row], piece: Example) -> Example:
+def _with_statements(checks: Sequence[SnippetCheck], piece: Example) -> Example:
     code = "".join(check["statement"] for check in checks)
     return Example(piece.style, code + piece.code, (*checks, *piece.checks), piece.line)
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetCheck
 
 # By name, since pytest and others add their own to doctest's table while they run.
 _FLAGS = {
@@ -33,7 +33,7 @@ class Group:
     start: int
     end: int
     code: str
-    checks: tuple[Row, ...]
+    checks: tuple[SnippetCheck, ...]
 
 
 def groups_of(lines: Sequence[str]) -> list[Group]:
@@ -72,7 +72,7 @@ def _group(run: Sequence[doctest.Example], offset: int) -> Group:
     return Group(run[0].lineno + offset, _end(run[-1]) + offset, code, tuple(_check(example) for example in kept))
 
 
-def _check(example: doctest.Example) -> Row:
+def _check(example: doctest.Example) -> SnippetCheck:
     options = [
         name if example.options[flag] else f"-{name}" for name, flag in _FLAGS.items() if flag in example.options
     ]

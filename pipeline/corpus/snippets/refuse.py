@@ -14,7 +14,7 @@ from pipeline.corpus.snippets.names import parse, syntax_error
 from pipeline.corpus.snippets.pieces import parse_file
 from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.index.licences import is_allowed
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FoundRow
 
 Refusal = tuple[RejectReason, str]
 
@@ -24,7 +24,7 @@ FILES = frozenset({SnippetSource.DOWNSTREAM, SnippetSource.GITHUB})
 _NAMES_AUTHORS = "CC-BY"
 
 
-def refusal_of(found: Row, licences: Collection[str], files: PythonFileRules, rules: FoundRules) -> Refusal | None:
+def refusal_of(found: FoundRow, licences: Collection[str], files: PythonFileRules, rules: FoundRules) -> Refusal | None:
     """Return why a row of `found` is refused unread, if it is; `licences` are the SPDX identifiers that are allowed.
 
     What was fetched before a curator changed the rules of files is refused here.
@@ -41,7 +41,7 @@ def refusal_of(found: Row, licences: Collection[str], files: PythonFileRules, ru
     return (RejectReason.OUT_OF_SCOPE, why) if why else None
 
 
-def _licence_problem(found: Row, licences: Collection[str], rules: FoundRules) -> str | None:
+def _licence_problem(found: FoundRow, licences: Collection[str], rules: FoundRules) -> str | None:
     licence: str | None = found["licence"]
     if licence is None:
         return "no licence that can be read" if found["source"] in rules.licence_required else None
@@ -50,7 +50,7 @@ def _licence_problem(found: Row, licences: Collection[str], rules: FoundRules) -
     return f"{licence} asks to name the author, who is not known" if _unnamed(licence, found) else None
 
 
-def _unnamed(licence: str, found: Row) -> bool:
+def _unnamed(licence: str, found: FoundRow) -> bool:
     return licence.startswith(_NAMES_AUTHORS) and not found["attribution"]
 
 

@@ -6,6 +6,7 @@ import ast
 import functools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypedDict
 
 from packaging.version import Version
 
@@ -25,15 +26,37 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_json
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, DocumentRow, FoundRow, ReleaseRow, SnippetCheck, SnippetRow, SymbolRow
 from pipeline.lake.stage import Output, Reject
 
 
+class _Example(TypedDict):
+    """An example of a docstring in one release."""
+
+    path: str
+    canonical_path: str
+    number: int
+    style: str
+    preamble: str
+    code: str
+    checks: list[SnippetCheck]
+    file: str
+    line: int
+
+
+class _Candidate(_Example):
+    """An example over the releases in which it stays the same; the APIs that it `shown` are noted when it is judged."""
+
+    first_version: str
+    last_version: str
+    shown: frozenset[str]
+
+
 def snippets_stage(
-    releases: Sequence[Row],
-    documents: Sequence[Row],
-    symbols: Sequence[Row],
-    found: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    documents: Sequence[DocumentRow],
+    symbols: Sequence[SymbolRow],
+    found: Sequence[FoundRow],
     rules: SnippetRules,
     files: PythonFileRules,
     licences: Collection[str],
@@ -46,7 +69,7 @@ def snippets_stage(
     a whole file or block that is refused. `files` say which files of others are no examples, `licences` are the SPDX
     identifiers that code of others may have; `usage` finds the same uses here as in the stage that writes them down.
     """
-    states: dict[str, dict[str, Row]] = {}
+    states: dict[str, dict[str, _Example]] = {}
     rejects: list[Reject] = []
     apis: dict[str, Api] = {}
     for release in releases:
@@ -71,11 +94,11 @@ def snippets_stage(
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)
 
 
-def _library(kept: Sequence[Row], rules: SnippetRules) -> tuple[Library, list[Row], list[Reject]]:
+def _library(kept: Sequence[_Candidate], rules: SnippetRules) -> tuple[Library, list[_Candidate], list[Reject]]:
     """Return what the docstrings show already, and the candidates that cannot be compared with anything."""
     library = Library(rules.found)
 
-    def add(candidate: Row) -> Iterator[Row]:
+    def add(candidate: _Candidate) -> Iterator[_Candidate]:
         place = f"{candidate['path']} in {candidate['first_version']}"
         library.add(Known(candidate["code"], candidate["shown"], place))
         yield candidate
@@ -85,8 +108,8 @@ def _library(kept: Sequence[Row], rules: SnippetRules) -> tuple[Library, list[Ro
 
 
 def _examples_at(
-    release: Row, document: Row, *, importable: Importable, rules: SnippetRules
-) -> Iterator[tuple[str, Row]]:
+    release: ReleaseRow, document: DocumentRow, *, importable: Importable, rules: SnippetRules
+) -> Iterator[tuple[str, _Example]]:
     """Yield the candidates of a document of one release, each with the key that it keeps from release to release."""
     seen: Counter[str] = Counter()
     path_of = functools.partial(importable.path_of, document=document)
@@ -119,16 +142,16 @@ def _free_names(code: str) -> tuple[str, ...]:
     return tuple(free_names(code))
 
 
-def _state(candidate: Row) -> str:
-    return sha256_json([candidate[column] for column in ("style", "preamble", "code", "checks")])
+def _state(example: AnyRow) -> str:
+    return sha256_json([example[column] for column in ("style", "preamble", "code", "checks")])
 
 
-def _judged(candidate: Row, apis: Mapping[str, Api], rules: SnippetRules) -> Iterator[Row | Reject]:
+def _judged(candidate: _Candidate, apis: Mapping[str, Api], rules: SnippetRules) -> Iterator[_Candidate | Reject]:
     refusal = _refused(candidate, apis[candidate["first_version"]], rules)
     yield _reject(candidate, *refusal) if refusal else candidate
 
 
-def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReason, str] | None:
+def _refused(candidate: _Candidate, api: Api, rules: SnippetRules) -> tuple[RejectReason, str] | None:
     """Return why a candidate is no snippet, if it is none; of others note the APIs that they show."""
     code: str = candidate["code"]
     lines = code.count("\n")
@@ -145,14 +168,14 @@ def _refused(candidate: Row, api: Api, rules: SnippetRules) -> tuple[RejectReaso
     return None
 
 
-def _without_duplicates(candidates: Sequence[Row]) -> tuple[list[Row], list[Reject]]:
+def _without_duplicates(candidates: Sequence[_Candidate]) -> tuple[list[_Candidate], list[Reject]]:
     """Keep one of the candidates with the same code in the same release.
 
     Inherited docstrings and second public paths repeat an example; taken twice it would give the same instance twice.
     """
-    kept: list[Row] = []
+    kept: list[_Candidate] = []
     rejects: list[Reject] = []
-    by_code: Mapping[str, list[Row]] = defaultdict(list)
+    by_code: Mapping[str, list[_Candidate]] = defaultdict(list)
     for candidate in sorted(candidates, key=_preference):
         same = by_code[candidate["code"]]
         if other := next((row for row in same if _overlap(row, candidate)), None):
@@ -164,37 +187,45 @@ def _without_duplicates(candidates: Sequence[Row]) -> tuple[list[Row], list[Reje
     return kept, rejects
 
 
-def _preference(candidate: Row) -> tuple[int, bool, int, str, int, Version]:
+def _preference(candidate: _Candidate) -> tuple[int, bool, int, str, int, Version]:
     """Order the places of one example: fewest segments, then the class that defines the member, then the shortest."""
     path: str = candidate["path"]
     elsewhere = path.split(".")[-2:] != candidate["canonical_path"].split(".")[-2:]
     return path.count("."), elsewhere, len(path), path, candidate["number"], Version(candidate["first_version"])
 
 
-def _overlap(one: Row, other: Row) -> bool:
+def _overlap(one: _Candidate, other: _Candidate) -> bool:
     first = max(Version(one["first_version"]), Version(other["first_version"]))
     return first <= min(Version(one["last_version"]), Version(other["last_version"]))
 
 
-def _document(document: Row) -> str:
+def _document(document: DocumentRow) -> str:
     return f"{document['path']} {document['first_version']}"
 
 
-def _key(candidate: Row) -> str:
+def _key(candidate: _Candidate) -> str:
     return f"{candidate['path']} {candidate['first_version']} #{candidate['number']}"
 
 
-def _reject(candidate: Row, reason: RejectReason, detail: str) -> Reject:
+def _reject(candidate: _Candidate, reason: RejectReason, detail: str) -> Reject:
     return Reject(_key(candidate), reason, f"{candidate['file']}:{candidate['line']}: {detail}")
 
 
-def _row(candidate: Row, release: Row) -> Row:
-    own = ("path", "style", "preamble", "code", "checks", "file", "line")
-    taken = ("library", "version", "licence", "attribution", "purl")
+def _row(candidate: _Candidate, release: ReleaseRow) -> SnippetRow:
     return {
         "id": content_id(release["library"], release["version"], candidate["path"], candidate["code"]),
-        **{column: candidate[column] for column in own},
-        **{column: release[column] for column in taken},
+        "path": candidate["path"],
+        "style": candidate["style"],
+        "preamble": candidate["preamble"],
+        "code": candidate["code"],
+        "checks": candidate["checks"],
+        "file": candidate["file"],
+        "line": candidate["line"],
+        "library": release["library"],
+        "version": release["version"],
+        "licence": release["licence"],
+        "attribution": release["attribution"],
+        "purl": release["purl"],
         "last_version": candidate["last_version"],
         "language": Language.PYTHON,
         "source": SnippetSource.DOCSTRING,

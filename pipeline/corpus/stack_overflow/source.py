@@ -24,7 +24,7 @@ from pipeline.corpus.stack_overflow.versions import Releases
 from pipeline.index.http import BadAnswer, Fetcher, Unreachable
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import guarded
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 
 API_STORE = "api.sqlite"
@@ -73,7 +73,7 @@ class StackOverflow:
             )
         return None
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
         """Yield the blocks of code for a version of a library, and those that were refused, in the order of posts.
 
         `releases` are empty for libraries of other languages, whose version is taken as it is stated.

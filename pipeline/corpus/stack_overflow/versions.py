@@ -11,7 +11,7 @@ from packaging.version import InvalidVersion, Version
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.stack_overflow.mentions import Mention
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 _OPEN_END = re.compile(r"\.[x*]$", re.IGNORECASE)
 _FULL = 3
@@ -45,7 +45,7 @@ class Day:
 class Releases:
     """The releases of a library that the lake holds."""
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[ReleaseRow]) -> None:
         self._all = sorted((Version(row["version"]), row["release_time"], row["version"]) for row in rows)
 
     def exact(self, version: Version) -> tuple[str, datetime] | None:

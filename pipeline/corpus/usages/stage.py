@@ -19,21 +19,23 @@ from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow, SnippetRow, SymbolRow, UsageRow
 from pipeline.lake.stage import Output, Reject
 
 
-def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Sequence[Row], rules: UsageRules) -> Output:
+def usage_stage(
+    releases: Sequence[ReleaseRow], snippets: Sequence[SnippetRow], symbols: Sequence[SymbolRow], rules: UsageRules
+) -> Output:
     """Find the uses in each snippet of a library, against the API of the snippet's own version.
 
     What the preamble uses is not counted: it is there for the code's sake. The unit is a chain that starts at the
     library: it becomes a use or the reject UNRESOLVED_NAME. A snippet that nests too deep to be looked into everywhere
     is a note. Snippets in other languages than Python are left alone: there is no API to hold them against.
     """
-    usages: list[Row] = []
+    usages: list[UsageRow] = []
     rejects: list[Reject] = []
     notes: list[Reject] = []
-    of_version: dict[str, list[Row]] = defaultdict(list)
+    of_version: dict[str, list[SnippetRow]] = defaultdict(list)
     for row in snippets:
         if row["language"] == Language.PYTHON:
             of_version[row["version"]].append(row)
@@ -53,12 +55,12 @@ def usage_stage(releases: Sequence[Row], snippets: Sequence[Row], symbols: Seque
 class _Uses(NamedTuple):
     """What a snippet uses, the chains that lead nowhere, and notes."""
 
-    rows: list[Row]
+    rows: list[UsageRow]
     rejects: list[Reject]
     notes: list[Reject]
 
 
-def _uses(snippet: Row, api: Api, rules: UsageRules) -> _Uses:
+def _uses(snippet: SnippetRow, api: Api, rules: UsageRules) -> _Uses:
     found, start = scan(source_of(snippet), api), preamble_length(snippet)
     deep = [Reject(snippet["id"], RejectReason.TOO_LONG, f"nested deeper than {MAX_DEPTH} levels")]
     return _Uses(
@@ -69,8 +71,8 @@ def _uses(snippet: Row, api: Api, rules: UsageRules) -> _Uses:
 
 
 def _with_api(
-    snippets: Sequence[Row], release: Row, symbols: Sequence[Row], rules: UsageRules
-) -> Iterator[tuple[Row, Api]]:
+    snippets: Sequence[SnippetRow], release: ReleaseRow, symbols: Sequence[SymbolRow], rules: UsageRules
+) -> Iterator[tuple[SnippetRow, Api]]:
     """Yield each snippet with the API of the release, which is made only where it is needed."""
     if snippets:
         at = {row["path"]: row for row in holding_at(symbols, release["version"])}
@@ -79,7 +81,7 @@ def _with_api(
             yield snippet, api
 
 
-def _row(snippet: Row, use: Use) -> Row:
+def _row(snippet: SnippetRow, use: Use) -> UsageRow:
     return {
         "id": content_id(snippet["id"], use.path, use.name_start_byte, use.end_byte),
         "snippet_id": snippet["id"],
@@ -98,7 +100,7 @@ def _row(snippet: Row, use: Use) -> Row:
     }
 
 
-def _reject(snippet: Row, chain: Unresolved, api: Api, rules: UsageRules) -> Reject:
+def _reject(snippet: SnippetRow, chain: Unresolved, api: Api, rules: UsageRules) -> Reject:
     key = f"{snippet['id']} {chain.chain} @{chain.start_byte}"
     detail = f"line {chain.line}: {chain.path}; {why_not(chain.path, api, rules.nearest_similarity)}"
     return Reject(key, RejectReason.UNRESOLVED_NAME, detail)

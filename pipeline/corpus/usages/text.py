@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from pipeline.lake.schema import Row
+from typing import TypedDict
 
 
-def source_of(snippet: Row) -> str:
+class Program(TypedDict):
+    """What a snippet, or what a codemod made of one, is run as."""
+
+    preamble: str
+    code: str
+
+
+def source_of(snippet: Program) -> str:
     """Return the program of a snippet: its preamble, which ends in a newline unless it is empty, then its code.
 
     Every byte position and line of a usage counts in this text, encoded as UTF-8.
@@ -16,6 +23,6 @@ def source_of(snippet: Row) -> str:
     return preamble + str(snippet["code"])
 
 
-def preamble_length(snippet: Row) -> int:
+def preamble_length(snippet: Program) -> int:
     """Return the position of the first byte of the code in `source_of`."""
-    return len(source_of(snippet | {"code": ""}).encode("utf-8", "surrogatepass"))
+    return len(source_of({"preamble": snippet["preamble"], "code": ""}).encode("utf-8", "surrogatepass"))

@@ -16,7 +16,7 @@ from pipeline.execution.sandbox.sandbox import Sandbox
 from pipeline.execution.sandbox.supervise import Limits
 from pipeline.lake.damage import read_state
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.tables import replacing
 
 NOT_INSPECTED = "not inspected"
@@ -56,7 +56,7 @@ def inspect_modules(
 
 
 def inspect_release(
-    release: Row, modules: Sequence[str], store: EnvironmentStore, cache: Path
+    release: ReleaseRow, modules: Sequence[str], store: EnvironmentStore, cache: Path
 ) -> dict[str, Description]:
     """Describe compiled modules of a release, from the cache or by building or opening its environment.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.resolver import LACKED
 from pipeline.execution.environments.resolution.rules import EnvironmentRules
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 _STAYS = frozenset(
     {
@@ -45,7 +45,7 @@ _INSTALLED = (
 """What changes with each package that is installed on a system: the linker's cache, databases of packages."""
 
 
-def is_settled(row: Row, rules: EnvironmentRules, now: datetime) -> bool:
+def is_settled(row: EnvironmentRow, rules: EnvironmentRules, now: datetime) -> bool:
     """Whether a row of `environments` that is not built would come out alike on any later day, `now` being a UTC time.
 
     Nothing is settled of which no attempt was made: what has no such release, or no interpreter, may get it.
@@ -60,14 +60,14 @@ def is_settled(row: Row, rules: EnvironmentRules, now: datetime) -> bool:
     )
 
 
-def may_pass(row: Row) -> bool:
+def may_pass(row: EnvironmentRow) -> bool:
     """Whether a row of `environments` that is not built has an attempt that failed for what may be gone at once."""
     return any(
         attempt["outcome"] not in _STAYS or _PASSING.search(attempt["detail"] or "") for attempt in row["attempts"]
     )
 
 
-def lacked(row: Row) -> Iterator[str]:
+def lacked(row: EnvironmentRow) -> Iterator[str]:
     """Yield the projects for whose lack on the index an environment could not be built, each once."""
     if row["outcome"] == EnvironmentOutcome.BUILT:
         return

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pipeline.execution.environments.resolution.pinned import read_lock
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 
-def lock_to_publish(rows: Sequence[Row]) -> str:
+def lock_to_publish(rows: Sequence[EnvironmentRow]) -> str:
     """Return the lock that some `environments` rows share, headed by what it is and how to install it."""
     row = rows[0]
-    built = [pin.requirement for pin in read_lock(row["lock"]) if pin.built]
+    built = [pin.requirement for pin in read_lock(row["lock"] or "") if pin.built]
     head = [
         f"Environment {row['lock_id']}: " + ", ".join(f"{row['library']} {row['version']}" for row in rows),
         f"Python {row['python']}, dependencies as of {row['cutoff']:%Y-%m-%d}",

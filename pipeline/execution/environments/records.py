@@ -9,16 +9,24 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pipeline.core.versions import cache_version
 from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.execution.environments.resolution.request import Wanted
 from pipeline.lake.damage import read_state
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
-_KEPT = frozenset({"library", "version", "outcome", "attempts", "pins", "tools"})
+_WISH = frozenset({"pins", "tools"})
+_KEPT = _WISH | {"library", "version", "outcome", "attempts"}
+
+
+class KeptRow(EnvironmentRow):
+    """A row with what was wanted beside the release."""
+
+    pins: list[str]
+    tools: list[str]
 
 
 class Records:
@@ -32,26 +40,29 @@ class Records:
         self._basis = content_id(cache_version("environment_records"), basis)
         self._surroundings = content_id(self._basis, surroundings)
 
-    def find(self, wanted: Wanted) -> Row | None:
+    def find(self, wanted: Wanted) -> EnvironmentRow | None:
         """Return the row of what was built before, or else of what could not be built, or None."""
         paths = (self._path(wanted, built) for built in (True, False))
-        return next((row for path in paths if (row := _read(path)) is not None), None)
+        found = next((row for path in paths if (row := _read(path)) is not None), None)
+        if found is None:
+            return None
+        return cast("EnvironmentRow", {name: value for name, value in found.items() if name not in _WISH})
 
-    def keep(self, wanted: Wanted, row: Row) -> None:
+    def keep(self, wanted: Wanted, row: EnvironmentRow) -> None:
         """Keep the row of what was built, or of a failure that stands."""
         path = self._path(wanted, row["outcome"] == EnvironmentOutcome.BUILT)
         path.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(row | {"pins": (*wanted.pins, *wanted.undeclared), "tools": wanted.tools}, default=_plain)
+        text = json.dumps({**row, "pins": (*wanted.pins, *wanted.undeclared), "tools": wanted.tools}, default=_plain)
         # Two threads may have built the same: each has a temporary name of its own.
         descriptor, temporary = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
         Path(temporary).replace(path)
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[KeptRow]:
         """Yield what was built, under these and under other rules, with `pins` and `tools` as they were wanted."""
         for path in sorted(self._folder.glob("*.json")):
-            if (row := _read(path, with_wish=True)) is not None:
+            if (row := _read(path)) is not None:
                 yield row
 
     def _path(self, wanted: Wanted, built: bool) -> Path:
@@ -65,13 +76,11 @@ def _plain(value: object) -> str:
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
 
-def _read(path: Path, with_wish: bool = False) -> Row | None:
+def _read(path: Path) -> KeptRow | None:
     """Return a row that was kept; None where there is none, or, with a line, where its file is damaged."""
-    row: Row | None = read_state(path, _KEPT)
+    row = read_state(path, _KEPT)
     if row is None:
         return None
     for place in (row, *row["attempts"]):
         place["cutoff"] = datetime.fromisoformat(place["cutoff"])
-    if not with_wish:
-        del row["pins"], row["tools"]
-    return row
+    return cast("KeptRow", row)

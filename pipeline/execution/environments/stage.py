@@ -17,7 +17,7 @@ from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow, ReleaseRow
 from pipeline.lake.stage import Output, Reject
 
 _ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
@@ -25,10 +25,10 @@ _ANOTHER_TRY = frozenset({EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_
 
 
 def environments_stage(
-    releases: Iterable[Row],
+    releases: Iterable[ReleaseRow],
     wanted: Collection[str],
     store: EnvironmentStore,
-    known: Iterable[Row] = (),
+    known: Iterable[EnvironmentRow] = (),
     progress: Mapping[str, str] | None = None,
 ) -> Output:
     """Build the environments of one library's wanted versions, some at a time; the unit is a wanted release.
@@ -50,7 +50,7 @@ def environments_stage(
         if _stands(row) and (progress or {}).get(row["version"]) == wishes.get(row["version"])
     }
 
-    def build(release: Row) -> Row | Reject:
+    def build(release: ReleaseRow) -> EnvironmentRow | Reject:
         row = stand.get(release["version"])
         return row if row is not None else attempt(release["version"], _build, store, release)
 
@@ -62,15 +62,15 @@ def environments_stage(
     )
 
 
-def _stands(row: Row) -> bool:
+def _stands(row: EnvironmentRow) -> bool:
     return row["outcome"] == EnvironmentOutcome.BUILT or not (row["outcome"] in _ANOTHER_TRY or may_pass(row))
 
 
-def _wish(release: Row) -> str:
+def _wish(release: ReleaseRow) -> str:
     return content_id(asdict(wanted_of(release)))
 
 
-def _build(store: EnvironmentStore, release: Row) -> Row | Reject:
+def _build(store: EnvironmentStore, release: ReleaseRow) -> EnvironmentRow | Reject:
     try:
         with at_release(release["version"]):
             return store.build(wanted_of(release))
@@ -78,7 +78,7 @@ def _build(store: EnvironmentStore, release: Row) -> Row | Reject:
         return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
 
 
-def _refusal(row: Row) -> Reject:
+def _refusal(row: EnvironmentRow) -> Reject:
     last = (row["detail"] or "").strip().splitlines()[-1:]
     full = row["outcome"] == EnvironmentOutcome.NO_SPACE
     reason = RejectReason.NO_SPACE if full else RejectReason.NO_ENVIRONMENT

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple, TypedDict
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -42,10 +43,66 @@ from pipeline.execution.environments.smoke import import_modules
 from pipeline.execution.sandbox.environment import Environment
 from pipeline.execution.sandbox.probe import find_sandbox
 from pipeline.execution.sandbox.sandbox import Sandbox
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentAttempt, EnvironmentRow
 
-_ATTEMPT = ("python", "rung", "cutoff", "moved", "outcome", "detail", "missing")
 _FINAL = frozenset({EnvironmentOutcome.BUILT, EnvironmentOutcome.NO_SPACE, EnvironmentOutcome.TIMED_OUT})
+
+
+class Locked(TypedDict):
+    """What a row of `environments` is opened by; other rows may have it too."""
+
+    library: str
+    version: str
+    outcome: str
+    python: str | None
+    lock_id: str | None
+    lock: str | None
+    import_names: Sequence[str]
+
+
+class _Tried(NamedTuple):
+    """An attempt as a row, and the dependency that it failed on."""
+
+    row: EnvironmentRow
+    culprit: str | None = None
+
+
+def _begun(wanted: Wanted) -> EnvironmentRow:
+    """Return the row of an attempt of which nothing is known yet."""
+    return {
+        "library": wanted.library,
+        "version": wanted.version,
+        "outcome": "",
+        "python": None,
+        "python_full": None,
+        "cutoff": None,
+        "rung": None,
+        "moved": None,
+        "lock_id": None,
+        "lock": None,
+        "import_names": list(wanted.import_names),
+        "detail": None,
+        "missing": None,
+        "attempts": [],
+        "build_s": None,
+    }
+
+
+def _attempt(row: EnvironmentRow) -> EnvironmentAttempt:
+    python, rung, cutoff = row["python"], row["rung"], row["cutoff"]
+    # every attempt has an interpreter, a rung and a date
+    assert python is not None
+    assert rung is not None
+    assert cutoff is not None
+    return {
+        "python": python,
+        "rung": rung,
+        "cutoff": cutoff,
+        "moved": row["moved"],
+        "outcome": row["outcome"],
+        "detail": row["detail"],
+        "missing": row["missing"],
+    }
 
 
 class EnvironmentStore:
@@ -76,7 +133,7 @@ class EnvironmentStore:
         self._builder = Builder(self.root / "wheels", facts=self.facts, sandbox=self.sandbox, rules=rules)
         self._shelf = Shelf(self.root, self._resolver, self._builder.installable, workers)
 
-    def build(self, wanted: Wanted, tell: Callable[[str], None] = lambda step: None) -> Row:
+    def build(self, wanted: Wanted, tell: Callable[[str], None] = lambda step: None) -> EnvironmentRow:
         """Build the environment that is wanted and return its `environments` row, built or why not.
 
         It tries the interpreters that fit, the best first, and on each the rungs of the ladder; the row tells of
@@ -90,17 +147,13 @@ class EnvironmentStore:
         if known and not any(map(self.facts.has, lacked(known))):
             return known
         started = time.monotonic()
-        row: Row = {"library": wanted.library, "version": wanted.version, "import_names": list(wanted.import_names)}
-        row |= dict.fromkeys(
-            ("python", "python_full", "cutoff", "rung", "lock_id", "lock", "moved", "detail", "missing")
-        )
-        row |= self._climb(wanted, tell)
+        row = self._climb(wanted, tell)
         row["build_s"] = round(time.monotonic() - started, 3)
         if row["outcome"] == EnvironmentOutcome.BUILT or is_settled(row, self.rules, datetime.now(UTC)):
             self.records.keep(wanted, row)
         return row
 
-    def open(self, row: Row) -> Environment:
+    def open(self, row: Locked) -> Environment:
         """Return the environment of a built `environments` row, rebuilt exactly from its lock if it is gone.
 
         It stays for as long as anybody has the object.
@@ -118,17 +171,18 @@ class EnvironmentStore:
         if interpreter is None:
             problem = f"{row['library']} {row['version']} needs Python {row['python']}, which is not installed"
             raise StepFailed(EnvironmentOutcome.NO_INTERPRETER, problem)
-        if row["lock_id"] != (known := lock_id_of(interpreter.python, row["lock"])):
+        lock = row["lock"] or ""
+        if row["lock_id"] != (known := lock_id_of(interpreter.python, lock)):
             raise ValueError(
                 f"{row['library']} {row['version']}: its lock has the hash {known}, lock_id says {row['lock_id']!r};"
                 " run `driftline verify` on the snapshot, and take a whole copy of it"
             )
-        read_lock(row["lock"])
-        return self._take(row["lock"], interpreter, tuple(row["import_names"]))
+        read_lock(lock)
+        return self._take(lock, interpreter, tuple(row["import_names"]))
 
-    def _climb(self, wanted: Wanted, tell: Callable[[str], None]) -> Row:
-        """Try until one attempt works; return what the one that came farthest adds to the row, and the list of all."""
-        tried: list[Row] = []
+    def _climb(self, wanted: Wanted, tell: Callable[[str], None]) -> EnvironmentRow:
+        """Try until one attempt works; return the row of the one that came farthest, with the list of all."""
+        tried: list[_Tried] = []
         try:
             facts = self.facts.release(wanted)
             self._install_python(wanted.python)
@@ -138,19 +192,23 @@ class EnvironmentStore:
                 how += f", {attempt.moved}" if attempt.moved else ""
                 tell(f"{wanted.library} {wanted.version}: trying {how}")
                 tried.append(self._try(wanted, facts, attempt))
-                if tried[-1]["outcome"] in _FINAL:
+                if tried[-1].row["outcome"] in _FINAL:
                     break
         except StepFailed as error:
-            return {"outcome": error.outcome, "detail": error.detail, "attempts": []}
-        row = farthest(tried) | {"attempts": [{name: row[name] for name in _ATTEMPT} for row in tried]}
-        del row["culprit"]
-        return row
+            return {**_begun(wanted), "outcome": error.outcome, "detail": error.detail}
+        rows = [one.row for one in tried]
+        return {**farthest(rows), "attempts": [_attempt(row) for row in rows]}
 
     def _moves(
-        self, wanted: Wanted, tried: Sequence[Row], interpreter: Interpreter, cutoff: datetime, later: datetime
+        self,
+        wanted: Wanted,
+        tried: Sequence[_Tried],
+        interpreter: Interpreter,
+        cutoff: datetime,
+        later: datetime,
     ) -> Iterator[Move]:
         """Yield later wheels of the dependency that failed last on an interpreter; what was asked for never moves."""
-        here = [row["culprit"] for row in tried if row["python"] == interpreter.python and row["culprit"]]
+        here = [one.culprit for one in tried if one.row["python"] == interpreter.python and one.culprit]
         if not here:
             return
         spelled, _, before = here[-1].partition("==")
@@ -166,27 +224,30 @@ class EnvironmentStore:
             install(python, self.rules.step_timeout_s)
             self.interpreters = discover()
 
-    def _try(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> Row:
-        """Resolve, install and import once; return what that adds to the row."""
+    def _try(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> _Tried:
+        """Resolve, install and import once."""
         interpreter = attempt.interpreter
-        made: Row = {"python": interpreter.python, "python_full": interpreter.full, "detail": None, "missing": None}
-        made |= {"rung": attempt.rung, "cutoff": attempt.cutoff, "culprit": None}
-        made |= {"moved": str(attempt.moved) if attempt.moved else None}
+        row = _begun(wanted)
+        row["python"], row["python_full"] = interpreter.python, interpreter.full
+        row["rung"], row["cutoff"] = attempt.rung, attempt.cutoff
+        row["moved"] = str(attempt.moved) if attempt.moved else None
         try:
             lock = self._lock(wanted, facts, attempt)
-            made |= {"lock": lock, "lock_id": lock_id_of(interpreter.python, lock)}
+            row["lock"], row["lock_id"] = lock, lock_id_of(interpreter.python, lock)
             environment = self._take(lock, interpreter, ())
             names = wanted.import_names or installed_names(environment, wanted.library)
-            made |= {"import_names": list(principal(names, wanted.library))}
-            import_modules(environment, made["import_names"], self.sandbox, self._failures, self.rules.import_timeout_s)
+            row["import_names"] = list(principal(names, wanted.library))
+            import_modules(environment, row["import_names"], self.sandbox, self._failures, self.rules.import_timeout_s)
         except StepFailed as error:
-            made |= {"outcome": error.outcome, "detail": error.detail, "missing": error.missing}
-            return made | {"culprit": error.culprit}
+            row["outcome"], row["detail"], row["missing"] = error.outcome, error.detail, error.missing
+            return _Tried(row, error.culprit)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            return made | {"outcome": EnvironmentOutcome.NO_SPACE, "detail": os.strerror(errno.ENOSPC)}
-        return made | {"outcome": EnvironmentOutcome.BUILT}
+            row["outcome"], row["detail"] = EnvironmentOutcome.NO_SPACE, os.strerror(errno.ENOSPC)
+            return _Tried(row)
+        row["outcome"] = EnvironmentOutcome.BUILT
+        return _Tried(row)
 
     def _lock(self, wanted: Wanted, facts: ReleaseFacts, attempt: Attempt) -> str:
         interpreter = attempt.interpreter

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
-SCORED = ("mutants", "mutants_killed", "mutants_equivalent", "mutation_score")
-"""The columns that a row of every family with tests has."""
+
+class Scored(TypedDict):
+    """The columns that a row of every family with tests has."""
+
+    mutants: int
+    mutants_killed: int
+    mutants_equivalent: int
+    mutation_score: float | None
+
+
+class ScoredRow(Scored):
+    """A row with them."""
+
+    id: str
+
+
+SCORED = tuple(Scored.__annotations__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +47,18 @@ class MutationScore:
         return round(self.killed / able, 4) if able else None
 
     @property
-    def columns(self) -> Row:
+    def columns(self) -> Scored:
         """The values of the columns SCORED."""
-        return dict(zip(SCORED, (self.mutants, self.killed, self.equivalent, self.share), strict=True))
+        return {
+            "mutants": self.mutants,
+            "mutants_killed": self.killed,
+            "mutants_equivalent": self.equivalent,
+            "mutation_score": self.share,
+        }
 
 
-def too_weak(row: Row, family: Family, rules: MutationRules) -> Reject | None:
-    """Return the reject WEAK_TESTS of a row whose tests notice fewer mutants than the rules want, or of which none ran.
-
-    `row` has the columns of `MutationScore`.
-    """
+def too_weak(row: ScoredRow, family: Family, rules: MutationRules) -> Reject | None:
+    """Return the reject WEAK_TESTS of a row whose tests notice fewer mutants than the rules want, or none ran."""
     score, least = row["mutation_score"], rules.min_score[family]
     if not row["mutants"]:
         detail = "no changed reference could be run"

@@ -12,7 +12,7 @@ from pipeline.execution.sandbox.supervise import Limits
 from pipeline.execution.validation.observations import Judged, failing, is_skipped, judge_statements, judge_tests
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.splitting import NotParted, Parted, part
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetCheck
 
 MODULE = "solution"
 """The name under which a test module imports the code where a case names none."""
@@ -34,7 +34,7 @@ class Case:
     id: str
     preamble: str
     code: str
-    checks: Sequence[Row] = ()
+    checks: Sequence[SnippetCheck] = ()
     import_names: Sequence[str] = ()
     test: str | None = None
     test_file: str | None = None
@@ -184,7 +184,7 @@ def _of_tests(parted: Parted) -> Callable[[Outcome, str], Judged]:
     return judge
 
 
-def _of_statements(checks: Sequence[Row], rules: ValidationRules) -> Callable[[Outcome, str], Judged]:
+def _of_statements(checks: Sequence[SnippetCheck], rules: ValidationRules) -> Callable[[Outcome, str], Judged]:
     def judge(outcome: Outcome, message: str) -> Judged:
         if not checks:
             return Outcome.HARNESS_ERROR, "every statement is marked SKIP"

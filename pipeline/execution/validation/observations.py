@@ -17,7 +17,7 @@ from typing import Any
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.constants import constant
 from pipeline.execution.validation.splitting import Parted, Step
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetCheck
 
 _UNICODE_PREFIX = re.compile(r"(?<!\w)u(?=['\"])")
 _ALLOW_UNICODE = doctest.register_optionflag("ALLOW_UNICODE")
@@ -228,7 +228,7 @@ def _is_near(value: Any, expected: Any, relative: float | None, absolute: float 
     return abs(complex(value) - complex(expected)) <= within
 
 
-def judge_statements(checks: Sequence[Row], options: Sequence[str], observed: str) -> Judged:
+def judge_statements(checks: Sequence[SnippetCheck], options: Sequence[str], observed: str) -> Judged:
     """Compare what statements displayed with what is stated of them, as doctest does."""
     try:
         observations = json.loads(observed)
@@ -248,7 +248,7 @@ def flags_of(options: Sequence[str]) -> int:
     return sum({doctest.OPTIONFLAGS_BY_NAME.get(option, 0) for option in options})
 
 
-def is_skipped(check: Row, options: Sequence[str]) -> bool:
+def is_skipped(check: SnippetCheck, options: Sequence[str]) -> bool:
     """Say whether an example asks not to run a statement of its own."""
     return bool(flags_of([*options, *check["options"]]) & doctest.SKIP)
 

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 import msgspec
 
@@ -25,7 +25,6 @@ from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.rules import ValidationRules
 from pipeline.lake.damage import heal_database
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.schema import Row
 
 _INSIDE = Path(__file__).parent / "inside"
 _ASKED_AT_ONCE = 500
@@ -87,18 +86,25 @@ def _is_judged(result: object) -> bool:
     return getattr(result, "outcome", None) not in _PASSING
 
 
-def case_key(case: Case, environment: Row, sandbox: Sandbox, rules: ValidationRules) -> str:
+class Where(TypedDict):
+    """What decides of an environment how something runs in it, as rows of `environments` have it."""
+
+    python: str | None
+    lock_id: str | None
+
+
+def case_key(case: Case, environment: Where, sandbox: Sandbox, rules: ValidationRules) -> str:
     """Return the key of a case in an environment, which is a row with `lock_id` and `python`."""
     asked = plain(asdict(replace(case, id="")))
     return sha256_json([*_common(environment, sandbox), "case", asked, plain(rules)])
 
 
-def probe_key(path: str, environment: Row, sandbox: Sandbox, rules: ValidationRules) -> str:
+def probe_key(path: str, environment: Where, sandbox: Sandbox, rules: ValidationRules) -> str:
     """Return the key of a probe."""
     return sha256_json([*_common(environment, sandbox), "probe", path, rules.probe_time_s, rules.memory_mib])
 
 
-def told_of(environment: Environment) -> Row:
+def told_of(environment: Environment) -> Where:
     """Return what decides of an environment how something runs in it."""
     return {"lock_id": environment.lock_id, "python": environment.python_version}
 
@@ -114,5 +120,5 @@ def of_judging() -> tuple[int, str]:
     return cache_version("runs"), sources_sha256(_INSIDE)
 
 
-def _common(environment: Row, sandbox: Sandbox) -> list[Any]:
+def _common(environment: Where, sandbox: Sandbox) -> list[Any]:
     return [*of_judging(), environment["lock_id"], environment["python"], sandbox.kind]

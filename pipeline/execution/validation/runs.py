@@ -13,7 +13,16 @@ from pipeline.core.vocabularies.running import VerdictRole
 from pipeline.core.vocabularies.samples import Language, SnippetSource
 from pipeline.core.vocabularies.surface import ParameterSource, SymbolKind
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ChangeRow,
+    CompletionRow,
+    ControlledCompletionRow,
+    MigrationRow,
+    ReleaseRow,
+    RewriteRow,
+    SnippetRow,
+    SymbolRow,
+)
 
 # What a signature shows; what a docstring, a stub or a decorator's list of old names says, it does not.
 _SHOWN = frozenset({ParameterSource.SIGNATURE, ParameterSource.SYNTHESISED, ParameterSource.DECORATOR})
@@ -34,14 +43,14 @@ class Run:
 
 
 def plan_runs(
-    snippets: Iterable[Row],
-    completions: Iterable[Row],
-    migrations: Iterable[Row],
-    changes: Iterable[Row],
-    symbols: Iterable[Row],
+    snippets: Iterable[SnippetRow],
+    completions: Iterable[CompletionRow],
+    migrations: Iterable[MigrationRow],
+    changes: Iterable[ChangeRow],
+    symbols: Iterable[SymbolRow],
     run_alone: Collection[SnippetSource],
-    controlled_completions: Iterable[Row] = (),
-    rewrites: Iterable[Row] = (),
+    controlled_completions: Iterable[ControlledCompletionRow] = (),
+    rewrites: Iterable[RewriteRow] = (),
 ) -> tuple[Run, ...]:
     """Return every run that a library's instances need, each once, in a fixed order.
 
@@ -55,41 +64,42 @@ def plan_runs(
     known = _Symbols(symbols)
     by_id = {row["id"]: row for row in snippets if row["source"] in run_alone and row["language"] == Language.PYTHON}
     wanted = [(row["id"], row["version"]) for row in by_id.values()]
-    by_id |= {row["id"]: row | {"last_version": row["version"]} for row in rewrites}
+    span = {subject: (row["version"], row["last_version"]) for subject, row in by_id.items()}
+    span |= {row["id"]: (row["version"], row["version"]) for row in rewrites}
     probes = list(_probes(changes, known))
     for row in completions:
         versions = [version for version in (row["version"], row["previous_version"]) if version]
-        if row["snippet_id"] in by_id:
+        if row["snippet_id"] in span:
             wanted += [(row["snippet_id"], version) for version in versions]
         elif known.reachable(row["path"], row["version"]):
             probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
-    for row in controlled_completions:
-        if known.reachable(row["path"], row["version"]):
-            versions = [version for version in (row["version"], row["previous_version"]) if version]
-            probes += [Run(row["path"], version, VerdictRole.PROBE) for version in versions]
-    for row in migrations:
-        both = (row["version"], row["target_version"])
-        wanted += [(subject, version) for subject in subjects_of(row) for version in both]
-    runs = {Run(subject, version, _role(by_id[subject], version)) for subject, version in wanted if subject in by_id}
+    for controlled in controlled_completions:
+        if known.reachable(controlled["path"], controlled["version"]):
+            versions = [version for version in (controlled["version"], controlled["previous_version"]) if version]
+            probes += [Run(controlled["path"], version, VerdictRole.PROBE) for version in versions]
+    for migration in migrations:
+        both = (migration["version"], migration["target_version"])
+        wanted += [(subject, version) for subject in subjects_of(migration) for version in both]
+    runs = {Run(subject, version, _role(*span[subject], version)) for subject, version in wanted if subject in span}
     return tuple(sorted({*runs, *probes}, key=lambda run: run.order))
 
 
-def subjects_of(migration: Row) -> tuple[str, str]:
+def subjects_of(migration: MigrationRow) -> tuple[str, str]:
     """Return what is run for the sides of a migration: ids of snippets, or of what a codemod made of them."""
     source, target = migration["source_rewrite_id"], migration["target_rewrite_id"]
     return source or migration["snippet_id"], target or migration["target_snippet_id"]
 
 
 def wanted_versions(
-    releases: Iterable[Row],
-    snippets: Iterable[Row],
-    completions: Iterable[Row],
-    migrations: Iterable[Row],
-    changes: Iterable[Row],
-    symbols: Iterable[Row],
+    releases: Iterable[ReleaseRow],
+    snippets: Iterable[SnippetRow],
+    completions: Iterable[CompletionRow],
+    migrations: Iterable[MigrationRow],
+    changes: Iterable[ChangeRow],
+    symbols: Iterable[SymbolRow],
     run_alone: Collection[SnippetSource],
-    controlled_completions: Iterable[Row] = (),
-    rewrites: Iterable[Row] = (),
+    controlled_completions: Iterable[ControlledCompletionRow] = (),
+    rewrites: Iterable[RewriteRow] = (),
 ) -> tuple[str, ...]:
     """Return the versions among the releases that need an environment, in PEP 440 order."""
     runs = plan_runs(snippets, completions, migrations, changes, symbols, run_alone, controlled_completions, rewrites)
@@ -97,31 +107,31 @@ def wanted_versions(
     return tuple(sorted(needed & {release["version"] for release in releases}, key=Version))
 
 
-def _role(snippet: Row, version: str) -> VerdictRole:
-    holds = Version(snippet["version"]) <= Version(version) <= Version(snippet["last_version"])
+def _role(first: str, last: str, version: str) -> VerdictRole:
+    holds = Version(first) <= Version(version) <= Version(last)
     return VerdictRole.REFERENCE if holds else VerdictRole.OTHER_VERSION
 
 
-def _probes(changes: Iterable[Row], known: _Symbols) -> Iterator[Run]:
+def _probes(changes: Iterable[ChangeRow], known: _Symbols) -> Iterator[Run]:
     for change in changes:
         for path in _paths(change, known):
             for version in (change["old_version"], change["new_version"]):
                 yield Run(path, version, VerdictRole.PROBE)
 
 
-def _paths(change: Row, known: _Symbols) -> Iterator[str]:
+def _paths(change: ChangeRow, known: _Symbols) -> Iterator[str]:
     """Yield the paths whose probes can say something about a change."""
     kind, path, versions = change["kind"], change["path"], (change["old_version"], change["new_version"])
     if kind in WHOLE:
         lives_in = versions[kind not in GONE]
         places = [(path, lives_in), *([(change["new"], versions[1])] if kind in LIVES_ON else [])]
-        yield from (place for place, version in places if known.reachable(place, version))
+        yield from (place for place, version in places if place and known.reachable(place, version))
     elif kind in SHOWN_BY_PROBES and all(known.reachable(path, version) for version in versions):
         states = [state for version in versions for state in known.at(path, version)]
         yield from [path] if kind not in OF_PARAMETERS or _in_signature(change, states) else []
 
 
-def _in_signature(change: Row, states: Sequence[Row]) -> bool:
+def _in_signature(change: ChangeRow, states: Sequence[SymbolRow]) -> bool:
     """Say whether the parameter that a change is about stands in the signature of each release that has it."""
     names = {change["parameter"], change["new"] if change["kind"] == ChangeKind.PARAMETER_RENAMED else None}
     return all(p["known_from"] in _SHOWN for state in states for p in state["parameters"] if p["name"] in names)
@@ -130,15 +140,15 @@ def _in_signature(change: Row, states: Sequence[Row]) -> bool:
 class _Symbols:
     """The states of a library's paths, at a version; members of a class are found under its second names too."""
 
-    def __init__(self, symbols: Iterable[Row]) -> None:
-        self._by_path: dict[str, list[Row]] = defaultdict(list)
-        self._owners: dict[str, list[Row]] = defaultdict(list)
+    def __init__(self, symbols: Iterable[SymbolRow]) -> None:
+        self._by_path: dict[str, list[SymbolRow]] = defaultdict(list)
+        self._owners: dict[str, list[SymbolRow]] = defaultdict(list)
         for row in symbols:
             self._by_path[row["path"]].append(row)
             if row["kind"] != SymbolKind.ALIAS:
                 self._owners[row["canonical_path"]].append(row)
 
-    def at(self, path: str, version: str) -> list[Row]:
+    def at(self, path: str, version: str) -> list[SymbolRow]:
         """Return the states of a path in a version; none where it is not there."""
         if states := holding_at(self._by_path.get(path, ()), version):
             return states
@@ -158,7 +168,7 @@ class _Symbols:
         return bool(states) and (of_module or not any(_may_hang_on_instances(state) for state in states))
 
 
-def _may_hang_on_instances(state: Row) -> bool:
+def _may_hang_on_instances(state: SymbolRow) -> bool:
     """Say whether an attribute of a class may be on its instances only.
 
     `__init__` or another method sets it, or it is annotated and has no value, or a call such as `field()` makes it,

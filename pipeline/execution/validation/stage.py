@@ -21,7 +21,18 @@ from pipeline.execution.validation.runs import Run, plan_runs
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ChangeRow,
+    CompletionRow,
+    ControlledCompletionRow,
+    EnvironmentRow,
+    MigrationRow,
+    ReleaseRow,
+    RewriteRow,
+    SnippetRow,
+    SymbolRow,
+    VerdictRow,
+)
 from pipeline.lake.stage import Output, Reject
 
 
@@ -35,7 +46,13 @@ class Runner:
     workers: int = 1
     memory: Memory | None = None
 
-    def run(self, environment_row: Row, runs: Sequence[Run], release: Row, snippets: Mapping[str, Row]) -> list[Result]:
+    def run(
+        self,
+        environment_row: EnvironmentRow,
+        runs: Sequence[Run],
+        release: ReleaseRow,
+        snippets: Mapping[str, SnippetRow | RewriteRow],
+    ) -> list[Result]:
         """Run what is planned for one environment and was not run in it before; results in the order of the runs."""
         names = release["import_names"]
         cases = {run: _case(snippets[run.subject_id], names) for run in runs if run.role is not VerdictRole.PROBE}
@@ -55,16 +72,16 @@ class Runner:
 
 
 def validation_stage(
-    releases: Iterable[Row],
-    snippets: Iterable[Row],
-    completions: Iterable[Row],
-    migrations: Iterable[Row],
-    changes: Sequence[Row],
-    symbols: Iterable[Row],
-    environments: Iterable[Row],
+    releases: Iterable[ReleaseRow],
+    snippets: Iterable[SnippetRow],
+    completions: Iterable[CompletionRow],
+    migrations: Iterable[MigrationRow],
+    changes: Sequence[ChangeRow],
+    symbols: Iterable[SymbolRow],
+    environments: Iterable[EnvironmentRow],
     runner: Runner,
-    controlled_completions: Iterable[Row] = (),
-    rewrites: Sequence[Row] = (),
+    controlled_completions: Iterable[ControlledCompletionRow] = (),
+    rewrites: Sequence[RewriteRow] = (),
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
@@ -73,15 +90,15 @@ def validation_stage(
 
     Errors: those of `EnvironmentStore.open`.
     """
-    by_id = {row["id"]: row for row in snippets}
+    by_id: dict[str, SnippetRow | RewriteRow] = {row["id"]: row for row in snippets}
     by_version = {row["version"]: row for row in releases}
     built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
     alone = runner.rules.run_alone
-    runs = plan_runs(by_id.values(), completions, migrations, changes, symbols, alone, controlled_completions, rewrites)
+    runs = plan_runs(snippets, completions, migrations, changes, symbols, alone, controlled_completions, rewrites)
     by_id |= {row["id"]: row for row in rewrites}
     ready = [run for run in runs if run.version in built and run.version in by_version]
     valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
-    verdicts: list[Row] = []
+    verdicts: list[VerdictRow] = []
     rejects = [_reject(run) for run in runs if run not in set(ready)]
     for version, group in _by_version(ready).items():
         with at_release(version):
@@ -104,7 +121,7 @@ def validation_stage(
     return Output({"verdicts": verdicts}, seen=len(runs), made=len(verdicts), rejects=rejects)
 
 
-def _case(snippet: Row, import_names: Sequence[str]) -> Case:
+def _case(snippet: SnippetRow | RewriteRow, import_names: Sequence[str]) -> Case:
     return Case(snippet["id"], snippet["preamble"], snippet["code"], tuple(snippet["checks"]), tuple(import_names))
 
 
@@ -115,9 +132,12 @@ def _by_version(runs: Iterable[Run]) -> dict[str, list[Run]]:
     return groups
 
 
-def verdict_row(run: Run, result: Result, environment: Row) -> Row:
+def verdict_row(run: Run, result: Result, environment: EnvironmentRow) -> VerdictRow:
     """Return a row of `verdicts`."""
-    library, lock_id = environment["library"], environment["lock_id"]
+    library, python, lock_id = environment["library"], environment["python"], environment["lock_id"]
+    # what was built has both
+    assert python is not None
+    assert lock_id is not None
     return {
         "id": content_id(library, run.subject_id, run.version, run.role, lock_id),
         "subject_id": run.subject_id,
@@ -125,7 +145,7 @@ def verdict_row(run: Run, result: Result, environment: Row) -> Row:
         "version": run.version,
         "role": run.role,
         "outcome": result.outcome,
-        "python": environment["python"],
+        "python": python,
         "lock_id": lock_id,
         "detail": result.detail,
         "seen": result.seen,

@@ -20,7 +20,7 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import BrokenSource, Source, parse_source
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject
+from pipeline.lake.stage import Output, Reject, as_tables
 
 
 def instances_stage(
@@ -63,7 +63,7 @@ def instances_stage(
     families = {"completions": completions, "migrations": migrations, "block_completions": blocks}
     made = sum(len(family.rows) for family in families.values())
     return Output(
-        tables={name: _by_id(family.rows) for name, family in families.items()} | {"rewrites": rewrites},
+        tables=as_tables({name: _by_id(family.rows) for name, family in families.items()} | {"rewrites": rewrites}),
         seen=made + len(rejects),
         made=made,
         rejects=sorted(rejects, key=lambda reject: (reject.key, reject.reason, reject.detail)),

@@ -18,7 +18,7 @@ from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject
+from pipeline.lake.stage import Output, Reject, as_tables
 from pipeline.llm.tasks.forms import RenameJudgement
 from pipeline.llm.tasks.rounds import Drafted, Subject
 from pipeline.llm.tasks.rules import RenameJudgementRules
@@ -74,7 +74,9 @@ def judgements_stage(
         tables["refused_judgements"] += [] if refusal.waiting else [_refused(library, pair, refusal)]
     made = len(tables["judgements"])
     ordered = {name: sorted(rows, key=lambda row: str(row["id"])) for name, rows in tables.items()}
-    return Output(ordered, seen=len(found), made=made, rejects=sorted(rejects, key=lambda reject: reject.key))
+    return Output(
+        as_tables(ordered), seen=len(found), made=made, rejects=sorted(rejects, key=lambda reject: reject.key)
+    )
 
 
 class _Teller:

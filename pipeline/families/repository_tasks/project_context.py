@@ -35,7 +35,15 @@ def open_project(row: Row, workshop: Workshop) -> Project:
     if row["outcome"] != ProjectOutcome.TRACED:
         raise ValueError(f"{row['project']} {row['version']} has no traced tests: {row['outcome']}")
     tree = workshop.sources.tree(row["project"], row["version"], row["sha256"], row["size"])
-    asked = ("python", "lock_id", "lock", "import_names")
-    built = {name: row[name] for name in asked} | {"library": row["project"], "version": row["version"]}
-    environment = workshop.store.open(built | {"outcome": EnvironmentOutcome.BUILT})
+    environment = workshop.store.open(
+        {
+            "library": row["project"],
+            "version": row["version"],
+            "outcome": EnvironmentOutcome.BUILT,
+            "python": row["python"],
+            "lock_id": row["lock_id"],
+            "lock": row["lock"],
+            "import_names": row["import_names"],
+        }
+    )
     return Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)

@@ -30,7 +30,7 @@ from pipeline.index.manifest import parse_metadata
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject
+from pipeline.lake.stage import Output, Reject, as_tables
 
 _TOPIC = "Topic :: "
 _REFUSED: dict[type[Exception], ProjectOutcome] = {
@@ -82,7 +82,7 @@ def projects_stage(
     for name in ("project_files", "traced_functions", "reaches"):
         tables[name] = [row for one in results for row in one.tables.get(name, ())]
     notes = [note for one in results for note in one.notes]
-    return Output(tables, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
+    return Output(as_tables(tables), seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
 def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:

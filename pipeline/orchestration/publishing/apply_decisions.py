@@ -51,7 +51,7 @@ def _judged(reviews: Stage, after: Iterable[Stage], library: str, lake: Lake, co
     stage = reviews
     try:
         if not begun.is_file():
-            decided = reviews.run(lake, library, None).tables[_REVIEWS]
+            decided = reviews.run(lake, library, None).by_table[_REVIEWS]
             if decided == lake.read(_REVIEWS, library):
                 return True
             if not all(is_done(stage, library, lake) for stage in after):

@@ -9,7 +9,7 @@ from pipeline.families.problems.drafted import ProblemWriter
 from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.tasks.rules import DescriptionRules
 from pipeline.llm.writers import Improver, OfflineWriter
 from pipeline.orchestration.resources.resources import House
@@ -68,7 +68,7 @@ def function_writers(house: House, runner: Runner) -> FunctionWriters | None:
 def draft_migrations(house: House, **tables: list[Row]) -> Output:
     """Run the migrated_code stage in the sandbox of this machine; nothing is run where no model drafts."""
     if house.drafter is None:
-        return Output({name: [] for name in model_migrations.TABLES}, seen=0, made=0)
+        return Output(as_tables({name: [] for name in model_migrations.TABLES}), seen=0, made=0)
     from pipeline.families.model_migrations.stage import Migrating, drafted_migrations_stage
 
     rules = house.rules
@@ -88,7 +88,7 @@ def draft_migrations(house: House, **tables: list[Row]) -> Output:
 def judge_renames(house: House, **tables: list[Row]) -> Output:
     """Run the judgements stage; nothing is read where no model judges."""
     if house.drafter is None:
-        return Output({name: [] for name in rename_judgements.TABLES}, seen=0, made=0)
+        return Output(as_tables({name: [] for name in rename_judgements.TABLES}), seen=0, made=0)
     from pipeline.families.rename_judgements.llm_judge import ModelJudge
     from pipeline.families.rename_judgements.stage import Judging, judgements_stage
 

@@ -14,7 +14,7 @@ from pipeline.families.proof import Proof, Runs, followers, prove
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded
 from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject
+from pipeline.lake.stage import Output, Reject, as_tables
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.quality import QualityRules
@@ -76,7 +76,7 @@ def gate_stage(
     results = [result for family in published.values() for result in family]
     rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
     tables = {name: _rows(family) for name, family in published.items()}
-    return Output(tables, seen=len(results), made=len(results) - len(rejects), rejects=rejects)
+    return Output(as_tables(tables), seen=len(results), made=len(results) - len(rejects), rejects=rejects)
 
 
 def _id(row: Row) -> str:

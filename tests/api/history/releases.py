@@ -1,6 +1,7 @@
 """Histories of small packages written in the test, through the surface as in the real run."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pipeline.api.history.compare import compare
 from pipeline.api.history.index import Index
@@ -48,7 +49,7 @@ def told(rows: Sequence[Row]) -> list[str]:
 def history(*sources: Files, predecessor: str | None = None, gap_before: str | None = None) -> tuple[Output, Output]:
     """Run both stages over releases 1.0, 1.1, … of `pkg`; before `gap_before` one is missing."""
     versions = [f"1.{number}" for number in range(len(sources))]
-    releases = [
+    releases: list[Any] = [
         {
             "library": "pkg",
             "version": version,

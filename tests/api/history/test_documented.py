@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline.api.history.documented import contradiction_of, directives_stage, document_changes
@@ -22,7 +24,7 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], 
     """Run the stage over releases 1.0, 1.1, … of `pkg`; return its rows, and the output of the comparison."""
     read, lived = history(*sources, predecessor=predecessor)
     versions = [f"1.{number}" for number in range(len(sources))]
-    releases = [
+    releases: list[Any] = [
         {"library": "pkg", "version": version, "predecessor": before}
         for version, before in zip(versions, [predecessor, *versions], strict=False)
     ]

@@ -29,7 +29,7 @@ def lives(output: Output, path: str) -> list[tuple[object, ...]]:
         "replacement",
         "modified_in",
     )
-    return [tuple(row[key] for key in keys) for row in output.tables["lifecycles"] if row["path"] == path]
+    return [tuple(row[key] for key in keys) for row in output.by_table["lifecycles"] if row["path"] == path]
 
 
 def test_a_life_from_introduction_to_removal():
@@ -116,7 +116,7 @@ def test_a_member_that_lives_on_under_an_alias_ends_with_it():
 
 def test_rows_fit_the_declared_tables_and_keys_are_unique():
     _, output = history("def f(a): ...\nX = 1\n", "class f: ...\nX = 2\n", "from ._m import f\n")
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
         keys = [tuple(row[column] for column in table(name).key) for row in rows]

@@ -118,7 +118,7 @@ def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(
     lake = Lake(tmp_path_factory.mktemp("lake"))
     whole = surface_stage(releases, lambda row: surfaces[row["version"]])
     first = surface_stage(releases[:done], lambda row: surfaces[row["version"]])
-    for name, rows in first.tables.items():
+    for name, rows in first.by_table.items():
         lake.write(name, "pkg", rows)
 
     def since(name):
@@ -128,7 +128,7 @@ def test_going_on_from_an_earlier_run_gives_what_a_run_from_the_beginning_gives(
     for name, update in then.updates.items():
         lake.update(name, "pkg", update)
     fresh = Lake(tmp_path_factory.mktemp("fresh"))
-    for name, rows in whole.tables.items():
+    for name, rows in whole.by_table.items():
         fresh.write(name, "pkg", rows)
         assert [path.name for path in lake.parts(name, "pkg")] == [path.name for path in fresh.parts(name, "pkg")]
         for one, other in zip(lake.parts(name, "pkg"), fresh.parts(name, "pkg"), strict=True):
@@ -164,7 +164,7 @@ def test_another_release_rewrites_only_the_parts_that_it_changes(tmp_path):
     read = {version: surface(source) for version, source in sources.items()}
     lake = Lake(tmp_path)
     first = surface_stage(releases[:2], lambda row: read[row["version"]])
-    for name, rows in first.tables.items():
+    for name, rows in first.by_table.items():
         lake.write(name, "pkg", rows)
     before = {path.name: path.stat().st_mtime_ns for path in lake.parts("symbols", "pkg")}
     since = {row["path"]: row["first_version"] for row in lake.read("symbols", "pkg") if row["last_version"] is None}
@@ -266,7 +266,7 @@ def test_half_of_a_surrogate_pair_in_a_text_is_written_as_its_escape(tmp_path):
     assert not read.problems
     output = surface_stage([release("1.0", None)], lambda _: read)
     lake = Lake(tmp_path)
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         lake.write(name, "pkg", rows)
     (document,) = lake.read("documents", "pkg")
     assert document["docstring"] == "Bad \\ud800 and \U0001f600."

@@ -63,7 +63,7 @@ class Read:
         library, period = site.release["library"], Period()
         plug = source(tmp_path, {"library": library, "address": f"file://{site.folder}", "version": site.version})
         self.output: Output = sites_stage(library, [site.release], [], plug, period)
-        self.rows = {row["path"]: row for row in self.output.tables["site_documents"]}
+        self.rows = {row["path"]: row for row in self.output.by_table["site_documents"]}
         self.found = [one for one in plug.find(library, [site.release], period) if isinstance(one, Found)]
         for row in self.rows.values():
             table("site_documents").check(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,7 +19,7 @@ from pipeline.corpus.pins.version import version_of
 from tests.corpus.pins.test_formats import CASES
 
 FILES = sorted({path.rsplit("/", 1)[-1] for path in CASES} | {"requirements/dev.txt", "x.egg-info/requires.txt"})
-RELEASES = [{"version": "1.0", "release_time": datetime(2020, 1, 1, tzinfo=UTC), "requires_python": None}]
+RELEASES: list[Any] = [{"version": "1.0", "release_time": datetime(2020, 1, 1, tzinfo=UTC), "requires_python": None}]
 WHOLE = {path: text.encode() for path, (text, _) in CASES.items()}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,7 +39,7 @@ def test_another_requirement_narrows_the_library(requirements: bytes, version: s
     if "3.11" not in {interpreter.python for interpreter in discover()}:
         pytest.skip("uv resolves for an interpreter that is there: install CPython 3.11")
     published = published_of(project(Fetcher(timeout_s=60), index_url(), "numpy"))
-    rows = [
+    rows: list[Any] = [
         {"version": one.version, "release_time": one.uploaded, "requires_python": one.requires_python}
         for one in published
     ]

@@ -17,7 +17,7 @@ from pipeline.corpus.pins.version import KnownVersion, version_of
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.lake.stage import Reject
 
-PANDAS: list[dict[str, Any]] = [
+PANDAS: list[Any] = [
     {"version": "0.25.3", "release_time": datetime(2019, 10, 31, tzinfo=UTC), "requires_python": ">=3.5.3"},
     {"version": "1.0.5", "release_time": datetime(2020, 6, 17, tzinfo=UTC), "requires_python": ">=3.6.1"},
     {"version": "1.1.5", "release_time": datetime(2020, 12, 7, tzinfo=UTC), "requires_python": ">=3.6.1"},

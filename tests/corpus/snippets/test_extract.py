@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import hypothesis.strategies as st
 import pytest
@@ -142,7 +143,7 @@ HEADS = {
 
 
 @given(st.lists(CHECKS, min_size=1), st.sampled_from(sorted(HEADS)))
-def test_an_example_comes_back_out_of_its_rendering(checks: list[dict[str, object]], style: SnippetStyle) -> None:
+def test_an_example_comes_back_out_of_its_rendering(checks: list[Any], style: SnippetStyle) -> None:
     head, margin = HEADS[style]
     code = "".join(str(check["statement"]) for check in checks)
     example = Example(style, code, tuple(checks), head.count("\n"))

@@ -43,7 +43,7 @@ def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> O
     return made
 
 
-def told(made: Output) -> list[tuple[str, str, str]]:
+def told(made: Output) -> list[tuple[str | None, str, str]]:
     return [(row["path"], row["version"], row["last_version"]) for row in made.tables["snippets"]]
 
 

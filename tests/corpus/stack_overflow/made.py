@@ -12,7 +12,7 @@ def day(year: int, month: int = 1, number: int = 1) -> datetime:
     return datetime(year, month, number, 12, 30, 15, tzinfo=UTC)
 
 
-def release(version: str, released: datetime) -> dict[str, Any]:
+def release(version: str, released: datetime) -> Any:
     return {"version": version, "release_time": released, "import_names": ["pandas"]}
 
 

@@ -87,7 +87,7 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     for snippet in snippets:
         if snippet["checks"] and "Traceback" not in "".join(c["expected"] or "" for c in snippet["checks"]):
             own = [usage for usage in usages if usage["snippet_id"] == snippet["id"]]
-            yield snippet["path"], source_of(snippet), own, public
+            yield str(snippet["path"]), source_of(snippet), own, public
 
 
 @pytest.mark.parametrize(("name", "at_least"), [("packaging", 20), ("markupsafe", 3)])

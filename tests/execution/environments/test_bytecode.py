@@ -6,6 +6,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def test_bytecode_is_compiled_once(
 ) -> None:
     index.add_wheel("lib", "1.0", SOURCES, MAY)
     store = store_at(tmp_path)
-    row = store.build(wanted(python=interpreter.python))
+    row: Any = store.build(wanted(python=interpreter.python))
     assert row["outcome"] == Outcome.BUILT, row["detail"]
     first = compiled(store.open(row).site_packages)
     assert [name.split(".")[0] for name in first] == ["lib/__pycache__/__init__", "lib/deep/__pycache__/a, b"]

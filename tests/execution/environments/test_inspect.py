@@ -132,7 +132,7 @@ def test_real_compiled_modules(
     real_store: EnvironmentStore,
     tmp_path: Path,
 ) -> None:
-    release: dict[str, Any] = {"library": library, "version": version, "requires_python": None}
+    release: Any = {"library": library, "version": version, "requires_python": None}
     release |= {"release_time": datetime.fromisoformat(day).replace(tzinfo=UTC), "sha256": f"{library} {version}"}
     release |= {"import_names": [module.split(".")[0]]}
     seen = inspect_release(release, [module], real_store, tmp_path)[module]

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_dependencies_are_those_of_the_day(index: Index, store_at: Stores, wante
     index.add("dep", "1.0", packed("dep", "1.0", ""), "2021-01-01T00:00:00Z")
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
     store = store_at(tmp_path)
-    row = store.build(wanted())
+    row: Any = store.build(wanted())
     table("environments").check(row)
     assert (row["outcome"], row["rung"], row["python"]) == (Outcome.BUILT, Rung.WHEELS, "3.9")
     assert row["cutoff"] == datetime(2021, 5, 31, tzinfo=UTC)
@@ -58,7 +59,7 @@ def test_an_index_without_upload_times_is_dated_from_its_documents(
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2023-01-01T00:00:00Z")
     with_times = store_at(tmp_path / "a").build(wanted())
     index.upload_times = index.simple_json = False
-    row = store_at(tmp_path / "b").build(wanted())
+    row: Any = store_at(tmp_path / "b").build(wanted())
     assert row | {"build_s": 0} == with_times | {"build_s": 0}
     index.documents = False
     nowhere = store_at(tmp_path / "c", interpreters_tried=1).build(wanted())
@@ -70,7 +71,7 @@ def test_an_environment_works_has_bytecode_and_comes_back_from_its_lock(
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "answer = 42"), MAY)
     store = store_at(tmp_path)
-    row = store.build(wanted())
+    row: Any = store.build(wanted())
     environment = store.open(row)
     assert list((environment.site_packages / "__pycache__").glob("lib.*.pyc"))
     shutil.rmtree(tmp_path / row["lock_id"])
@@ -88,7 +89,7 @@ def test_a_later_dependency_is_found_on_the_second_rung(
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", "", "dep>=2"), MAY)
     index.add("dep", "2.0", packed("dep", "2.0", ""), "2021-09-01T00:00:00Z")
-    row = store_at(tmp_path).build(wanted())
+    row: Any = store_at(tmp_path).build(wanted())
     assert (row["outcome"], row["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER)
 
 
@@ -112,7 +113,7 @@ def test_one_dependency_that_fails_is_taken_at_its_next_wheel_and_nothing_else_m
     index.add("old", "2.0", packed("old", "2.0", BROKEN), AUTUMN)
     index.add("other", "1.0", packed("other", "1.0", ""), MAY)
     index.add("other", "2.0", packed("other", "2.0", BROKEN), SUMMER)
-    row = store_at(tmp_path).build(wanted())
+    row: Any = store_at(tmp_path).build(wanted())
     table("environments").check(row)
     assert (row["outcome"], row["rung"], row["cutoff"].month) == (Outcome.BUILT, Rung.ONE_LATER, 5), row
     assert row["moved"] == f"old 1.0 -> {after} (wheel of 2021-09-01)"
@@ -143,7 +144,7 @@ def test_what_nothing_requires_is_as_of_the_day_without_slack(
     for name in ("dep", "optional"):
         index.add(name, "1.0", packed(name, "1.0", ""), "2021-01-01T00:00:00Z")
         index.add(name, "2.0", packed(name, "2.0", ""), "2021-05-05T00:00:00Z")
-    row = store_at(tmp_path).build(wanted(undeclared=("optional",)))
+    row: Any = store_at(tmp_path).build(wanted(undeclared=("optional",)))
     assert re.findall(r"^(\S+)==(\S+)", row["lock"], re.M) == [("dep", "2.0"), ("lib", "1.0"), ("optional", "1.0")]
     newer = store_at(tmp_path).build(wanted(undeclared=("optional>=2",)))
     assert (newer["outcome"], newer["rung"]) == (Outcome.BUILT, Rung.WHEELS_LATER), "what was not there on the day"
@@ -192,7 +193,7 @@ def test_failures_end_in_an_outcome(
 ) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", source, requires), MAY)
     index.add("lib", "2.0", packed("lib", "2.0", ""), MAY)
-    row = store_at(tmp_path, import_timeout_s=1, interpreters_tried=1).build(wanted(**changed))
+    row: Any = store_at(tmp_path, import_timeout_s=1, interpreters_tried=1).build(wanted(**changed))
     table("environments").check(row)
     assert row["outcome"] == outcome
     assert detail in row["detail"]
@@ -201,7 +202,7 @@ def test_failures_end_in_an_outcome(
 
 def test_a_wheel_that_is_not_what_was_promised(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY, sha256="0" * 64)
-    row = store_at(tmp_path).build(wanted())
+    row: Any = store_at(tmp_path).build(wanted())
     assert row["outcome"] == Outcome.INSTALL_FAILED
     assert "Hash mismatch" in row["detail"]
 
@@ -213,7 +214,7 @@ def test_nothing_of_a_package_runs_outside_the_sandbox(
     line = f"import os; os.access({str(tmp_path)!r}, os.W_OK) and open({str(marker)!r}, 'w')\n"
     index.add("lib", "1.0", wheel("lib", "1.0", {"lib.py": line, "evil.pth": line, "sitecustomize.py": line}), MAY)
     store = store_at(tmp_path / "store")
-    row = store.build(wanted())
+    row: Any = store.build(wanted())
     assert row["outcome"] == Outcome.BUILT
     shutil.rmtree(tmp_path / "store" / row["lock_id"])
     store.open(row)
@@ -236,7 +237,7 @@ def test_a_strict_umask_does_not_lock_the_sandbox_out(
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     before = os.umask(0o077)
     try:
-        row = store_at(tmp_path / "store").build(wanted())
+        row: Any = store_at(tmp_path / "store").build(wanted())
     finally:
         os.umask(before)
     assert row["outcome"] == Outcome.BUILT, row["detail"]
@@ -244,7 +245,7 @@ def test_a_strict_umask_does_not_lock_the_sandbox_out(
 
 def test_what_cannot_be_opened(store_at: Stores, tmp_path: Path) -> None:
     store = store_at(tmp_path)
-    failed = {"library": "lib", "version": "1", "outcome": Outcome.NO_FILES}
+    failed: Any = {"library": "lib", "version": "1", "outcome": Outcome.NO_FILES}
     with pytest.raises(ValueError, match="lib 1 has no environment: no_files"):
         store.open(failed)
     with pytest.raises(StepFailed, match=r"needs Python 3\.99"):
@@ -277,7 +278,7 @@ def test_two_processes_build_the_same_lock(index: Index, wanted: Wants, tmp_path
 def test_what_a_killed_build_left_is_cleared(index: Index, store_at: Stores, wanted: Wants, tmp_path: Path) -> None:
     index.add("lib", "1.0", packed("lib", "1.0", ""), MAY)
     store = store_at(tmp_path)
-    row = store.build(wanted())
+    row: Any = store.build(wanted())
     shutil.rmtree(tmp_path / row["lock_id"])
     (tmp_path / f".{row['lock_id']}.new" / "lib").mkdir(parents=True)
     store.open(row)
@@ -320,7 +321,7 @@ def test_real_releases(
     from pipeline.core.settings import index_url
 
     store = EnvironmentStore(tmp_path, index_url=index_url(), rules=environment_rules())
-    row = store.build(Wanted(library, version))
+    row: Any = store.build(Wanted(library, version))
     assert (row["outcome"], row["python"]) == (Outcome.BUILT, python), row["detail"]
 
 
@@ -331,7 +332,7 @@ def test_uv_installs_an_interpreter_only_where_it_is_allowed_to(
     monkeypatch.setenv("UV_PYTHON_INSTALL_DIR", str(tmp_path / "pythons"))
     monkeypatch.setenv("UV_OFFLINE", "1")
     store = store_at(tmp_path)
-    row = store.build(wanted(python="3.14"))
+    row: Any = store.build(wanted(python="3.14"))
     assert row["outcome"] == Outcome.NO_INTERPRETER
     assert row["detail"].endswith("install it, or let uv do so with DRIFTLINE_INSTALL_PYTHON=true")
     assert not (tmp_path / "pythons").exists()

@@ -68,7 +68,7 @@ def test_what_decides_a_result_is_in_its_key(
         case_key(replace(case, code="json.dumps(3)\n"), place, sandbox, rules),
         case_key(replace(case, checks=[{"statement": 0, "kind": "value", "expected": "8"}]), place, sandbox, rules),
         case_key(replace(case, cover=False), place, sandbox, rules),
-        case_key(case, place | {"lock_id": "another"}, sandbox, rules),
+        case_key(case, {**place, "lock_id": "another"}, sandbox, rules),
         case_key(case, place, Idle("another"), rules),
         case_key(case, place, sandbox, rules.model_copy(update={"repeats": rules.repeats + 1})),
     }

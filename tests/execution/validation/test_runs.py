@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from pipeline.core.vocabularies.running import VerdictRole as Role
@@ -31,8 +33,8 @@ SNIPPETS = [snippet("s", "1.0", "2.0"), snippet("t", "3.0", "3.0")]
 
 def test_each_snippet_runs_where_it_is_used_and_once() -> None:
     pairs = (("1.0", None), ("2.0", "1.0"), ("2.0", "1.0"))
-    completions = [{"snippet_id": "s", "version": v, "previous_version": before} for v, before in pairs]
-    written = {"source_rewrite_id": None, "target_rewrite_id": None}
+    completions: list[Any] = [{"snippet_id": "s", "version": v, "previous_version": before} for v, before in pairs]
+    written: Any = {"source_rewrite_id": None, "target_rewrite_id": None}
     migration = written | {"snippet_id": "s", "version": "2.0", "target_snippet_id": "t", "target_version": "3.0"}
     back = written | {"snippet_id": "t", "version": "3.0", "target_snippet_id": "s", "target_version": "2.0"}
     assert plan_runs(SNIPPETS, completions, [migration, back], [], [], RUN_ALONE) == (
@@ -134,6 +136,6 @@ def test_probes_are_made_in_both_releases(changes: list[Row], symbols: list[Row]
 
 def test_versions_are_wanted_in_their_order() -> None:
     snippets = [snippet("a", "2.10", "2.10"), snippet("b", "2.9", "2.9"), snippet("c", "9.0", "9.0")]
-    releases = [{"version": version} for version in ("2.8", "2.9", "2.10")]
+    releases: list[Any] = [{"version": version} for version in ("2.8", "2.9", "2.10")]
     wanted = wanted_versions(releases, snippets, [], [], [], [], RUN_ALONE)
     assert wanted == ("2.9", "2.10")

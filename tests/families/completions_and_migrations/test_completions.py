@@ -47,7 +47,7 @@ def run(
     output = instances_stage(
         releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
     )
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
     return output
@@ -72,7 +72,10 @@ def test_one_instance_of_each_level_in_the_version_of_the_snippet() -> None:
         assert instance["previous_version"] == "0.9"
         assert (instance["versicode_tag"], instance["libevolutioneval_tag"]) == ("general", "unchanged")
         assert instance["change_id"] is None
-        assert unmask(instance["masked_code"], level, instance["answer"], instance["core_token"]) == PREAMBLE + CODE
+        assert (
+            unmask(instance["masked_code"], Granularity(level), instance["answer"], instance["core_token"])
+            == PREAMBLE + CODE
+        )
     assert (output.made, refused(output)) == (3, [])
 
 

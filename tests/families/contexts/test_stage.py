@@ -60,7 +60,7 @@ def run_on(snippets: Sequence[Row], skipped: int = 0, **rules: Any) -> tuple[Out
     output = contexts_stage(
         RELEASES, uses, DOCUMENTS, published, chosen, WRITER, retrievers(CONTEXTS.retrieval), ignore_case=True
     )
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
     return output, published

@@ -115,7 +115,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
         usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, mutation=MUTATION, writer=OfflineWriter(DRAFTING),
         runner=runner, writers=writers,
     )  # fmt: skip
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
     assert output.seen == output.made + len(output.rejects)
@@ -145,7 +145,7 @@ def test_an_example_that_states_nothing_becomes_a_function_and_kinds_that_none_g
 ) -> None:
     server.reply = reply
     output = made_by(store, drafter())
-    (taken,) = [row for row in output.tables["functions"] if row["path"] == "lib.take"]
+    (taken,) = [row for row in output.by_table["functions"] if row["path"] == "lib.take"]
     assert (taken["code"], taken["function"], taken["parameters"]) == (PROGRAM, "beginning", ["items", "length"])
     assert taken["code_drafter"] == taken["tests_drafter"] == taken["drafter"] == Drafter.MODEL
     assert {taken[kind] for kind in TestKind} == {1}

@@ -51,7 +51,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
         runner=Runner(store, find_sandbox(), load(RULES / "validation.yaml", ValidationRules), workers=1),
         writers=None,
     )
-    for name, rows in made.tables.items():
+    for name, rows in made.by_table.items():
         for row in rows:
             table(name).check(row)
     return made

@@ -100,7 +100,7 @@ def make(drafter: Any, store: Store) -> Make:  # noqa: F811
         )
         made = drafted_migrations_stage(**tables(store, docstring, *(snippets or (TOTAL,))), migrating=migrating)
         assert made.tables.keys() == set(TABLES)
-        for name, rows in made.tables.items():
+        for name, rows in made.by_table.items():
             for row in rows:
                 table(name).check(row)
         return made
@@ -197,7 +197,8 @@ def test_after_so_many_tries_it_is_refused_and_no_row_is_made(make: Make, server
     assert [reject.reason for reject in made.rejects] == [RejectReason.DRAFT_REFUSED]
     (refused,) = made.tables["refused_migrations"]
     assert (refused["tries"], refused["path"], refused["change_id"]) == (2, "lib.total", REMOVED["id"])
-    assert made.tables["drafted_migrations"] == made.tables["drafted_rewrites"] == []
+    assert made.tables["drafted_migrations"] == []
+    assert made.tables["drafted_rewrites"] == []
 
 
 def test_where_money_ends_it_waits(make: Make, server: ModelServer) -> None:  # noqa: F811

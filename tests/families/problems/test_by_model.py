@@ -71,7 +71,7 @@ def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tabl
         **TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING,
         usage=USAGE, mutation=MUTATION, runner=runner, writer=writer,
     )  # fmt: skip
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
     assert output.seen == output.made + len(output.rejects)
@@ -120,7 +120,7 @@ def test_what_a_model_writes_about_changes_is_proven_and_published(
 
 def test_without_a_model_nothing_of_it_is_there(store: Store) -> None:
     output = made_by(store, None, TABLES["changes"])
-    assert {name: len(rows) for name, rows in output.tables.items()} == {
+    assert {name: len(rows) for name, rows in output.by_table.items()} == {
         "problems": 0, "problem_runs": 0, "problem_environments": 0, "refused_problems": 0,
     }  # fmt: skip
     assert ANNOTATED["id"] not in {reject.key for reject in output.rejects}

@@ -71,7 +71,7 @@ def made_by(store: Store, **changed: Any) -> Output:
         mutation=MUTATION,
         runner=runner,
     )
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
     return output
@@ -79,7 +79,7 @@ def made_by(store: Store, **changed: Any) -> Output:
 
 def gated(output: Output) -> Output:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
-    known = {**TABLES, **output.tables}
+    known = {**TABLES, **output.by_table}
     flags = flags_stage({name: known.get(name, []) for name in READS}, FLAGS, QUALITY.fails_in_target, DRAFTING)
     return problems_gate_stage(
         problems,

@@ -53,7 +53,7 @@ def make(drafter: Any) -> Make:  # noqa: F811
         documents = [document("lib.fetch", docstring, "1.0"), document("lib.load", "Load it.", "1.1")]
         made = judgements_stage(releases("1.0", "1.1"), symbols, [], list(changes), documents, [], [], judging)
         assert made.tables.keys() == set(TABLES)
-        for name, rows in made.tables.items():
+        for name, rows in made.by_table.items():
             for row in rows:
                 table(name).check(row)
         return made

@@ -55,7 +55,7 @@ def test_a_report_that_no_run_gives_is_a_project_without_tests(workshop: Worksho
     [project] = output.tables["projects"]
     table("projects").check(project)
     assert project["outcome"] == ProjectOutcome.NOT_COLLECTED
-    assert "harness_error" in project["detail"]
+    assert "harness_error" in str(project["detail"])
     assert not output.tables["traced_functions"]
 
 

@@ -27,7 +27,7 @@ def traced(workshop: Workshop) -> Output:
 
 
 def make(workshop: Workshop, traced: Output, writer: RequirementWriter | None = None) -> Output:
-    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
+    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.by_table.items()}
     return repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION, writer=writer)
 
 

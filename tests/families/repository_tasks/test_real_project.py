@@ -48,7 +48,7 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     assert project["requirements"] == ["freezegun", "pytest"]
     used = {row["namespace"]: row for row in traced.tables["traced_functions"]}
     assert "humanize.number._format_not_finite" in used["humanize.number.intcomma"]["intra_file"]
-    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.tables.items()}
+    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.by_table.items()}
     made = repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION)
     tasks = made.tables["repository_tasks"]
     assert len(tasks) == 3

@@ -56,7 +56,7 @@ def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -
     assert len({row["id"] for row in rows}) == 3
     for row in rows:
         table("published_functions").check(row)
-        assert unmask(row["masked_code"], row["granularity"], row["answer"], row["core_token"]) == CODE
+        assert unmask(row["masked_code"], Granularity(row["granularity"]), row["answer"], row["core_token"]) == CODE
         assert (row["function_id"], row["coverage"], row["emptied_outcome"]) == ("f", 1.0, Outcome.FAILED_ASSERTION)
 
 

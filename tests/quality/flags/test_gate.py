@@ -50,7 +50,7 @@ def gate(
         RUN_ALONE,
         DRAFTING,
     )
-    for name, rows in output.tables.items():
+    for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
     return output
@@ -67,7 +67,7 @@ def flag(instance: Row, kind: FlagKind) -> Row:
 
 
 def published(output: Output, table: str, version: str) -> Row:
-    (row,) = (row for row in output.tables[table] if row["version"] == version)
+    (row,) = (row for row in output.by_table[table] if row["version"] == version)
     return row
 
 

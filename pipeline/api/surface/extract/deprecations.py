@@ -33,7 +33,13 @@ def mark_of(
     found = [mark for mark in marks if mark]
     if not found:
         return None
-    return {key: next((mark[key] for mark in found if mark[key]), None) for key in found[0]}
+    return {
+        "channel": found[0]["channel"],
+        "since": next((mark["since"] for mark in found if mark["since"]), None),
+        "removal": next((mark["removal"] for mark in found if mark["removal"]), None),
+        "message": next((mark["message"] for mark in found if mark["message"]), None),
+        "replacement": next((mark["replacement"] for mark in found if mark["replacement"]), None),
+    }
 
 
 def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark | None:
@@ -49,8 +55,12 @@ def decorator_mark(decorators: Sequence[ast.expr], rules: SurfaceRules) -> Mark 
             message = " ".join(text for text in texts if not _VERSION.match(text))
             mark = _mark(DeprecationChannel.DECORATOR, message, rules, since)
             replacement = _given(decorator, found.replacement_keywords)
-            stated = {"replacement": clean_name(replacement) if replacement else None, "removal": removal}
-            return mark | {name: value for name, value in stated.items() if value}
+            name = clean_name(replacement) if replacement else None
+            return {
+                **mark,
+                "replacement": name or mark["replacement"],
+                "removal": removal or mark["removal"],
+            }
     return None
 
 

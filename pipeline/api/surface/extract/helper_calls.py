@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from pipeline.api.surface.parse.module_model import Mark
+from pipeline.api.surface.parse.module_model import ParameterMark
 from pipeline.api.surface.parse.rules import Regex
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.surface import HelperArgument, HelperEffect, ParameterDeprecation
@@ -64,7 +64,9 @@ class HelperCall:
     removal: str | None = None
     replacement: str | None = None
 
-    def mark(self, what: ParameterDeprecation, replacement: str | None = None, since: str | None = None) -> Mark:
+    def mark(
+        self, what: ParameterDeprecation, replacement: str | None = None, since: str | None = None
+    ) -> ParameterMark:
         """Return the mark that the call puts on a parameter."""
         return {
             "what": what,

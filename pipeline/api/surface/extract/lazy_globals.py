@@ -102,8 +102,13 @@ def _pairs(mapping: ast.expr) -> Iterator[tuple[str, str]]:
 
 def _deprecated(module: str, name: str) -> Mark:
     message = f"{module}.{name} is deprecated"
-    nothing = dict.fromkeys(("since", "removal", "replacement"))
-    return {"channel": DeprecationChannel.WARNING, "message": message, **nothing}
+    return {
+        "channel": DeprecationChannel.WARNING,
+        "message": message,
+        "since": None,
+        "removal": None,
+        "replacement": None,
+    }
 
 
 def _takes_name(call: ast.Call) -> bool:

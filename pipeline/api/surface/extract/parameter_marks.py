@@ -15,7 +15,7 @@ from pipeline.api.surface.extract.kwargs import UNKNOWN
 from pipeline.api.surface.parse.bodies import Body
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.keyword_scan import WARNS
-from pipeline.api.surface.parse.module_model import Mark, Parameter
+from pipeline.api.surface.parse.module_model import Mark, Parameter, ParameterMark
 from pipeline.api.surface.parse.rules import SurfaceRules, first_found
 from pipeline.api.surface.parse.syntax import dotted, written
 from pipeline.core.vocabularies.changes import DirectiveKind, DirectiveOwner
@@ -41,15 +41,14 @@ def mark_by_code(parameters: Sequence[Parameter], body: Body, rules: SurfaceRule
     if body.told.isdisjoint(WARNS):
         return list(parameters)
     found = rules.deprecations.defaults
-    named = [p for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None]
-    by_default = {p["name"]: _mark(None, None, None) for p in named if found.search(p["default"])}
-    if named and body.mentions(WARNS) and body.beginning_with_calls(rules.deprecations.call_words):
-        defaults = {p["name"]: p["default"] for p in named}
+    defaults = {p["name"]: p["default"] for p in parameters if p["kind"] not in _VARIADIC and p["default"] is not None}
+    by_default = {name: _mark(None, None, None) for name, default in defaults.items() if found.search(default)}
+    if defaults and body.mentions(WARNS) and body.beginning_with_calls(rules.deprecations.call_words):
         parameters = _marked(parameters, dict(_warned(body.statements, defaults, rules)))
     return _marked(parameters, by_default) if by_default else list(parameters)
 
 
-def _mark(since: str | None, removal: str | None, replacement: str | None) -> Mark:
+def _mark(since: str | None, removal: str | None, replacement: str | None) -> ParameterMark:
     return {
         "what": ParameterDeprecation.ENTIRELY,
         "since": since,
@@ -58,21 +57,26 @@ def _mark(since: str | None, removal: str | None, replacement: str | None) -> Ma
     }
 
 
-def _marked(parameters: Sequence[Parameter], marks: Mapping[str, Mark]) -> list[Parameter]:
+def _marked(parameters: Sequence[Parameter], marks: Mapping[str, ParameterMark]) -> list[Parameter]:
     """Return the parameters with these marks; a mark that is there already stays, and what it leaves open is filled."""
     return [
-        p | {"deprecation": _filled(p["deprecation"], marks[p["name"]])} if p["name"] in marks else p
+        {**p, "deprecation": _filled(p["deprecation"], marks[p["name"]])} if p["name"] in marks else p
         for p in parameters
     ]
 
 
-def _filled(known: Mark | None, mark: Mark) -> Mark:
+def _filled(known: ParameterMark | None, mark: ParameterMark) -> ParameterMark:
     if known is None or known["what"] == ParameterDeprecation.BY_POSITION:
         return mark
-    return {key: value if value is not None else mark[key] for key, value in known.items()}
+    return {
+        "what": known["what"],
+        "since": mark["since"] if known["since"] is None else known["since"],
+        "removal": mark["removal"] if known["removal"] is None else known["removal"],
+        "replacement": mark["replacement"] if known["replacement"] is None else known["replacement"],
+    }
 
 
-def _told(docstring: str, names: set[str], rules: SurfaceRules, directives: DirectiveRules) -> dict[str, Mark]:
+def _told(docstring: str, names: set[str], rules: SurfaceRules, directives: DirectiveRules) -> dict[str, ParameterMark]:
     """Return the marks that a docstring puts on parameters; what is about one value or another library is none."""
     said = [
         one
@@ -81,7 +85,7 @@ def _told(docstring: str, names: set[str], rules: SurfaceRules, directives: Dire
     ]
     gone = {one.name: one.stated for one in said if one.kind is DirectiveKind.VERSIONREMOVED}
     read = rules.deprecations
-    marks: dict[str, Mark] = {}
+    marks: dict[str, ParameterMark] = {}
     for one in said:
         if one.kind is DirectiveKind.DEPRECATED and not directives.about_part(one.text):
             removal = gone.get(one.name) or first_found(read.removal, one.text)
@@ -95,7 +99,9 @@ def _of_another(said: Directive, names: Collection[str]) -> bool:
     return found is not None and found[1] in names and found[1] != said.name
 
 
-def _warned(body: Sequence[ast.stmt], defaults: Mapping[str, str], rules: SurfaceRules) -> Iterator[tuple[str, Mark]]:
+def _warned(
+    body: Sequence[ast.stmt], defaults: Mapping[str, str], rules: SurfaceRules
+) -> Iterator[tuple[str, ParameterMark]]:
     """Yield the parameters that a body warns of under an `if` that asks whether they are given, with their marks."""
     for statement in body:
         match statement:

@@ -12,7 +12,7 @@ from functools import cached_property
 from pydantic import model_validator
 
 from pipeline.api.surface.extract.helper_calls import ALL, Helper, HelperCall, HelperExample, read_call
-from pipeline.api.surface.parse.module_model import Mark, Parameter
+from pipeline.api.surface.parse.module_model import Parameter, ParameterMark
 from pipeline.core.rules.load import Rule
 from pipeline.core.vocabularies.surface import HelperEffect, ParameterDeprecation, ParameterKind, ParameterSource
 
@@ -75,8 +75,8 @@ def show_parameter(parameter: Parameter) -> str:
         return f"{parameter['name']}: {parameter['kind']}, added, {parameter['default']}"
     if mark is None:
         return str(parameter["name"])
-    words = {"since": "since", "removal": "removed in", "replacement": "use"}
-    told = [f"{word} {mark[key]}" for key, word in words.items() if mark[key]]
+    marked = {"since": mark["since"], "removed in": mark["removal"], "use": mark["replacement"]}
+    told = [f"{word} {value}" for word, value in marked.items() if value]
     return f"{parameter['name']}: {', '.join([str(parameter['kind']), str(mark['what']), *told])}"
 
 
@@ -87,10 +87,10 @@ def _last_name(decorator: ast.expr) -> str:
     return ""
 
 
-def _marked(parameters: Sequence[Parameter], name: str, mark: Mark) -> list[Parameter]:
-    """Mark a parameter in its place; one that no longer stands in the signature comes back, by name only."""
+def _marked(parameters: Sequence[Parameter], name: str, mark: ParameterMark) -> list[Parameter]:
+    """ParameterMark a parameter in its place; one that no longer stands in the signature comes back, by name only."""
     if any(parameter["name"] == name for parameter in parameters):
-        return [p | {"deprecation": mark} if p["name"] == name else p for p in parameters]
+        return [{**p, "deprecation": mark} if p["name"] == name else p for p in parameters]
     accepted: Parameter = {
         "name": name,
         "kind": ParameterKind.KEYWORD_ONLY,
@@ -127,7 +127,7 @@ def _by_position(
     """Let the chosen parameters of these kinds be given by position, which is deprecated."""
     mark = said.mark(ParameterDeprecation.BY_POSITION)
     return [
-        p | {"kind": ParameterKind.POSITIONAL_OR_KEYWORD, "deprecation": p["deprecation"] or mark}
+        {**p, "kind": ParameterKind.POSITIONAL_OR_KEYWORD, "deprecation": p["deprecation"] or mark}
         if p["name"] in chosen and p["kind"] in kinds and p["known_from"] in _WRITTEN
         else p
         for p in parameters

@@ -75,7 +75,7 @@ def _shown_parameters(parameters: Sequence[Parameter]) -> list[str]:
 
 
 def _shown_parameter(parameter: Parameter) -> str:
-    stars = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
+    stars: dict[str, str] = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**"}
     name = stars.get(parameter["kind"], "") + parameter["name"]
     annotation, default = parameter["annotation"], parameter["default"]
     if annotation is None:

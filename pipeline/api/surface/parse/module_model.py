@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from pipeline.core.vocabularies.surface import SourceKind
+from pipeline.lake.rows import SymbolDeprecation, SymbolParameter, SymbolParameterDeprecation
 
 ALTERNATIVE = "%otherwise"
 """Suffix of the name of a definition that holds only if something cannot be had (`except ImportError`)."""
@@ -26,8 +25,9 @@ GONE = "gone"
 NOT_TOTAL = "total=False"
 """Label of a TypedDict whose keys may be missing (PEP 589)."""
 
-Parameter = dict[str, Any]
-Mark = dict[str, Any]
+Parameter = SymbolParameter
+Mark = SymbolDeprecation
+ParameterMark = SymbolParameterDeprecation
 
 
 class Field(msgspec.Struct, gc=False):

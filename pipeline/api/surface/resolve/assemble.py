@@ -19,7 +19,7 @@ from pipeline.api.surface.resolve.rows import bare_row, preferred_paths
 from pipeline.api.surface.resolve.symbol_rows import Kept, Part, States
 from pipeline.api.surface.resolve.trace import Memory
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import DocumentState, SymbolState
 
 Named = tuple[PublicName, Hashable]
 """A public name, with all of it that its rows depend on beside facts."""
@@ -29,9 +29,9 @@ Named = tuple[PublicName, Hashable]
 class Rows:
     """What a release offers by path: `symbols`, their `documents`, and what is `importable` without being public."""
 
-    symbols: dict[str, Row]
-    documents: dict[str, Row]
-    importable: dict[str, Row]
+    symbols: dict[str, SymbolState]
+    documents: dict[str, DocumentState]
+    importable: dict[str, SymbolState]
 
 
 class Assembler:
@@ -48,7 +48,7 @@ class Assembler:
         self.answers = Answers()
         self.names = Memory[list[Named]]()
         self.parts = Memory[Part]()
-        self.importable = Memory[dict[str, Row]]()
+        self.importable = Memory[dict[str, SymbolState]]()
         self.kept = Kept()
         self._modules: Mapping[str, ModuleRecord] = {}
         self._places: dict[str, str] = {}
@@ -111,19 +111,19 @@ class _Assembly:
 
     def rows(self, names: list[Named]) -> Rows:
         """Return the rows of the names, and of the modules."""
-        symbols: dict[str, Row] = {}
-        documents: dict[str, Row] = {}
+        symbols: dict[str, SymbolState] = {}
+        documents: dict[str, DocumentState] = {}
         for part in self._parts(names, symbols):
             symbols |= part[0]
             documents |= part[1]
-        importable: dict[str, Row] = {}
+        importable: dict[str, SymbolState] = {}
         for path, module in self.exposed:
             importable |= self._importable(path, module)
         for path in importable.keys() & symbols.keys():
             del importable[path]
         return Rows(symbols, documents, importable)
 
-    def _parts(self, names: list[Named], symbols: Mapping[str, Row]) -> Iterator[Part]:
+    def _parts(self, names: list[Named], symbols: Mapping[str, SymbolState]) -> Iterator[Part]:
         parts = self.memory.parts
         for public, key in names:
             yield parts.get(key, self.trace, partial(self.states.of_name, public))
@@ -144,14 +144,14 @@ class _Assembly:
 
         return self.memory.parts.get((path, module.name), self.trace, make)
 
-    def _importable(self, path: str, module: ModuleRecord) -> dict[str, Row]:
-        def make() -> dict[str, Row]:
+    def _importable(self, path: str, module: ModuleRecord) -> dict[str, SymbolState]:
+        def make() -> dict[str, SymbolState]:
             names = importable_names(module, path, self.distribution)
             return {public.path: self._pointer(public, module) for public in names}
 
         return self.memory.importable.get((path, module.name), self.trace, make)
 
-    def _pointer(self, public: PublicName, module: ModuleRecord) -> Row:
+    def _pointer(self, public: PublicName, module: ModuleRecord) -> SymbolState:
         """Return the row that stands for something that can be imported without being public there."""
         found = public.found
         kind = SymbolKind.ATTRIBUTE

@@ -8,7 +8,7 @@ from pipeline.api.surface.resolve.public import PublicName
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.api.surface.resolve.rows import bare_row
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 
 class Offer:
@@ -40,7 +40,7 @@ class Offer:
         self.trace.ask(exposed_fact(path))
         return self.modules.get(path)
 
-    def bare(self, public: PublicName, kind: SymbolKind) -> Row:
+    def bare(self, public: PublicName, kind: SymbolKind) -> SymbolState:
         """Return a row that says where a name leads, and nothing of its state."""
         module = self.module_at(public.path.rpartition(".")[0])
         assert module is not None

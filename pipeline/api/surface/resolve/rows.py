@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pipeline.api.surface.parse.module_model import Definition, Mark
 from pipeline.api.surface.resolve.public import PublicName
 from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolState
 
 
 def preferred_paths(names: Iterable[PublicName]) -> dict[str, str]:
@@ -35,21 +35,26 @@ def kind_of(definition: Definition, *, member: bool = False) -> SymbolKind:
     return SymbolKind(definition.kind)
 
 
-def stated(definition: Definition) -> Row:
-    """Return the columns that come from a definition as they are."""
+def defined_row(
+    path: str, canonical: str, kind: SymbolKind, because: PublicBecause, file: str, source: SourceKind, of: Definition
+) -> SymbolState:
+    """Return a row with the columns that come from a definition as they are."""
     return {
-        "returns": definition.returns,
-        "value": definition.value,
-        "bases": definition.bases,
-        "decorators": definition.decorators,
-        "labels": definition.labels,
-        "overloads": definition.overloads,
-        "body_sketch": definition.sketch,
-        "deprecation": definition.deprecation,
+        **bare_row(path, canonical, kind, because, file, source),
+        "returns": of.returns,
+        "value": of.value,
+        "bases": of.bases,
+        "decorators": of.decorators,
+        "labels": of.labels,
+        "overloads": of.overloads,
+        "body_sketch": of.sketch,
+        "deprecation": of.deprecation,
     }
 
 
-def bare_row(path: str, canonical: str, kind: SymbolKind, because: PublicBecause, file: str, source: SourceKind) -> Row:
+def bare_row(
+    path: str, canonical: str, kind: SymbolKind, because: PublicBecause, file: str, source: SourceKind
+) -> SymbolState:
     """Return a row that says where a path leads and nothing of its state."""
     nothing: Mark | None = None
     return {

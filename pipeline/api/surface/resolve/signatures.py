@@ -12,7 +12,6 @@ from pipeline.api.surface.resolve.dependency_keys import content_fact
 from pipeline.api.surface.resolve.resolution import Found
 from pipeline.api.surface.resolve.resolver import Distribution
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SourceKind
-from pipeline.lake.schema import Row
 
 _RUN = frozenset({SourceKind.PY, SourceKind.PY2})
 _UNPACKED = re.compile(r"(?:\w+\.)*Unpack\[([\w.]+)\]")
@@ -91,8 +90,8 @@ def _key(field: Parameter, *, optional: bool) -> Parameter:
     return key | {"default": "..." if optional else None}
 
 
-def class_parameters(owners: list[Found], distribution: Distribution) -> Row:
-    """Return the `parameters` of a class, and the label of its convention if they are made out of fields.
+def class_parameters(owners: list[Found], distribution: Distribution) -> tuple[list[Parameter], list[str] | None]:
+    """Return the parameters of a class, and its labels with that of its convention if they are made out of fields.
 
     They are those of the first `__init__` in the order of inheritance, or else of `__new__`; a dataclass, attrs or
     NamedTuple class (PEP 557, attrs, PEP 526) that writes no `__init__` of its own has those of its fields, and so
@@ -107,19 +106,19 @@ def class_parameters(owners: list[Found], distribution: Distribution) -> Row:
             made = owner.definition.members.get(name)
             if made is not None and made.kind == "function":
                 init = Found("definition", f"{owner.path}.{name}", owner.module, made)
-                return {"parameters": named_parameters(method_parameters(made), init, distribution)}
+                return named_parameters(method_parameters(made), init, distribution), None
             if owner.definition.synthesised:
                 return _from_fields(owners, owner)
-    return {}
+    return [], None
 
 
-def _from_fields(owners: list[Found], owner: Found) -> Row:
+def _from_fields(owners: list[Found], owner: Found) -> tuple[list[Parameter], list[str]]:
     """Make parameters of the fields of a class and of the classes that it inherits fields from, oldest first."""
     convention = owner.definition.synthesised if owner.definition else None
     start = first(n for n, other in enumerate(owners) if other.path == owner.path)
     makers = [o.definition for o in owners[start:] if o.definition and o.definition.synthesised == convention]
     labels = [*(owner.definition.labels if owner.definition else []), str(convention)]
-    return {"parameters": _inherited(makers), "labels": sorted(set(labels))}
+    return _inherited(makers), sorted(set(labels))
 
 
 def _inherited(definitions: list[Definition]) -> list[Parameter]:
@@ -177,7 +176,7 @@ def _transformer(owners: list[Found], distribution: Distribution) -> str | None:
     return next((decorator for decorator in decorators if pattern.search(decorator)), None)
 
 
-def _of_model(owners: list[Found], convention: str, distribution: Distribution) -> Row:
+def _of_model(owners: list[Found], convention: str, distribution: Distribution) -> tuple[list[Parameter], list[str]]:
     """Return the parameters of a model: those of an `__init__` that it writes, or else its fields.
 
     An `__init__` with `**kwargs` passes the fields on that it does not name.
@@ -193,7 +192,7 @@ def _of_model(owners: list[Found], convention: str, distribution: Distribution) 
     written = next((d.members["__init__"] for d in definitions if "__init__" in d.members), None)
     parameters = fields if written is None else _passed_on(method_parameters(written), fields)
     labels = {*(owners[0].definition.labels if owners[0].definition else ()), convention}
-    return {"parameters": parameters, "labels": sorted(labels)}
+    return parameters, sorted(labels)
 
 
 def _models(owners: list[Found], distribution: Distribution) -> list[Found]:

@@ -15,7 +15,7 @@ from pipeline.api.surface.resolve.labels import OPAQUE, class_labels, module_lab
 from pipeline.api.surface.resolve.public import PublicName
 from pipeline.api.surface.resolve.public_index import Offer
 from pipeline.api.surface.resolve.resolution import Found
-from pipeline.api.surface.resolve.rows import bare_row, kind_of, stated
+from pipeline.api.surface.resolve.rows import bare_row, defined_row, kind_of
 from pipeline.api.surface.resolve.signatures import (
     class_parameters,
     method_parameters,
@@ -24,9 +24,9 @@ from pipeline.api.surface.resolve.signatures import (
 )
 from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
 from pipeline.lake.ids import sha256_text
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import DocumentState, SymbolState
 
-Part = tuple[dict[str, Row], dict[str, Row]]
+Part = tuple[dict[str, SymbolState], dict[str, DocumentState]]
 """Rows of symbols and of documents that were made together, by path."""
 
 About = tuple[PublicBecause, str, SourceKind]
@@ -44,8 +44,8 @@ class _Member(msgspec.Struct, frozen=True):
     about: About
     elsewhere: Elsewhere
     alone: bool
-    row: Row
-    document: Row | None
+    row: SymbolState
+    document: DocumentState | None
 
 
 class Kept:
@@ -53,7 +53,7 @@ class Kept:
 
     def __init__(self) -> None:
         self.members: dict[str, _Member] = {}
-        self.pointers: dict[str, tuple[tuple[str, SymbolKind, PublicBecause, str, SourceKind], Row]] = {}
+        self.pointers: dict[str, tuple[tuple[str, SymbolKind, PublicBecause, str, SourceKind], SymbolState]] = {}
         self._texts: dict[str, tuple[str, list[int]]] = {}
 
     def text(self, docstring: str) -> tuple[str, list[int]]:
@@ -123,13 +123,13 @@ class States:
         assert found.module is not None
         definition = found.definition
         file = self.offer.root + found.module.file
-        row = bare_row(path, found.path, kind_of(definition), because, file, found.module.source)
-        row |= stated(definition)
+        row = defined_row(path, found.path, kind_of(definition), because, file, found.module.source, definition)
         row["deprecation"] = row["deprecation"] or self._decorator_mark(found)
         owners = self._owners(found) if definition.kind == "class" else []
         if owners:
-            row |= class_parameters(owners, self.distribution)
-            row["labels"] = sorted({*row["labels"], *class_labels(owners, self.distribution)})
+            row["parameters"], labels = class_parameters(owners, self.distribution)
+            own = row["labels"] if labels is None else labels
+            row["labels"] = sorted({*own, *class_labels(owners, self.distribution)})
         elif definition.kind == "function":
             row["parameters"] = named_parameters(definition.called, found, self.distribution)
         self._add(row, self._documented(row, definition.docstring, found.line if definition.docstring else 1))
@@ -214,13 +214,13 @@ class States:
 
     def _member_rows(
         self, path: str, found: Found, because: PublicBecause, elsewhere: Elsewhere
-    ) -> tuple[Row, Row | None]:
+    ) -> tuple[SymbolState, DocumentState | None]:
         same, called, mark = elsewhere
         assert found.definition is not None
         assert found.module is not None
         file = self.offer.root + found.module.file
-        row = bare_row(path, found.path, kind_of(found.definition, member=True), because, file, found.module.source)
-        row |= stated(found.definition)
+        kind = kind_of(found.definition, member=True)
+        row = defined_row(path, found.path, kind, because, file, found.module.source, found.definition)
         row["deprecation"] = row["deprecation"] or mark
         row["parameters"] = self._called(found) if called is None else called
         if same:
@@ -250,15 +250,20 @@ class States:
         other = self.distribution.follow(f"{owner.path}.{value}")
         return other.path if other.definition and other.definition.kind in {"function", "property"} else None
 
-    def _documented(self, row: Row, docstring: str | None, line: int) -> Row | None:
+    def _documented(self, row: SymbolState, docstring: str | None, line: int) -> DocumentState | None:
         """Add to a row what its docstring is like, and return the row of the docstring itself."""
         if not docstring or row["kind"] == SymbolKind.ALIAS:
             return None
         row["docstring_sha256"], row["docstring_sketch"] = self.kept.text(docstring)
-        document = {"path": row["path"], "canonical_path": row["canonical_path"], "docstring": docstring}
-        return document | {"file": row["file"], "line": line}
+        return {
+            "path": row["path"],
+            "canonical_path": row["canonical_path"],
+            "docstring": docstring,
+            "file": row["file"],
+            "line": line,
+        }
 
-    def _add(self, row: Row, document: Row | None = None) -> None:
+    def _add(self, row: SymbolState, document: DocumentState | None = None) -> None:
         path = row["path"]
         self._part[0][path] = row
         if document is not None:

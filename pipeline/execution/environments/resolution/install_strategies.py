@@ -19,7 +19,7 @@ from pipeline.execution.environments.resolution.request import Wanted
 from pipeline.execution.environments.resolution.rules import EnvironmentRules
 from pipeline.execution.environments.resolution.wheel_compatibility import fits
 from pipeline.index.index import IndexFile, Project
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 _FARTHEST = (
     EnvironmentOutcome.NO_FILES,
@@ -135,7 +135,7 @@ def _follows(version: str, before: str, or_same: bool) -> bool:
     return not later.is_prerelease and (later > earlier or (or_same and later == earlier))
 
 
-def farthest(rows: Sequence[Row]) -> Row:
+def farthest(rows: Sequence[EnvironmentRow]) -> EnvironmentRow:
     """Return the attempt that came farthest, which tells most; of several the first, which should have worked."""
     return max(rows, key=lambda row: _FARTHEST.index(row["outcome"]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Wanted:
         return f"{self.library}=={self.version}"
 
 
-def wanted_of(release: Row) -> Wanted:
+def wanted_of(release: ReleaseRow) -> Wanted:
     """Return what a row of `releases` asks for: the release alone, on a Python that the rules choose."""
     return Wanted(
         release["library"],

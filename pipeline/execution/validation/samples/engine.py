@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -24,7 +24,7 @@ from pipeline.execution.validation.samples.planning import Job, by_environment, 
 from pipeline.execution.validation.samples.samples import Sample, SampleError
 from pipeline.execution.validation.samples.verdict_file import Verdict
 from pipeline.execution.validation.splitting import unparted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 CHUNK = 16
 """Cases of one environment that one worker runs before another one may take over: a fork server serves them all."""
@@ -32,7 +32,7 @@ CHUNK = 16
 # Both ways of running come out alike, and which snippets are run is no matter of samples.
 _NOT_OF_RUNS = frozenset({"process", "fork_from", "run_alone"})
 _AHEAD = 4  # environments for each worker that may be built and wait to be used
-_ATTEMPT = ("python", "rung", "moved", "outcome", "detail")
+_ATTEMPT = frozenset({"python", "rung", "moved", "outcome", "detail"})
 _MAY_LACK = frozenset({Outcome.IMPORT_ERROR, Outcome.WRONG_EXCEPTION, Outcome.BAD_SAMPLE, Outcome.API_MISSING})
 _TRANSIENT = frozenset({EnvironmentOutcome.NO_SPACE})
 
@@ -67,9 +67,14 @@ class Engine:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """The environment of a group of jobs: its row, and the environment if it is there to be used."""
+    """What came of building the environment of a group of jobs, and the environment if it is there to be used.
 
-    row: Row
+    Its row is None where nothing came of it at all.
+    """
+
+    row: EnvironmentRow | None
+    outcome: str | None
+    detail: str | None
     environment: Environment | None = None
     transient: bool = False
 
@@ -147,24 +152,26 @@ class _Flow:
 
     def _build(self, wanted: Wanted) -> Built:
         self.tell(f"environment of {wanted.library} {wanted.version}")
-        row: Row = {"outcome": None, "library": wanted.library, "version": wanted.version}
+        row: EnvironmentRow | None = None
+        outcome: str | None = None
         try:
-            row |= self.engine.store.build(wanted)
-            if row["outcome"] != EnvironmentOutcome.BUILT:
-                return Built(row, transient=row["outcome"] in _TRANSIENT)
-            return Built(row, self.engine.store.open(row))
+            row = self.engine.store.build(wanted)
+            outcome = row["outcome"]
+            if outcome != EnvironmentOutcome.BUILT:
+                return Built(row, outcome, row["detail"], transient=outcome in _TRANSIENT)
+            return Built(row, outcome, row["detail"], self.engine.store.open(row))
         except StepFailed as error:
-            return Built(row | {"outcome": error.outcome, "detail": error.detail})
+            return Built(row, error.outcome, error.detail)
         except (IndexUnreachable, OSError, ValueError) as error:
-            return Built(row | {"detail": str(error)}, transient=not isinstance(error, ValueError))
+            return Built(row, outcome, str(error), transient=not isinstance(error, ValueError))
         except Exception as error:  # noqa: BLE001 - told in the verdict of each sample that it kept from running
-            return Built(row | {"detail": f"{type(error).__name__}: {error}"}, transient=True)
+            return Built(row, outcome, f"{type(error).__name__}: {error}", transient=True)
 
     def _without_environment(self, job: Job, built: Built) -> Verdict:
         """Return the verdict of a job that cannot be run; one that lacked something keeps that it had before."""
-        outcome, detail = built.row["outcome"], built.row.get("detail")
+        outcome, detail = built.outcome, built.detail
         told = f"{outcome}: {detail}" if outcome and detail else str(outcome or detail)
-        if missing := built.row.get("missing"):
+        if missing := built.row and built.row["missing"]:
             told += f"\n{self.engine.missing.lacks(missing)}"
         if before := self.before.get(job.key):
             why = f"{before.detail}\n{job.added[-1]} has it, and cannot be added: {told}"
@@ -265,7 +272,7 @@ def _verdict(job: Job, built: Built, result: Result, explained: str | None) -> V
 
 def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transient: bool = False) -> Verdict:
     """Return a verdict with what is known of job and environment."""
-    row: Mapping[str, Any] = built.row
+    row = built.row
     return Verdict(
         id=job.id,
         outcome=outcome,
@@ -274,12 +281,15 @@ def _head(job: Job, outcome: Outcome, built: Built, detail: str | None, transien
         key=job.key,
         library=job.wanted.library,
         version=job.wanted.version,
-        python=row.get("python") or job.wanted.python,
-        lock_id=row.get("lock_id"),
-        rung=row.get("rung"),
-        moved=row.get("moved"),
-        attempts=[{name: attempt[name] for name in _ATTEMPT} for attempt in row.get("attempts") or ()],
-        build_s=row.get("build_s"),
+        python=(row and row["python"]) or job.wanted.python,
+        lock_id=row and row["lock_id"],
+        rung=row and row["rung"],
+        moved=row and row["moved"],
+        attempts=[
+            {name: value for name, value in attempt.items() if name in _ATTEMPT}
+            for attempt in (row["attempts"] if row else ())
+        ],
+        build_s=row and row["build_s"],
         added=job.added,
         transient=transient,
     )

@@ -76,6 +76,7 @@ def test_decorators_of_libraries_change_what_can_be_given():
         ("x", "kwargs"),
         ("kw", "signature"),
     ]
+    assert read[1]["deprecation"]
     assert read[1]["deprecation"]["replacement"] == "columns"
 
 

@@ -84,7 +84,7 @@ def test_what_python_writes_is_read_back(signature: inspect.Signature) -> None:
     for parameter, (name, given_) in zip(found, signature.parameters.items(), strict=True):
         default = None if given_.default is given_.empty else repr(given_.default)
         assert (parameter["name"], parameter["kind"]) == (name, given_.kind.name.lower())
-        assert parameter["default"] == default or eval(parameter["default"]) == given_.default
+        assert parameter["default"] == default or eval(str(parameter["default"])) == given_.default
 
 
 @given(st.text("f()[]{}=,'\"*/ \n\x00a:-><$", max_size=40))

@@ -122,4 +122,6 @@ def test_no_parameter_is_lost_and_kinds_stay_in_order(given_names, star, variadi
     assert {p["name"] for p in before} <= {p["name"] for p in after}
     assert len({p["name"] for p in after}) == len(after)
     order = list(ParameterKind)
-    assert sorted(order.index(p["kind"]) for p in after) == [order.index(p["kind"]) for p in after]
+    assert sorted(order.index(ParameterKind(p["kind"])) for p in after) == [
+        order.index(ParameterKind(p["kind"])) for p in after
+    ]

@@ -21,7 +21,11 @@ def visited(text: str, path: str) -> ModuleRecord:
 
 
 def show(parameter: Parameter) -> str:
-    stars = {ParameterKind.VAR_POSITIONAL: "*", ParameterKind.VAR_KEYWORD: "**", ParameterKind.KEYWORD_ONLY: "-"}
+    stars: dict[str, str] = {
+        ParameterKind.VAR_POSITIONAL: "*",
+        ParameterKind.VAR_KEYWORD: "**",
+        ParameterKind.KEYWORD_ONLY: "-",
+    }
     annotation = f": {parameter['annotation']}" if parameter["annotation"] else ""
     default = f" = {parameter['default']}" if parameter["default"] else ""
     source = " (stub)" if parameter["known_from"] == "stub" else ""

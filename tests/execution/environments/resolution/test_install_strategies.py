@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,7 +93,7 @@ def test_what_is_pinned_beside_moves_the_cutoff() -> None:
 
 def test_the_attempt_that_came_farthest_is_told() -> None:
     ends = ["no_files", "build_failed", "no_files", "build_failed"]
-    rows = [{"outcome": EnvironmentOutcome(end), "n": n} for n, end in enumerate(ends)]
+    rows: list[Any] = [{"outcome": EnvironmentOutcome(end), "n": n} for n, end in enumerate(ends)]
     assert farthest(rows)["n"] == 1
     assert {*map(str, EnvironmentOutcome)} - {"no_interpreter"} == {
         str(farthest([{"outcome": end}])["outcome"]) for end in EnvironmentOutcome if end != "no_interpreter"

@@ -73,7 +73,7 @@ def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = COD
     releases, surface = surfaces(history)
     tables = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
     importable = list(surface.tables["importable"])
-    lives = lifecycle_stage(releases, tables["symbols"], importable, TAGGING).tables
+    lives = lifecycle_stage(releases, tables["symbols"], importable, TAGGING).by_table
     tables |= {name: list(rows) for name, rows in lives.items()}
     tables["usages"] = list(usage_stage(releases, tables["snippets"], tables["symbols"], USAGE).tables["usages"])
     made = instances_stage(**tables, tagging=TAGGING, rules=MASKING, foreign={}, codemods=rules, run_alone=RUN_ALONE)

@@ -37,7 +37,7 @@ def known(old: Files, new: Files, *snippets: Row) -> Tables:
     """What validation and the gate read, as far as it concerns migrations."""
     read, made = stages(old, new, *snippets)
     names = ("migrations", "rewrites", "completions")
-    return read | {name: list(made.tables[name]) for name in names}
+    return read | {name: list(made.by_table[name]) for name in names}
 
 
 def planned(tables: Tables) -> dict[str, list[Row]]:
