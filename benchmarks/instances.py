@@ -35,6 +35,7 @@ from pipeline.families.completions_and_migrations.rewritten_examples import rewr
 from pipeline.families.completions_and_migrations.source import parse_source
 from pipeline.index.release_selection import Period
 from pipeline.lake.collector import without_collector
+from pipeline.lake.rows import CompletionRow, MigrationRow
 from pipeline.lake.runner import run_stage
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
@@ -90,12 +91,12 @@ class Bench:
         tags = Tags(tables["lifecycles"], tagging).at
         return History(tables["releases"], tables["symbols"], tables["changes"], tags)
 
-    def completions(self) -> Made:
+    def completions(self) -> Made[CompletionRow]:
         """Make the completions."""
         programs = [(row, parse_source(source_of(row))) for row in self.python]
         return make_completions(programs, self.uses, self.history(), self.rules.masking)
 
-    def migrations(self) -> Made:
+    def migrations(self) -> Made[MigrationRow]:
         """Make the migrations, of pairs of examples and of what codemods write."""
         tables, codemods, history = self.tables, self.rules.codemods, self.history()
         changed = tables["changes"], tables["lifecycles"], history
@@ -107,7 +108,7 @@ class Bench:
         return make_migrations(documenting, self.uses, *changed, pairing, rewritten, most)[0]
 
 
-def measure(make: Callable[[], Made]) -> Measured:
+def measure(make: Callable[[], Made[Any]]) -> Measured:
     """Make instances several times, and take the best."""
     seconds = []
     for _ in range(RUNS):

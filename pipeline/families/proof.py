@@ -10,24 +10,24 @@ from pipeline.core.vocabularies.changes import LIVES_ON, LibEvolutionEvalTag
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.execution.probe_result import Seen
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, InstanceHead, ReleaseRow, ReviewEditRun, VerdictRow
 
 
 class Runs:
     """The verdicts of a library, looked up by what ran (a snippet's id or, for a probe, an API path) and version."""
 
-    def __init__(self, verdicts: Iterable[Row]) -> None:
-        self._rows: MutableMapping[tuple[str, str], Row] = {
+    def __init__(self, verdicts: Iterable[VerdictRow]) -> None:
+        self._rows: MutableMapping[tuple[str, str], VerdictRow | ReviewEditRun] = {
             (row["subject_id"], row["version"]): row for row in sorted(verdicts, key=lambda row: row["id"])
         }
 
-    def over(self, rows: Iterable[Row]) -> Runs:
+    def over(self, rows: Iterable[ReviewEditRun]) -> Runs:
         """Return these runs with those of edited code in the place of those of the same subject and version."""
         runs = Runs(())
         runs._rows = ChainMap({(row["subject"], row["version"]): row for row in rows}, self._rows)
         return runs
 
-    def of(self, subject_id: str, version: str | None) -> Row | None:
+    def of(self, subject_id: str, version: str | None) -> VerdictRow | ReviewEditRun | None:
         """Return the verdict, or None where it was not run."""
         return self._rows.get((subject_id, version)) if version else None
 
@@ -39,7 +39,8 @@ class Runs:
     def seen(self, path: str, version: str | None) -> Seen | None:
         """Return what a probe saw at a path, or None where it was not run or did not find it."""
         row = self.of(path, version)
-        return Seen.read(row["seen"]) if row and row.get("seen") else None
+        seen = row.get("seen") if row else None
+        return Seen.read(str(seen)) if seen else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +53,17 @@ class Proof:
     contradiction: str | None = None
 
 
-def followers(releases: Iterable[Row]) -> dict[str, str]:
+def followers(releases: Iterable[ReleaseRow]) -> dict[str, str]:
     """Return the release after each, by version."""
     return {row["predecessor"]: row["version"] for row in releases if row["predecessor"]}
 
 
 def prove(
-    instance: Row, change: Row | None, following: str | None, runs: Runs, modified_proven_by: Collection[Outcome]
+    instance: InstanceHead,
+    change: ChangeRow | None,
+    following: str | None,
+    runs: Runs,
+    modified_proven_by: Collection[Outcome],
 ) -> Proof:
     """Say what running shows of an instance's tag; that its reference passes is for the caller to ask.
 
@@ -85,7 +90,7 @@ def prove(
     return Proof(evidence, previous if outcome else None, outcome)
 
 
-def _prove_by_probes(instance: Row, runs: Runs) -> Proof:
+def _prove_by_probes(instance: InstanceHead, runs: Runs) -> Proof:
     path, previous = instance["path"], instance["previous_version"]
     here, there = runs.seen(path, instance["version"]), runs.seen(path, previous)
     alike = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED
@@ -95,7 +100,9 @@ def _prove_by_probes(instance: Row, runs: Runs) -> Proof:
     return Proof(Evidence.EXECUTED if shown else Evidence.STATIC, previous if outcome else None, outcome)
 
 
-def _prove_absence(instance: Row, change: Row | None, neighbour: str | None, runs: Runs, words: str) -> Proof:
+def _prove_absence(
+    instance: InstanceHead, change: ChangeRow | None, neighbour: str | None, runs: Runs, words: str
+) -> Proof:
     for path in _probed_paths(instance, change):
         here, there = runs.outcome(path, instance["version"]), runs.outcome(path, neighbour)
         # A path that a probe does not even find where the reference uses it (set on instances, say) proves nothing.
@@ -107,11 +114,11 @@ def _prove_absence(instance: Row, change: Row | None, neighbour: str | None, run
     return Proof(Evidence.STATIC)
 
 
-def _probed_paths(instance: Row, change: Row | None) -> Iterator[str]:
+def _probed_paths(instance: InstanceHead, change: ChangeRow | None) -> Iterator[str]:
     """Yield the API's path and, where it came or went with its class or module, that one's."""
     yield instance["path"]
     if change is not None:
         arrived = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.INTRODUCED and change["kind"] in LIVES_ON
         whole = change["new"] if arrived else change["path"]
-        if instance["path"].startswith(f"{whole}."):
+        if whole is not None and instance["path"].startswith(f"{whole}."):
             yield whole

@@ -8,7 +8,7 @@ from pipeline.audit.rebuild.context import World
 from pipeline.audit.rebuild.outcome import Made, NotMade, NotRebuilt, of_id
 from pipeline.core.vocabularies.projects import RequirementBasis, TestOutcome
 from pipeline.core.vocabularies.review import ReviewStatus
-from pipeline.execution.mutation.score import SCORED
+from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.families.repository_tasks.tasks import Candidate, candidate, task_row
 from pipeline.lake.schema import Row, table
 from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
@@ -24,8 +24,8 @@ def repository_task(world: World, row: Row) -> Made:
     made = candidate(function, text.split("\n"), _reached(world, row), world.rules.repository)
     if not isinstance(made, Candidate):
         raise NotMade(f"{made.reason}: {made.detail}")
-    task = task_row(project, made, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]))
-    task |= {name: row[name] for name in SCORED}
+    score = MutationScore(row["mutants"], row["mutants_killed"], row["mutants_equivalent"])
+    task = task_row(project, made, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]), score)
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
     gated = repository_gate_stage([task], [project], world.flags, [], rules, world.rules.mutation)
     published = of_id(gated.tables["published_repository_tasks"], row["id"], gated.rejects)

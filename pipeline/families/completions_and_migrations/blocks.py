@@ -13,19 +13,21 @@ from pipeline.families.completions_and_migrations.masks import MASKS
 from pipeline.families.completions_and_migrations.rules import BlockRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import BlockCompletionRow, SnippetRow
 from pipeline.lake.stage import Reject
 
 _UNKNOWN = LibraryNames()
 
 
-def make_blocks(snippets: Iterable[Row], libraries: Mapping[str, LibraryNames], rules: BlockRules) -> Made:
+def make_blocks(
+    snippets: Iterable[SnippetRow], libraries: Mapping[str, LibraryNames], rules: BlockRules
+) -> Made[BlockCompletionRow]:
     """Make a block completion of each snippet that is not in Python; `libraries` says how code shows its library.
 
     The core token is hidden in the imports too. A snippet in which no name can be tied to the library is refused:
     nobody could say whether a completion uses it.
     """
-    made = Made()
+    made: Made[BlockCompletionRow] = Made()
     foreign = (snippet for snippet in snippets if snippet["language"] != Language.PYTHON)
     for result in guarded(
         foreign,
@@ -36,7 +38,7 @@ def make_blocks(snippets: Iterable[Row], libraries: Mapping[str, LibraryNames], 
     return made
 
 
-def _block(snippet: Row, library: LibraryNames, rules: BlockRules) -> Row | Reject:
+def _block(snippet: SnippetRow, library: LibraryNames, rules: BlockRules) -> BlockCompletionRow | Reject:
     text = snippet["code"]
     if any(mask in text for mask in MASKS.values()):
         return Reject(snippet["id"], RejectReason.LEAKS_ANSWER, "the code holds the text of a mask")

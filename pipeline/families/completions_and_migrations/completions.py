@@ -14,16 +14,16 @@ from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import Source, Span
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import CompletionRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
 
 
 def make_completions(
-    programs: Iterable[tuple[Row, Source]],
-    usages: Mapping[str, Sequence[Row]],
+    programs: Iterable[tuple[SnippetRow, Source]],
+    usages: Mapping[str, Sequence[UsageRow]],
     history: History,
     rules: MaskingRules,
-) -> Made:
+) -> Made[CompletionRow]:
     """Make the completion instances of snippets with their parsed programs; `usages` are keyed by snippet id.
 
     A candidate is an API of a snippet (its first use under its own name; of code of others one that no other snippet of
@@ -31,8 +31,8 @@ def make_completions(
     within the snippet's run, the first whose predecessor the lake holds, and each in which the API is new, about to
     go or modified. Without its predecessor nobody knows whether an API is new in a version.
     """
-    made = Made()
-    documented: dict[str, str] = {}
+    made: Made[CompletionRow] = Made()
+    documented: dict[str, str | None] = {}
     for snippet, source in programs:
         documented[snippet["id"]] = snippet["path"]
         examples, unfit = core_usages(usages.get(snippet["id"], ()), rules)
@@ -51,15 +51,15 @@ def make_completions(
     return made
 
 
-def _is_example(snippet: Row, path: str) -> bool:
+def _is_example(snippet: SnippetRow, path: str) -> bool:
     """Say whether a snippet may stand for an API: code of others shows each API once for each of its authors."""
     return snippet["example_of"] is None or path in snippet["example_of"]
 
 
-def core_usages(usages: Iterable[Row], rules: MaskingRules) -> tuple[list[Row], list[Reject]]:
+def core_usages(usages: Iterable[UsageRow], rules: MaskingRules) -> tuple[list[UsageRow], list[Reject]]:
     """Return the first use of each API that goes by the API's own name, and a note for each API without one."""
-    first: dict[str, Row] = {}
-    unfit: dict[str, Row] = {}
+    first: dict[str, UsageRow] = {}
+    unfit: dict[str, UsageRow] = {}
     for usage in sorted(usages, key=lambda row: (row["start_byte"], row["end_byte"], row["path"])):
         own_name = usage["name"] == usage["path"].rpartition(".")[2]
         fits = own_name and len(usage["name"]) >= rules.min_name_length
@@ -72,13 +72,19 @@ def core_usages(usages: Iterable[Row], rules: MaskingRules) -> tuple[list[Row], 
     return [first[path] for path in sorted(first)], notes
 
 
-def _candidate(usage: Row) -> str:
+def _candidate(usage: UsageRow) -> str:
     return f"{usage['snippet_id']} {usage['path']}"
 
 
 def _of_usage(
-    snippet: Row, source: Source, usage: Row, *, uses: Sequence[Row], history: History, rules: MaskingRules
-) -> Iterator[Row | Reject]:
+    snippet: SnippetRow,
+    source: Source,
+    usage: UsageRow,
+    *,
+    uses: Sequence[UsageRow],
+    history: History,
+    rules: MaskingRules,
+) -> Iterator[CompletionRow | Reject]:
     spans = [_name_span(use) for use in uses]
     versions = _versions(snippet, usage["path"], history)
     for level in rules.granularities:
@@ -87,26 +93,34 @@ def _of_usage(
             yield _instance(snippet, usage, version, level, source.text, masked, history)
 
 
-def _versions(snippet: Row, path: str, history: History) -> list[str]:
+def _versions(snippet: SnippetRow, path: str, history: History) -> list[str]:
     run = history.between(snippet["version"], snippet["last_version"])
     compared = [version for version in run if history.previous(version)]
     return [*(compared or run)[:1], *(v for v in compared[1:] if (history.tags(path, v) or PLAIN) != PLAIN)]
 
 
-def _mask(source: Source, usage: Row, uses: Sequence[Span], level: Granularity, rules: MaskingRules) -> Masked | Reject:
+def _mask(
+    source: Source, usage: UsageRow, uses: Sequence[Span], level: Granularity, rules: MaskingRules
+) -> Masked | Reject:
     use = _name_span(usage)
     if source.text_of(use) != usage["name"]:
         raise ValueError(f"usage {usage['id']}: {usage['name']!r} does not stand at bytes {use} of its snippet")
     return mask(source, use, uses, level, rules)
 
 
-def _name_span(usage: Row) -> Span:
+def _name_span(usage: UsageRow) -> Span:
     return usage["name_start_byte"], usage["name_end_byte"]
 
 
 def _instance(
-    snippet: Row, usage: Row, version: str, level: Granularity, code: str, masked: Masked | Reject, history: History
-) -> Row | Reject:
+    snippet: SnippetRow,
+    usage: UsageRow,
+    version: str,
+    level: Granularity,
+    code: str,
+    masked: Masked | Reject,
+    history: History,
+) -> CompletionRow | Reject:
     path = usage["path"]
     key = f"{snippet['id']} {path} {version} {level}"
     if isinstance(masked, Reject):
@@ -114,9 +128,9 @@ def _instance(
     tags = tags_of(key, path, version, history)
     if isinstance(tags, Reject):
         return tags
+    id_ = content_id("completion", snippet["library"], version, path, level, code, masked.masked_code)
     return {
-        "id": content_id("completion", snippet["library"], version, path, level, code, masked.masked_code),
-        **head(snippet, path, version, tags, history),
+        **head(id_, snippet, path, version, tags, history),
         "usage_id": usage["id"],
         "granularity": level,
         "code": code,

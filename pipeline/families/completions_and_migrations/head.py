@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
+from typing import Generic, TypedDict
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.completions_and_migrations.history import History, Tagging
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import InstanceHead, R
 from pipeline.lake.stage import Reject
 
 
 @dataclass(slots=True)
-class Made:
+class Made(Generic[R]):
     """Rows that were made, candidates that were refused, and notes on what never became a candidate."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[R] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     notes: list[Reject] = field(default_factory=list)
 
-    def add(self, result: Row | Reject) -> None:
+    def add(self, result: R | Reject) -> None:
         """Take one candidate's row or reject."""
         if isinstance(result, Reject):
             self.rejects.append(result)
@@ -27,10 +28,18 @@ class Made:
             self.rows.append(result)
 
 
-def head(snippet: Row, path: str, version: str, tags: Tagging, history: History) -> Row:
-    """Return the columns that every instance table begins with, but the id."""
+class MadeFrom(TypedDict):
+    """What of a row of `snippets` an instance holds."""
+
+    id: str
+    library: str
+
+
+def head(id_: str, snippet: MadeFrom, path: str, version: str, tags: Tagging, history: History) -> InstanceHead:
+    """Return the columns that every instance table begins with."""
     change = history.change_behind(path, version, tags)
     return {
+        "id": id_,
         "library": snippet["library"],
         "version": version,
         "release_time": history.releases[version]["release_time"],
@@ -53,17 +62,17 @@ def tags_of(key: str, path: str, version: str, history: History) -> Tagging | Re
 
 
 def within_quota(
-    rows: Iterable[Row],
-    kind_of: Callable[[Row], Hashable],
-    rank_of: Callable[[Row], tuple[object, ...]],
-    limit: int | Callable[[Row], int],
-) -> tuple[list[Row], list[Reject]]:
+    rows: Iterable[R],
+    kind_of: Callable[[R], Hashable],
+    rank_of: Callable[[R], tuple[object, ...]],
+    limit: int | Callable[[R], int],
+) -> tuple[list[R], list[Reject]]:
     """Keep up to `limit` rows of each kind, lowest rank first, and one of each id; reject the others.
 
     All rows of a kind have the same limit.
     """
     taken: dict[Hashable, int] = {}
-    kept: dict[str, Row] = {}
+    kept: dict[str, R] = {}
     rejects: list[Reject] = []
     for row in sorted(rows, key=rank_of):
         kind, most = kind_of(row), limit if isinstance(limit, int) else limit(row)

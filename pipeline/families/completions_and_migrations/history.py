@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from pipeline.core.vocabularies.changes import GONE, LIVES_ON, ChangeKind, LibEvolutionEvalTag, VersiCodeTag
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, ReleaseRow, SymbolRow
 
 Tagging = tuple[VersiCodeTag, LibEvolutionEvalTag]
 """VersiCode's and LibEvolutionEval's tag of a path in a version."""
@@ -23,9 +23,9 @@ class History:
 
     def __init__(
         self,
-        releases: Sequence[Row],
-        symbols: Iterable[Row],
-        changes: Sequence[Row],
+        releases: Sequence[ReleaseRow],
+        symbols: Iterable[SymbolRow],
+        changes: Sequence[ChangeRow],
         tags: Callable[[str, str], Tagging | None],
     ) -> None:
         ordered = sorted(releases, key=lambda row: Version(row["version"]))
@@ -34,22 +34,22 @@ class History:
         self._rank = {version: rank for rank, version in enumerate(self.releases)}
         self._next = {row["predecessor"]: row["version"] for row in ordered if row["predecessor"] in self.releases}
         self._roots = {root.partition(".")[0] for row in ordered for root in row["import_names"]}
-        self._states: dict[str, list[Row]] = defaultdict(list)
-        self._definitions: dict[str, list[Row]] = defaultdict(list)
-        self._aliases: dict[str, list[Row]] = defaultdict(list)
+        self._states: dict[str, list[SymbolRow]] = defaultdict(list)
+        self._definitions: dict[str, list[SymbolRow]] = defaultdict(list)
+        self._aliases: dict[str, list[SymbolRow]] = defaultdict(list)
         for row in sorted(symbols, key=lambda row: str(row["path"])):
             self._states[row["path"]].append(row)
             if row["kind"] != SymbolKind.ALIAS:
                 self._definitions[row["canonical_path"]].append(row)
             else:
                 self._aliases[row["canonical_path"]].append(row)
-        self._arriving: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        self._departing: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        self._changing: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        for row in sorted(changes, key=_most_telling_first):
-            self._enter(row)
+        self._arriving: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
+        self._departing: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
+        self._changing: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
+        for change in sorted(changes, key=_most_telling_first):
+            self._enter(change)
 
-    def _enter(self, change: Row) -> None:
+    def _enter(self, change: ChangeRow) -> None:
         kind, old_version, new_version = change["kind"], change["old_version"], change["new_version"]
         # Under another public path than the change's own, a definition is known by where it stands.
         for path in dict.fromkeys((change["path"], change["canonical_path"])):
@@ -60,7 +60,7 @@ class History:
             if change["libevolutioneval_tag"] == LibEvolutionEvalTag.MODIFIED:
                 self._changing[path, new_version].append(change)
         if kind in LIVES_ON:
-            self._arriving[change["new"], new_version].append(change)
+            self._arriving[str(change["new"]), new_version].append(change)
 
     def between(self, first: str, last: str) -> list[str]:
         """Return the versions of the lake from the first to the last, both included, in order."""
@@ -108,7 +108,7 @@ class History:
             rest = dot + name + rest
         return path
 
-    def definition(self, path: str, version: str) -> Row | None:
+    def definition(self, path: str, version: str) -> SymbolRow | None:
         """Return the state of what a path leads to in a version, through other names; None where it is not public."""
         state = self._state(path, version)
         if state is None:
@@ -151,7 +151,7 @@ class History:
         """Return the place of a version in the order of releases."""
         return self._rank[version]
 
-    def change_behind(self, path: str, version: str, tags: Tagging) -> Row | None:
+    def change_behind(self, path: str, version: str, tags: Tagging) -> ChangeRow | None:
         """Return the change that a path's tags in a version follow from; None where they are general and unchanged.
 
         A change is recorded once: at the preferred path of a definition, and at the class or module that came or
@@ -177,14 +177,14 @@ class History:
                 yield state["canonical_path"]
             path = path.rpartition(".")[0] if with_parents else ""
 
-    def _state(self, path: str, version: str) -> Row | None:
+    def _state(self, path: str, version: str) -> SymbolRow | None:
         return self._holding(self._states.get(path, ()), version)
 
-    def _holding(self, rows: Iterable[Row], version: str) -> Row | None:
+    def _holding(self, rows: Iterable[SymbolRow], version: str) -> SymbolRow | None:
         return next((row for row in rows if self.within(version, row["first_version"], row["last_version"])), None)
 
 
-def _most_telling_first(change: Row) -> tuple[bool, str, str, str]:
+def _most_telling_first(change: ChangeRow) -> tuple[bool, str, str, str]:
     return not change["breaking"], change["kind"], change["parameter"] or "", change["id"]
 
 

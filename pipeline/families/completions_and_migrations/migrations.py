@@ -11,29 +11,29 @@ from pipeline.families.completions_and_migrations.pairs import Corpus, Pair, Sid
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, MigrationRow, RewriteRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
 
 _BASES = list(MigrationBasis)
 
 
 def make_migrations(
-    snippets: Iterable[Row],
-    usages: Mapping[str, Sequence[Row]],
-    changes: Iterable[Row],
-    lifecycles: Iterable[Row],
+    snippets: Iterable[SnippetRow],
+    usages: Mapping[str, Sequence[UsageRow]],
+    changes: Iterable[ChangeRow],
+    lifecycles: Iterable[LifecycleRow],
     history: History,
     rules: MigrationRules,
     rewritten: Iterable[Pair | Reject] = (),
     max_rewritten: int = 0,
-) -> tuple[Made, list[Row]]:
+) -> tuple[Made[MigrationRow], list[RewriteRow]]:
     """Make the migration instances of a library, and the rows of `rewrites` that they need.
 
     `usages` are keyed by snippet id; `rewritten` are pairs of which a codemod wrote one side. They have a quota of
     their own, `max_rewritten`, and give way to pairs of examples that are the same code. A candidate is a pair of
     snippets in one direction; a snippet or a change that finds no pair is one candidate.
     """
-    made = Made()
+    made: Made[MigrationRow] = Made()
     corpus = Corpus(snippets, usages, history)
     examples = (*connected_examples(corpus, changes, lifecycles, rules), *changed_examples(corpus, rules))
     pairs = [*examples, *rewritten]
@@ -52,7 +52,7 @@ def make_migrations(
             _is_rewritten(row),
             *(row["path"], row["target_path"], row["version"], row["target_version"]),
         ),
-        rank_of=lambda row: (*ranks[row["id"]], row["id"], _BASES.index(row["basis"])),
+        rank_of=lambda row: (*ranks[row["id"]], row["id"], _BASES.index(MigrationBasis(row["basis"]))),
         limit=lambda row: max_rewritten if _is_rewritten(row) else rules.max_per_paths_and_versions,
     )
     made.rejects += surplus
@@ -71,18 +71,18 @@ def _rank(pair: Pair) -> tuple[int, bool, float]:
     return kind, of_codemod and not own, -pair.similarity
 
 
-def _is_rewritten(row: Row) -> bool:
+def _is_rewritten(row: MigrationRow) -> bool:
     return bool(row["source_rewrite_id"] or row["target_rewrite_id"])
 
 
-def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[Row]) -> list[Row]:
+def _rewrites(pairs: Iterable[Pair | Reject], instances: Iterable[MigrationRow]) -> list[RewriteRow]:
     needed = {row[side] for row in instances for side in ("source_rewrite_id", "target_rewrite_id")}
     sides = (side for pair in pairs if isinstance(pair, Pair) for side in (pair.old, pair.new))
     rows = {side.rewrite["id"]: side.rewrite for side in sides if side.rewrite and side.rewrite["id"] in needed}
     return [rows[key] for key in sorted(rows)]
 
 
-def both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
+def both_directions(pair: Pair, history: History) -> Iterator[MigrationRow | Reject]:
     """Yield the instance of a pair in each direction, or why it can be none."""
     yield _instance(pair.old, pair.new, Direction.OLD_TO_NEW, pair.basis, history)
     yield _instance(pair.new, pair.old, Direction.NEW_TO_OLD, pair.basis, history)
@@ -90,15 +90,15 @@ def both_directions(pair: Pair, history: History) -> Iterator[Row | Reject]:
 
 def _instance(
     source: Side, target: Side, direction: Direction, basis: MigrationBasis, history: History
-) -> Row | Reject:
+) -> MigrationRow | Reject:
     key = f"{source.snippet['id']} {target.snippet['id']} {source.path} {direction} {basis}"
     tags = tags_of(key, source.path, source.version, history)
     if isinstance(tags, Reject):
         return tags
     made_of = source.version, target.version, source.path, target.path, source.code, target.code
+    id_ = content_id("migration", source.snippet["library"], *made_of)
     return {
-        "id": content_id("migration", source.snippet["library"], *made_of),
-        **head(source.snippet, source.path, source.version, tags, history),
+        **head(id_, source.snippet, source.path, source.version, tags, history),
         "target_version": target.version,
         "target_release_time": history.releases[target.version]["release_time"],
         "target_snippet_id": target.snippet["id"],

@@ -17,7 +17,7 @@ from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.families.completions_and_migrations.rules import MigrationRules
 from pipeline.lake.guard import guarded
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, RewriteRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
 
 
@@ -25,10 +25,10 @@ from pipeline.lake.stage import Reject
 class Side:
     """One side of a pair: a snippet, the version it stands for, its core API, and what a codemod made of it, if any."""
 
-    snippet: Row
+    snippet: SnippetRow
     version: str
     path: str
-    rewrite: Row | None = None
+    rewrite: RewriteRow | None = None
 
     @property
     def code(self) -> str:
@@ -59,12 +59,14 @@ class Pair:
 class Corpus:
     """The snippets of a library by the path they document, and the public paths that each of them uses."""
 
-    def __init__(self, snippets: Iterable[Row], usages: Mapping[str, Sequence[Row]], history: History) -> None:
+    def __init__(
+        self, snippets: Iterable[SnippetRow], usages: Mapping[str, Sequence[UsageRow]], history: History
+    ) -> None:
         self.snippets = sorted(snippets, key=lambda row: row["id"])
         self.paths = {key: frozenset(row["path"] for row in rows) for key, rows in usages.items()}
         self.history = history
 
-    def using(self, path: str, version: str) -> list[Row]:
+    def using(self, path: str, version: str) -> list[SnippetRow]:
         """Return the snippets that hold in a version and use a path; only those that document it, if there are any."""
         found = [
             row
@@ -80,14 +82,14 @@ def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | R
 
     An API whose old path lives on as an alias is documented under its new path.
     """
-    beginning: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    beginning: dict[tuple[str, str], list[SnippetRow]] = defaultdict(list)
     for row in corpus.snippets:
-        beginning[row["path"], row["version"]].append(row)
-    ending: dict[tuple[str, str], list[Row]] = defaultdict(list)
+        beginning[str(row["path"]), row["version"]].append(row)
+    ending: dict[tuple[str, str], list[SnippetRow]] = defaultdict(list)
     for row in corpus.snippets:
         following = corpus.history.next(row["last_version"])
         if following is not None:
-            ending[row["path"], following].append(row)
+            ending[str(row["path"]), following].append(row)
 
     def of_path(path: str, version: str) -> Iterator[Pair | Reject]:
         documented = path if (path, version) in beginning else corpus.history.preferred_path(path, version)
@@ -105,11 +107,11 @@ def changed_examples(corpus: Corpus, rules: MigrationRules) -> Iterator[Pair | R
 class _Matches:
     """Snippets matched one to one, with how alike they are, and the old ones that are left over."""
 
-    matched: Sequence[tuple[Row, Row, float]]
-    left: Sequence[Row]
+    matched: Sequence[tuple[SnippetRow, SnippetRow, float]]
+    left: Sequence[SnippetRow]
 
 
-def _match(olds: Sequence[Row], news: Sequence[Row], min_similarity: float) -> _Matches:
+def _match(olds: Sequence[SnippetRow], news: Sequence[SnippetRow], min_similarity: float) -> _Matches:
     """Match each old snippet with at most one new one, the most alike first."""
     scores = [(similarity(source_of(old), source_of(new)), old, new) for old in olds for new in news]
     old_left = {old["id"]: old for old in olds}
@@ -122,7 +124,9 @@ def _match(olds: Sequence[Row], news: Sequence[Row], min_similarity: float) -> _
     return _Matches(matched, [old_left[old_id] for old_id in sorted(old_left)])
 
 
-def _pair_examples(corpus: Corpus, path: str, version: str, old: Row, new: Row, score: float) -> Pair | Reject:
+def _pair_examples(
+    corpus: Corpus, path: str, version: str, old: SnippetRow, new: SnippetRow, score: float
+) -> Pair | Reject:
     key = f"{old['id']} {new['id']}"
     cores = core_paths(path, corpus.paths.get(old["id"], frozenset()), corpus.paths.get(new["id"], frozenset()))
     if cores is None:
@@ -167,15 +171,15 @@ def _name(path: str) -> str:
 
 
 def connected_examples(
-    corpus: Corpus, changes: Iterable[Row], lifecycles: Iterable[Row], rules: MigrationRules
+    corpus: Corpus, changes: Iterable[ChangeRow], lifecycles: Iterable[LifecycleRow], rules: MigrationRules
 ) -> Iterator[Pair | Reject]:
     """Yield the pairs, or a reject, for each rename, move, and removal or deprecation with a stated replacement."""
     stated = {row["path"]: row["replacement"] for row in lifecycles if row["replacement"]}
 
-    def of_change(change: Row) -> Iterator[Pair | Reject]:
+    def of_change(change: ChangeRow) -> Iterator[Pair | Reject]:
         kind = change["kind"]
         if kind in LIVES_ON:
-            yield from _connect(corpus, change, change["new"], MigrationBasis.RENAMED, rules)
+            yield from _connect(corpus, change, str(change["new"]), MigrationBasis.RENAMED, rules)
         elif kind in REPLACEABLE_APIS and (words := change["replacement"] or stated.get(change["path"])):
             new_path = resolve(words, change["path"], change["new_version"], corpus.history)
             if new_path is None:
@@ -189,7 +193,7 @@ def connected_examples(
 
 
 def _connect(
-    corpus: Corpus, change: Row, new_path: str, basis: MigrationBasis, rules: MigrationRules
+    corpus: Corpus, change: ChangeRow, new_path: str, basis: MigrationBasis, rules: MigrationRules
 ) -> Iterator[Pair | Reject]:
     old_path, old_version, new_version = change["path"], change["old_version"], change["new_version"]
     olds, news = corpus.using(old_path, old_version), corpus.using(new_path, new_version)

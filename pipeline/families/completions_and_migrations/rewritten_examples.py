@@ -20,15 +20,23 @@ from pipeline.families.completions_and_migrations.pairs import Pair, Side, simil
 from pipeline.families.completions_and_migrations.transitions import Step, Transition, transitions
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ChangeRow,
+    LifecycleRow,
+    RewriteCheck,
+    RewriteRow,
+    SnippetCheck,
+    SnippetRow,
+    UsageRow,
+)
 from pipeline.lake.stage import Reject
 
 
 def rewritten_examples(
-    snippets: Iterable[Row],
-    usages: Mapping[str, Sequence[Row]],
-    changes: Iterable[Row],
-    lifecycles: Iterable[Row],
+    snippets: Iterable[SnippetRow],
+    usages: Mapping[str, Sequence[UsageRow]],
+    changes: Iterable[ChangeRow],
+    lifecycles: Iterable[LifecycleRow],
     history: History,
     rules: CodemodRules,
 ) -> Iterator[Pair | Reject]:
@@ -55,17 +63,17 @@ def rewritten_examples(
 class _Users:
     """The snippets of a library by the paths that they use."""
 
-    def __init__(self, snippets: Iterable[Row], usages: Mapping[str, Sequence[Row]]) -> None:
-        self.by_path: dict[str, dict[str, Row]] = defaultdict(dict)
-        self.first_use: dict[str, Row] = {}
+    def __init__(self, snippets: Iterable[SnippetRow], usages: Mapping[str, Sequence[UsageRow]]) -> None:
+        self.by_path: dict[str, dict[str, SnippetRow]] = defaultdict(dict)
+        self.first_use: dict[str, UsageRow] = {}
         for snippet in sorted(snippets, key=lambda row: row["id"]):
             for usage in usages.get(snippet["id"], ()):
                 self.by_path[usage["path"]][snippet["id"]] = snippet
                 self.first_use.setdefault(usage["path"], usage)
 
-    def of(self, transition: Transition, rules: CodemodRules) -> list[tuple[Row, Transition]]:
+    def of(self, transition: Transition, rules: CodemodRules) -> list[tuple[SnippetRow, Transition]]:
         """Return the snippets that a transition may touch, by id, each with the transition from its own release."""
-        found: dict[tuple[str, str, str], tuple[Row, Transition]] = {}
+        found: dict[tuple[str, str, str], tuple[SnippetRow, Transition]] = {}
         for path, usage in self.first_use.items():
             step = transition.step(usage)
             if step is None:
@@ -81,7 +89,7 @@ class _Users:
         return [found[key] for key in sorted(found)]
 
 
-def _majors(snippet: Row, step: Step, source: str, transition: Transition) -> Iterator[tuple[str, str]]:
+def _majors(snippet: SnippetRow, step: Step, source: str, transition: Transition) -> Iterator[tuple[str, str]]:
     """Yield the last major release before a change that has a snippet, with the first one after the change."""
     history, path = transition.history, step.task.usage["path"]
     old = [version for version in history.between(str(snippet["version"]), source) if is_major(version)]
@@ -90,7 +98,7 @@ def _majors(snippet: Row, step: Step, source: str, transition: Transition) -> It
         yield old[-1], new[0]
 
 
-def _source(snippet: Row, path: str, transition: Transition, *, early: bool) -> str | None:
+def _source(snippet: SnippetRow, path: str, transition: Transition, *, early: bool) -> str | None:
     """Return the release for which a snippet is right and from which a transition takes it on, if it does."""
     history, source = transition.history, transition.source
     first, last = str(snippet["version"]), str(snippet["last_version"])
@@ -111,13 +119,13 @@ class _Programs:
         self._read: dict[str, Reading] = {}
         self._parsed: dict[str, Program | Unfit] = {}
 
-    def read(self, snippet: Row) -> Reading:
+    def read(self, snippet: SnippetRow) -> Reading:
         """Return what a snippet calls."""
         if snippet["id"] not in self._read:
             self._read[snippet["id"]] = Reading(snippet)
         return self._read[snippet["id"]]
 
-    def of(self, snippet: Row) -> Program:
+    def of(self, snippet: SnippetRow) -> Program:
         """Return a snippet parsed by libcst. Errors: Unfit."""
         if snippet["id"] not in self._parsed:
             try:
@@ -131,7 +139,12 @@ class _Programs:
 
 
 def _pair(
-    key: str, snippet: Row, usages: Sequence[Row], transition: Transition, rules: CodemodRules, programs: _Programs
+    key: str,
+    snippet: SnippetRow,
+    usages: Sequence[UsageRow],
+    transition: Transition,
+    rules: CodemodRules,
+    programs: _Programs,
 ) -> Pair | Reject | None:
     steps = [step for usage in usages if (step := transition.step(usage)) is not None]
     steps = [step for step in steps if step.basis in rules.follow]
@@ -157,13 +170,13 @@ def _pair(
     return pair
 
 
-def _may_be_trusted(pair: Pair, snippet: Row) -> bool:
+def _may_be_trusted(pair: Pair, snippet: SnippetRow) -> bool:
     """Say whether both sides surely do the same: a stated output will tell, or it is the same name in another place."""
     same_name = pair.old.path.rpartition(".")[2] == pair.new.path.rpartition(".")[2]
     return same_name or any(check["expected"] for check in snippet["checks"])
 
 
-def _as_pair(snippet: Row, steps: Sequence[Step], written: Rewritten, transition: Transition) -> Pair:
+def _as_pair(snippet: SnippetRow, steps: Sequence[Step], written: Rewritten, transition: Transition) -> Pair:
     edited = {edit["path"] for edit in written.edits}
     done = [step for step in steps if step.task.usage["path"] in edited]
     core = min(done, key=lambda step: (step.task.usage["path"] != snippet["path"], step.task.usage["start_byte"]))
@@ -174,7 +187,7 @@ def _as_pair(snippet: Row, steps: Sequence[Step], written: Rewritten, transition
     return Pair(old, new, core.basis, similarity(old.code, new.code))
 
 
-def _row(snippet: Row, done: Sequence[Step], written: Rewritten, transition: Transition) -> Row:
+def _row(snippet: SnippetRow, done: Sequence[Step], written: Rewritten, transition: Transition) -> RewriteRow:
     pieces = written.pieces
     checks = [
         check
@@ -196,7 +209,7 @@ def _row(snippet: Row, done: Sequence[Step], written: Rewritten, transition: Tra
     }
 
 
-def _checks(was: Row, became: Sequence[str]) -> list[Row]:
+def _checks(was: SnippetCheck, became: Sequence[str]) -> list[RewriteCheck]:
     """Return the checks that one became: doctest takes a statement at a time, and the output is that of the last."""
     return [
         {**was, "statement": statement, "expected": was["expected"] if n == len(became) else None}

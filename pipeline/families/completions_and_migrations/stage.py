@@ -19,17 +19,17 @@ from pipeline.families.completions_and_migrations.migrations import make_migrati
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import BrokenSource, Source, parse_source
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject, as_tables
+from pipeline.lake.rows import ChangeRow, LifecycleRow, R, ReleaseRow, SnippetRow, SymbolRow, UsageRow
+from pipeline.lake.stage import Output, Reject
 
 
 def instances_stage(
-    releases: Sequence[Row],
-    snippets: Sequence[Row],
-    usages: Sequence[Row],
-    symbols: Sequence[Row],
-    changes: Sequence[Row],
-    lifecycles: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    snippets: Sequence[SnippetRow],
+    usages: Sequence[UsageRow],
+    symbols: Sequence[SymbolRow],
+    changes: Sequence[ChangeRow],
+    lifecycles: Sequence[LifecycleRow],
     tagging: LifecycleRules,
     rules: MaskingRules,
     foreign: Mapping[str, LibraryNames],
@@ -60,10 +60,14 @@ def instances_stage(
     )
     blocks = make_blocks(snippets, foreign, rules.block)
     rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]
-    families = {"completions": completions, "migrations": migrations, "block_completions": blocks}
-    made = sum(len(family.rows) for family in families.values())
+    made = len(completions.rows) + len(migrations.rows) + len(blocks.rows)
     return Output(
-        tables=as_tables({name: _by_id(family.rows) for name, family in families.items()} | {"rewrites": rewrites}),
+        tables={
+            "completions": _by_id(completions.rows),
+            "migrations": _by_id(migrations.rows),
+            "block_completions": _by_id(blocks.rows),
+            "rewrites": rewrites,
+        },
         seen=made + len(rejects),
         made=made,
         rejects=sorted(rejects, key=lambda reject: (reject.key, reject.reason, reject.detail)),
@@ -71,23 +75,23 @@ def instances_stage(
     )
 
 
-def _parse(snippets: Iterable[Row]) -> tuple[list[tuple[Row, Source]], list[Reject]]:
+def _parse(snippets: Iterable[SnippetRow]) -> tuple[list[tuple[SnippetRow, Source]], list[Reject]]:
     return parted(guarded(_by_id(snippets), lambda snippet: str(snippet["id"]), _program))
 
 
-def _program(snippet: Row) -> Iterator[tuple[Row, Source] | Reject]:
+def _program(snippet: SnippetRow) -> Iterator[tuple[SnippetRow, Source] | Reject]:
     try:
         yield snippet, parse_source(source_of(snippet))
     except BrokenSource as error:
         yield Reject(snippet["id"], RejectReason.BROKEN_EXAMPLE, str(error))
 
 
-def _by_snippet(usages: Iterable[Row]) -> dict[str, list[Row]]:
-    grouped: dict[str, list[Row]] = defaultdict(list)
+def _by_snippet(usages: Iterable[UsageRow]) -> dict[str, list[UsageRow]]:
+    grouped: dict[str, list[UsageRow]] = defaultdict(list)
     for usage in usages:
         grouped[usage["snippet_id"]].append(usage)
     return grouped
 
 
-def _by_id(rows: Iterable[Row]) -> list[Row]:
+def _by_id(rows: Iterable[R]) -> list[R]:
     return sorted(rows, key=lambda row: row["id"])

@@ -17,7 +17,7 @@ from pipeline.families.completions_and_migrations.codemods.signatures import sig
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.completions_and_migrations.replacements import resolve
 from pipeline.lake.guard import attempt
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, LifecycleRow, SymbolRow, UsageRow
 from pipeline.lake.stage import Reject
 
 _PATH = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+")
@@ -66,10 +66,10 @@ class Stated:
     """
 
     paths: Mapping[str, str]
-    parameters: Mapping[tuple[str, str], str]
+    parameters: Mapping[tuple[str, str | None], str | None]
 
     @classmethod
-    def of(cls, changes: Iterable[Row], lifecycles: Iterable[Row]) -> Stated:
+    def of(cls, changes: Iterable[ChangeRow], lifecycles: Iterable[LifecycleRow]) -> Stated:
         """Collect them."""
         names = {
             (row["path"], row["parameter"]): row["replacement"] or row["new"]
@@ -86,7 +86,7 @@ class Transition:
     `failed` are the rejects of changes at which an exception was raised.
     """
 
-    def __init__(self, changes: Sequence[Row], stated: Stated, history: History, direction: Direction) -> None:
+    def __init__(self, changes: Sequence[ChangeRow], stated: Stated, history: History, direction: Direction) -> None:
         self.history = history
         self.direction = direction
         up = direction == Direction.OLD_TO_NEW
@@ -109,7 +109,7 @@ class Transition:
         other.source, other.target = source, target
         return other
 
-    def _enter(self, change: Row, stated: Stated) -> None:
+    def _enter(self, change: ChangeRow, stated: Stated) -> None:
         if change["kind"] in CALLED_OTHERWISE:
             self._enter_call(change, stated)
             return
@@ -126,7 +126,7 @@ class Transition:
         elif self.history.is_public(path, change["new_version"]) and not new_is_old:
             self._moves.setdefault(path, Followed(change["path"], basis, change["id"], True))
 
-    def _enter_call(self, change: Row, stated: Stated) -> None:
+    def _enter_call(self, change: ChangeRow, stated: Stated) -> None:
         path, parameter = change["path"], change["parameter"]
         new = stated.parameters.get((path, parameter))
         for place in (change["path"], change["canonical_path"]):
@@ -137,7 +137,7 @@ class Transition:
                 names = parameter, new
                 called.renamed.update([names if self.direction == Direction.OLD_TO_NEW else names[::-1]])
 
-    def step(self, usage: Row) -> Step | None:
+    def step(self, usage: UsageRow) -> Step | None:
         """Return what a use becomes; None where nothing about it changes."""
         path = usage["path"]
         before = self.history.definition(path, self.source)
@@ -163,7 +163,7 @@ class Transition:
                 return part, other
         return None
 
-    def _refusal(self, before: Row, new: str) -> str | None:
+    def _refusal(self, before: SymbolRow, new: str) -> str | None:
         """Say why code cannot use the new path in place of the old one, as far as the surface of the target tells."""
         after = self.history.definition(new, self.target)
         if after is None:
@@ -174,7 +174,7 @@ class Transition:
             return f"{new} is a method, and nothing tells of which object"
         return None
 
-    def _moved_step(self, usage: Row, before: Row, part: str, followed: Followed) -> Step | None:
+    def _moved_step(self, usage: UsageRow, before: SymbolRow, part: str, followed: Followed) -> Step | None:
         new = followed.path + usage["path"][len(part) :]
         after = self.history.definition(new, self.target)
         target = self.history.definition(followed.path, self.target)
@@ -189,7 +189,7 @@ class Transition:
         return Step(Task(usage, move, recall), new, followed.basis, (followed.change_id,), followed.breaking)
 
 
-def _recall(before: Row, after: Row, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
+def _recall(before: SymbolRow, after: SymbolRow, renamed: Mapping[str, str], *, may_keep: bool = False) -> Recall:
     old = signature_of(before["parameters"], current=False)
     new = signature_of(after["parameters"], current=True)
     return Recall(old, new, dict(renamed), may_keep)
@@ -201,7 +201,7 @@ def _prefixes(path: str) -> Iterator[str]:
         path = path.rpartition(".")[0]
 
 
-def destination(change: Row, stated: Mapping[str, str], history: History) -> tuple[str, MigrationBasis] | None:
+def destination(change: ChangeRow, stated: Mapping[str, str], history: History) -> tuple[str, MigrationBasis] | None:
     """Return where an API lives on after a change, and what says so; None where nothing does.
 
     `stated` are replacements by path that an earlier mark stated. One in another distribution counts where it is
@@ -209,7 +209,7 @@ def destination(change: Row, stated: Mapping[str, str], history: History) -> tup
     """
     kind = change["kind"]
     if kind in LIVES_ON:
-        return change["new"], MigrationBasis.RENAMED
+        return str(change["new"]), MigrationBasis.RENAMED
     words = change["replacement"] or stated.get(change["path"])
     if kind not in REPLACEABLE_APIS or not words:
         return None
@@ -227,11 +227,13 @@ def _stated_path(words: str, path: str, version: str, history: History) -> str |
     return words if found is None and foreign else found
 
 
-def transitions(changes: Iterable[Row], lifecycles: Iterable[Row], history: History) -> Iterator[Transition]:
+def transitions(
+    changes: Iterable[ChangeRow], lifecycles: Iterable[LifecycleRow], history: History
+) -> Iterator[Transition]:
     """Yield both directions between each pair of releases in which something changed that code can follow."""
     ordered = sorted(changes, key=lambda row: row["id"])
     stated = Stated.of(ordered, lifecycles)
-    by_release: dict[str, list[Row]] = {}
+    by_release: dict[str, list[ChangeRow]] = {}
     for change in ordered:
         if change["kind"] in LIVES_ON | REPLACEABLE_APIS | CALLED_OTHERWISE:
             by_release.setdefault(change["new_version"], []).append(change)

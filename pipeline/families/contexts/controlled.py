@@ -6,6 +6,8 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import TypedDict
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
@@ -20,7 +22,7 @@ from pipeline.families.contexts.documents import Documentation
 from pipeline.families.contexts.rules import ControlledRules
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ApiDocumentRow, ChangeRow, ControlledCompletionRow, LifecycleRow, ReleaseRow, SymbolRow
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import notes_of, untold
 from pipeline.llm.writers import Improver, Request, Text, Written
@@ -30,11 +32,11 @@ _INSTANCE = "instance"
 
 
 def controlled_stage(
-    releases: Sequence[Row],
-    api_documents: Sequence[Row],
-    symbols: Sequence[Row],
-    changes: Sequence[Row],
-    lifecycles: Iterable[Row],
+    releases: Sequence[ReleaseRow],
+    api_documents: Sequence[ApiDocumentRow],
+    symbols: Sequence[SymbolRow],
+    changes: Sequence[ChangeRow],
+    lifecycles: Iterable[LifecycleRow],
     tagging: LifecycleRules,
     rules: ControlledRules,
     writer: Improver,
@@ -81,7 +83,7 @@ def controlled_stage(
     )
 
 
-def _candidates(documentation: Documentation, history: History) -> Iterator[tuple[Row, str]]:
+def _candidates(documentation: Documentation, history: History) -> Iterator[tuple[ApiDocumentRow, str]]:
     """Yield the documents of what can be called with the versions in which they say something."""
     compared = [version for version in history.releases if history.previous(version)]
     begun: set[str] = set()
@@ -97,7 +99,7 @@ def _candidates(documentation: Documentation, history: History) -> Iterator[tupl
 
 
 def _within_quota(
-    made: Mapping[_Candidate, Row | Reject], rules: ControlledRules
+    made: Mapping[_Candidate, ControlledCompletionRow | Reject], rules: ControlledRules
 ) -> tuple[list[_Candidate], list[Reject]]:
     """Keep so many rows of each version and tag as the rules say, by id, which is as good as a draw."""
     taken: Counter[tuple[str, str]] = Counter()
@@ -114,7 +116,7 @@ def _within_quota(
     return kept, rejects
 
 
-def _id(row: Row) -> str:
+def _id(row: ControlledCompletionRow) -> str:
     return str(row["id"])
 
 
@@ -122,7 +124,7 @@ def _id(row: Row) -> str:
 class _Candidate:
     """A documented API in a version, with its tags, and the request for its description."""
 
-    document: Row
+    document: ApiDocumentRow
     version: str
     tags: Tagging
 
@@ -146,8 +148,34 @@ class _Candidate:
 
     @property
     def request(self) -> Request:
-        texts, code = (self.document["description"],), self.document["signature"]
+        texts, code = (self.document["description"],), self.document["signature"] or ""
         return Request(self.key, DraftField.DESCRIPTION, (self.name,), texts, code)
+
+
+class _Head(TypedDict):
+    """The columns that a controlled completion begins with."""
+
+    library: str
+    version: str
+    release_time: datetime
+    previous_version: str | None
+    path: str
+    kind: str
+    document_id: str
+    change_id: str | None
+    versicode_tag: str
+    libevolutioneval_tag: str
+
+
+class _Filled(TypedDict):
+    """The columns that the template gives."""
+
+    access: str
+    service: str
+    mandatory_arguments: list[str]
+    left_context: str
+    hint: str
+    reference_call: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +187,7 @@ class _Maker:
     rules: ControlledRules
     ignore_case: bool
 
-    def candidate(self, document: Row, version: str) -> _Candidate | Reject:
+    def candidate(self, document: ApiDocumentRow, version: str) -> _Candidate | Reject:
         """Return what a completion can be made of."""
         path = document["path"]
         tags = tags_of(f"{path} {version}", path, version, self.history)
@@ -178,7 +206,7 @@ class _Maker:
                 chosen.append(one)
         return chosen
 
-    def completion(self, one: _Candidate, written: Written) -> Row | Reject:
+    def completion(self, one: _Candidate, written: Written) -> ControlledCompletionRow | Reject:
         """Fill the template for an API in a version."""
         if written.text is None:
             return untold(one.key, written, "no sentence of the document describes it")
@@ -187,10 +215,10 @@ class _Maker:
             return Reject(one.key, RejectReason.LEAKS_ANSWER, f"{leak!r} is left to read")
         return self._row(one, written.text, filled)
 
-    def _leak(self, one: _Candidate, filled: Row) -> str | None:
+    def _leak(self, one: _Candidate, filled: _Filled) -> str | None:
         return readable(filled["left_context"] + filled["hint"], one.name, ignore_case=self.ignore_case)
 
-    def _row(self, one: _Candidate, description: Text, filled: Row) -> Row:
+    def _row(self, one: _Candidate, description: Text, filled: _Filled) -> ControlledCompletionRow:
         path, library = one.document["path"], one.document["library"]
         return {
             "id": content_id("controlled", library, one.version, path, filled["left_context"]),
@@ -201,7 +229,7 @@ class _Maker:
             "core_token": one.name,
         }
 
-    def _head(self, document: Row, version: str, tags: Tagging) -> Row:
+    def _head(self, document: ApiDocumentRow, version: str, tags: Tagging) -> _Head:
         path = document["path"]
         change = self.history.change_behind(path, version, tags)
         return {
@@ -217,7 +245,7 @@ class _Maker:
             "libevolutioneval_tag": tags[1],
         }
 
-    def _filled(self, document: Row, description: str) -> Row:
+    def _filled(self, document: ApiDocumentRow, description: str) -> _Filled:
         service, _, name = document["path"].rpartition(".")
         of_method = document["kind"] == SymbolKind.METHOD
         rules = self.rules
@@ -236,7 +264,7 @@ class _Maker:
             "mandatory_arguments": mandatory,
             "left_context": left,
             "hint": hint,
-            "reference_call": f"{hint}{name}({', '.join(_given(mandatory, document['signature']))})",
+            "reference_call": f"{hint}{name}({', '.join(_given(mandatory, document['signature'] or '()'))})",
         }
 
     def _module(self, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Granularity
@@ -17,17 +18,24 @@ from pipeline.families.contexts.query import query_request
 from pipeline.families.contexts.retrieval import Retriever
 from pipeline.families.contexts.rules import ContextRules
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ApiDocumentRow,
+    PublishedCompletionRow,
+    PublishedContextRow,
+    PublishedRetrievalRow,
+    ReleaseRow,
+    UsageRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import notes_of, untold
 from pipeline.llm.writers import Request, Writer, Written
 
 
 def contexts_stage(
-    releases: Sequence[Row],
-    usages: Iterable[Row],
-    api_documents: Iterable[Row],
-    published_completions: Iterable[Row],
+    releases: Sequence[ReleaseRow],
+    usages: Iterable[UsageRow],
+    api_documents: Iterable[ApiDocumentRow],
+    published_completions: Iterable[PublishedCompletionRow],
     rules: ContextRules,
     writer: Writer,
     retrievers: Sequence[Retriever],
@@ -79,9 +87,11 @@ def contexts_stage(
     )
 
 
-def _standing(completions: Iterable[Row], uses: Mapping[str, Row]) -> tuple[list[Row], list[Reject]]:
+def _standing(
+    completions: Iterable[PublishedCompletionRow], uses: Mapping[str, UsageRow]
+) -> tuple[list[PublishedCompletionRow], list[Reject]]:
     """Keep the completions whose use stands where it was found: a person's edit may have moved it."""
-    standing: list[Row] = []
+    standing: list[PublishedCompletionRow] = []
     moved: list[Reject] = []
     for row in completions:
         use = uses[row["usage_id"]]
@@ -92,11 +102,13 @@ def _standing(completions: Iterable[Row], uses: Mapping[str, Row]) -> tuple[list
     return standing, moved
 
 
-def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextRules) -> tuple[list[Row], list[Reject]]:
+def _chosen(
+    completions: Sequence[PublishedCompletionRow], uses: Mapping[str, UsageRow], rules: ContextRules
+) -> tuple[list[PublishedCompletionRow], list[Reject]]:
     """Keep so many APIs of a line, and so many uses of an API by one author, as the rules say."""
     lines: Counter[tuple[str, ...]] = Counter()
     authors: Counter[tuple[str, ...]] = Counter()
-    chosen: list[Row] = []
+    chosen: list[PublishedCompletionRow] = []
     rejects: list[Reject] = []
     for row in sorted(completions, key=lambda row: (uses[row["usage_id"]]["start_byte"], row["id"])):
         line = (row["snippet_id"], row["version"], str(uses[row["usage_id"]]["line"]))
@@ -117,9 +129,9 @@ def _chosen(completions: Sequence[Row], uses: Mapping[str, Row], rules: ContextR
 class _Place:
     """A completion where it stands, with the document of its API, and the request for its query."""
 
-    completion: Row
+    completion: PublishedCompletionRow
     shown: Inline
-    document: Row | None
+    document: ApiDocumentRow | None
     request: Request
 
     @property
@@ -127,12 +139,22 @@ class _Place:
         return str(self.completion["id"])
 
 
+class _Views(TypedDict):
+    """What is shown of an instance beside its query."""
+
+    imports: str
+    left_context: str
+    hint: str
+    right_context: str
+    version_comment: str
+
+
 class _Library:
     """What the contexts of a library are made from."""
 
     def __init__(
         self,
-        releases: Iterable[Row],
+        releases: Iterable[ReleaseRow],
         documentation: Documentation,
         rules: ContextRules,
         ignore_case: bool,
@@ -143,7 +165,7 @@ class _Library:
         self._ignore_case = ignore_case
         self._parsed: tuple[str, Source] | None = None
 
-    def place(self, completion: Row, use: Row) -> _Place | Reject:
+    def place(self, completion: PublishedCompletionRow, use: UsageRow) -> _Place | Reject:
         """Find the place of a completion."""
         key, name = completion["id"], completion["core_token"]
         source = self._source(completion["code"])
@@ -160,19 +182,19 @@ class _Library:
         # Before anybody is asked for a query.
         return self._leak(place, self._views(place)) or place
 
-    def context(self, place: _Place, written: Written) -> Row | Reject:
+    def context(self, place: _Place, written: Written) -> PublishedContextRow | Reject:
         """Make the context of a completion."""
         row = self._row(place, written)
         return self._leak(place, {"query": row["query"]}) or row
 
-    def _leak(self, place: _Place, views: Mapping[str, str | None]) -> Reject | None:
+    def _leak(self, place: _Place, views: Mapping[str, object]) -> Reject | None:
         name = place.completion["core_token"]
         for column, text in views.items():
-            if leak := readable(text or "", name, ignore_case=self._ignore_case):
+            if leak := readable(str(text or ""), name, ignore_case=self._ignore_case):
                 return Reject(place.key, RejectReason.LEAKS_ANSWER, f"{column}: {leak!r} is left to read")
         return None
 
-    def _views(self, place: _Place) -> dict[str, str]:
+    def _views(self, place: _Place) -> _Views:
         """Return what is shown of an instance beside its query."""
         completion, shown = place.completion, place.shown
         return {
@@ -188,7 +210,7 @@ class _Library:
             self._parsed = code, parse_source(code)
         return self._parsed[1]
 
-    def _row(self, place: _Place, written: Written) -> Row:
+    def _row(self, place: _Place, written: Written) -> PublishedContextRow:
         completion, shown, document, query = place.completion, place.shown, place.document, written.text
         rules = self._rules.inline
         few = "".join(shown.right.splitlines(keepends=True)[: rules.few_lines])
@@ -209,21 +231,24 @@ class _Library:
 
 
 def _retrieved(
-    asked: Iterable[tuple[Row, str]], retriever: Retriever, documentation: Documentation, rules: ContextRules
-) -> Iterator[Row | Reject]:
+    asked: Iterable[tuple[PublishedContextRow, str]],
+    retriever: Retriever,
+    documentation: Documentation,
+    rules: ContextRules,
+) -> Iterator[PublishedRetrievalRow | Reject]:
     """Yield what a retriever finds for the query of each context among the documents of its version.
 
     A version in which one raises an exception is the note INTERNAL_ERROR, and has no hits of it.
     """
-    by_version: dict[str, list[Row]] = defaultdict(list)
+    by_version: dict[str, list[PublishedContextRow]] = defaultdict(list)
     for context, version in asked:
         by_version[version].append(context)
 
-    def of_version(version: str) -> Iterator[Row]:
+    def of_version(version: str) -> Iterator[PublishedRetrievalRow]:
         contexts = by_version[version]
         documents = documentation.collection(version)
         texts = [searched_text(row, rules.retrieval.searched) for row in documents]
-        found = retriever.best(texts, [context["query"] for context in contexts], rules.retrieval.documents)
+        found = retriever.best(texts, [context["query"] or "" for context in contexts], rules.retrieval.documents)
         for context, hits in zip(contexts, found, strict=True):
             for rank, hit in enumerate(hits, 1):
                 yield {

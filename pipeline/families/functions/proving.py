@@ -28,7 +28,7 @@ from pipeline.families.problems.running import Place
 from pipeline.families.problems.selecting import constant_parameters, score_of, unused
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FunctionRunRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.judging import emptied
 from pipeline.llm.writers import Text
@@ -64,7 +64,7 @@ class Trial:
     """
 
     function: Function
-    snippet: Row
+    snippet: SnippetRow
     tags: Tagging
     use: Use
     tests: Tests
@@ -75,7 +75,7 @@ class Trial:
     tests_by: By = OFFLINE
     description: Text | None = None
     score: MutationScore = field(default_factory=MutationScore)
-    runs: list[Row] = field(default_factory=list)
+    runs: list[FunctionRunRow] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
@@ -94,7 +94,7 @@ class Trial:
 def coverage_of(trial: Trial) -> float:
     """Return the share of the program's statements that the tests execute; 0 where that was not measured."""
     run = next((run for run in trial.runs if run["role"] == FunctionRun.TESTS), None)
-    return run["executed"] / run["statements"] if run is not None and run["statements"] else 0.0
+    return (run["executed"] or 0) / run["statements"] if run is not None and run["statements"] else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +227,7 @@ def runs_of(trial: Trial) -> Iterable[tuple[str, _Asked]]:
         yield elsewhere, _Asked(trial, FunctionRun.OTHER_THERE, other.program)
 
 
-def _row(asked: _Asked, place: Place, result: Result) -> Row:
+def _row(asked: _Asked, place: Place, result: Result) -> FunctionRunRow:
     key, covered = asked.trial.function.id, result.coverage
     return {
         "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
@@ -237,8 +237,8 @@ def _row(asked: _Asked, place: Place, result: Result) -> Row:
         "role": asked.role,
         "program": asked.program,
         "outcome": result.outcome,
-        "python": place.row["python"],
-        "lock_id": place.row["lock_id"],
+        "python": place.row["python"] or "",
+        "lock_id": place.row["lock_id"] or "",
         "detail": result.detail,
         "statements": covered.statements if covered else None,
         "executed": len(covered.executed) if covered else None,

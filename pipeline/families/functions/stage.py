@@ -21,22 +21,33 @@ from pipeline.families.problems.library import Library
 from pipeline.families.problems.places import environments_with_tests, places_of
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ApiDocumentRow,
+    ChangeRow,
+    DocumentRow,
+    FunctionRow,
+    LifecycleRow,
+    ReleaseRow,
+    RewriteRow,
+    SnippetRow,
+    SymbolRow,
+    VerdictRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import notes_of, untold
 from pipeline.llm.writers import Request, Text, Writer, Written
 
 
 def functions_stage(
-    releases: Sequence[Row],
-    snippets: Sequence[Row],
-    rewrites: Sequence[Row],
-    symbols: Sequence[Row],
-    changes: Sequence[Row],
-    lifecycles: Sequence[Row],
-    documents: Sequence[Row],
-    api_documents: Sequence[Row],
-    verdicts: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    snippets: Sequence[SnippetRow],
+    rewrites: Sequence[RewriteRow],
+    symbols: Sequence[SymbolRow],
+    changes: Sequence[ChangeRow],
+    lifecycles: Sequence[LifecycleRow],
+    documents: Sequence[DocumentRow],
+    api_documents: Sequence[ApiDocumentRow],
+    verdicts: Sequence[VerdictRow],
     rules: FunctionRules,
     of_problems: ProblemRules,
     tagging: LifecycleRules,
@@ -139,13 +150,12 @@ def _described(trial: Trial, described: dict[str, Written]) -> Trial | Reject:
     return untold(key, described[key], f"no docstring has a sentence that describes {trial.function.path}")
 
 
-def _row(trial: Trial, text: Text | None, library: Library) -> Row:
+def _row(trial: Trial, text: Text | None, library: Library) -> FunctionRow:
     """Return the row of a function; one that failed its tests has no description."""
     function, code_by, tests_by = trial.function, trial.code_by, trial.tests_by
     by_model = [by for by in (code_by, tests_by) if by.model is not None]
     return {
-        "id": function.id,
-        **head(trial.snippet, function.path, function.version, trial.tags, library.history),
+        **head(function.id, trial.snippet, function.path, function.version, trial.tags, library.history),
         "code": function.program,
         "function": function.name,
         "parameters": list(function.parameters),
@@ -156,7 +166,10 @@ def _row(trial: Trial, text: Text | None, library: Library) -> Row:
         "redacted": text.redacted if text else False,
         "tests": trial.tests.text,
         "module": function.module,
-        **{str(kind): trial.tests.counts.get(kind, 0) for kind in TestKind},
+        "return_type": trial.tests.counts.get(TestKind.RETURN_TYPE, 0),
+        "normal_input": trial.tests.counts.get(TestKind.NORMAL_INPUT, 0),
+        "boundary_values": trial.tests.counts.get(TestKind.BOUNDARY_VALUES, 0),
+        "functionality": trial.tests.counts.get(TestKind.FUNCTIONALITY, 0),
         "lacking": list(trial.tests.lacking),
         "recorded_tests": trial.recorded_tests,
         "other_version": trial.other_version,

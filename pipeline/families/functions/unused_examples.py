@@ -13,6 +13,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.history import PLAIN, Tagging
 from pipeline.families.problems.library import Library
+from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import TaskFunctionRules
@@ -26,7 +27,7 @@ class Untaken:
     """An example that passed in a version and makes no task there, as `reject` says; `use` is that of its core API."""
 
     reject: Reject
-    snippet: Row
+    snippet: SnippetRow
     version: str
     use: Use
     tags: Tagging
@@ -48,7 +49,7 @@ class Untaken:
 def untaken_examples(
     rejects: Iterable[Reject],
     taken: Iterable[Row],
-    snippets: Iterable[Row],
+    snippets: Iterable[SnippetRow],
     library: Library,
     rules: TaskFunctionRules,
     min_name_length: int,
@@ -68,7 +69,7 @@ def untaken_examples(
     return list(_within_quota((one for one in found if one is not None), rules))
 
 
-def _untaken(reject: Reject, snippet: Row, library: Library, min_name_length: int) -> Untaken | None:
+def _untaken(reject: Reject, snippet: SnippetRow, library: Library, min_name_length: int) -> Untaken | None:
     """Return an example in the first version that says something of what it uses, of those in which it passed."""
     history = library.history
     passed = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 from pipeline.core.vocabularies.drafts import DraftKind
 from pipeline.core.vocabularies.functions import FunctionRun, TestKind
@@ -30,7 +31,7 @@ from pipeline.families.functions.writers import (
 from pipeline.families.problems.library import Library
 from pipeline.families.problems.running import Place
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import RefusedFunctionRow, SnippetRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import FunctionTestsRules
 from pipeline.llm.writers import Refusal, Text, Written
@@ -44,6 +45,16 @@ class Writers:
     tests: FunctionTestWriter
 
 
+class RefusedOf(TypedDict):
+    """What was asked for and is not there: the columns of `refused_functions` but for why."""
+
+    library: str
+    version: str
+    kind: str
+    snippet_id: str
+    function_id: str | None
+
+
 @dataclass(slots=True)
 class Improved:
     """Functions with those that were written, and what became of the other drafts.
@@ -53,7 +64,7 @@ class Improved:
     """
 
     trials: list[Trial]
-    refused: list[Row] = field(default_factory=list)
+    refused: list[RefusedFunctionRow] = field(default_factory=list)
     notes: list[Reject] = field(default_factory=list)
     settled: dict[str, Reject | None] = field(default_factory=dict)
 
@@ -62,7 +73,7 @@ class Improved:
         now = (self.settled.get(reject.key, reject) for reject in rejects)
         return [reject for reject in now if reject is not None]
 
-    def enter(self, key: str, row: Row, refusal: Refusal, *, stands: bool) -> None:
+    def enter(self, key: str, row: RefusedOf, refusal: Refusal, *, stands: bool) -> None:
         """Enter what was not written; `stands`: there is a function all the same."""
         waiting = Reject(key, RejectReason.DRAFT_WAITING, refusal.problem)
         if not refusal.waiting:
@@ -289,14 +300,20 @@ def _by(written: WrittenFunction | WrittenTests) -> By:
     return By(Drafter.MODEL, written.model, written.prompt_sha256, written.tokens, written.nano_usd)
 
 
-def _of_version(snippet: Row, version: str, kind: DraftKind, function: str | None) -> Row:
-    at = {"library": snippet["library"], "version": version}
-    return {**at, "kind": kind, "snippet_id": snippet["id"], "function_id": function}
+def _of_version(snippet: SnippetRow, version: str, kind: DraftKind, function: str | None) -> RefusedOf:
+    return {
+        "library": snippet["library"],
+        "version": version,
+        "kind": kind,
+        "snippet_id": snippet["id"],
+        "function_id": function,
+    }
 
 
-def _refused(refusal: Refusal, row: Row) -> Row:
+def _refused(refusal: Refusal, row: RefusedOf) -> RefusedFunctionRow:
     subject = row["function_id"] or row["snippet_id"]
-    return row | {
+    return {
+        **row,
         "id": content_id(subject, row["kind"], row["version"], refusal.model, refusal.prompt_sha256),
         **refusal.columns,
     }

@@ -14,7 +14,7 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, Language
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.history import History
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, MigrationRow, SnippetRow, UsageRow
 from pipeline.lake.stage import Reject
 from pipeline.lake.tables import Lake
 from pipeline.llm.tasks.rules import MigratedCodeRules
@@ -29,9 +29,9 @@ class Candidate:
     `path` is the API as the snippet uses it.
     """
 
-    snippet: Row
+    snippet: SnippetRow
     path: str
-    change: Row
+    change: ChangeRow
     direction: Direction
     source: str
     target: str
@@ -50,10 +50,10 @@ class Candidate:
 
 
 def candidates(
-    snippets: Iterable[Row],
-    usages: Iterable[Row],
-    changes: Iterable[Row],
-    migrations: Iterable[Row],
+    snippets: Iterable[SnippetRow],
+    usages: Iterable[UsageRow],
+    changes: Iterable[ChangeRow],
+    migrations: Iterable[MigrationRow],
     history: History,
     rules: MigratedCodeRules,
 ) -> list[Candidate]:
@@ -119,7 +119,7 @@ def within_quota(found: Iterable[Candidate], rules: MigratedCodeRules) -> tuple[
     return kept, rejects
 
 
-def _paired(migrations: Iterable[Row]) -> Set[tuple[str, Set[str]]]:
+def _paired(migrations: Iterable[MigrationRow]) -> Set[tuple[str, Set[str]]]:
     return {
         (row[side], frozenset((row["version"], row["target_version"])))
         for row in migrations
@@ -131,11 +131,11 @@ class _Users:
     """The snippets of a library that may be asked about, by the paths that they use and the parents of those."""
 
     def __init__(
-        self, snippets: Iterable[Row], usages: Iterable[Row], history: History, rules: MigratedCodeRules
+        self, snippets: Iterable[SnippetRow], usages: Iterable[UsageRow], history: History, rules: MigratedCodeRules
     ) -> None:
         self._history = history
         by_id = {row["id"]: row for row in snippets if _is_asked_about(row, rules)}
-        self._using: Mapping[str, dict[tuple[str, str], Row]] = defaultdict(dict)
+        self._using: Mapping[str, dict[tuple[str, str], SnippetRow]] = defaultdict(dict)
         for usage in sorted(usages, key=lambda row: str(row["id"])):
             if snippet := by_id.get(usage["snippet_id"]):
                 for place in self._places(usage["path"], snippet["version"]):
@@ -148,7 +148,7 @@ class _Users:
             yield state["canonical_path"]
         yield from _parents(path)
 
-    def concerned_by(self, change: Row) -> Iterator[Candidate]:
+    def concerned_by(self, change: ChangeRow) -> Iterator[Candidate]:
         """Yield the snippets that a change concerns, each with the releases between which that is so."""
         if change["kind"] == ChangeKind.INTRODUCED:
             return
@@ -162,7 +162,7 @@ class _Users:
                 if self._can_go_back(snippet, path, old, new):
                     yield Candidate(snippet, path, change, Direction.NEW_TO_OLD, new, old)
 
-    def _upgraded_from(self, snippet: Row, path: str, change: Row) -> str | None:
+    def _upgraded_from(self, snippet: SnippetRow, path: str, change: ChangeRow) -> str | None:
         history, old = self._history, change["old_version"]
         first, last = snippet["version"], str(snippet["last_version"])
         if history.within(old, first, last):
@@ -171,13 +171,13 @@ class _Users:
         early = change["breaking"] and history.rank(last) < history.rank(old)
         return last if early and history.is_public(path, last) else None
 
-    def _can_go_back(self, snippet: Row, path: str, old: str, new: str) -> bool:
+    def _can_go_back(self, snippet: SnippetRow, path: str, old: str, new: str) -> bool:
         first, last = snippet["version"], snippet["last_version"]
         alone = self._history.within(new, first, last) and not self._history.within(old, first, last)
         return alone and self._history.definition(path, old) is not None
 
 
-def _is_asked_about(snippet: Row, rules: MigratedCodeRules) -> bool:
+def _is_asked_about(snippet: SnippetRow, rules: MigratedCodeRules) -> bool:
     source = source_of(snippet)
     outputs = [check["expected"] for check in snippet["checks"] if check["expected"] is not None]
     sized = source.count("\n") < rules.max_lines and len(source) + sum(map(len, outputs)) <= rules.max_shown

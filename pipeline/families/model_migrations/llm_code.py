@@ -11,6 +11,7 @@ from pipeline.core.vocabularies.samples import UsageForm
 from pipeline.corpus.usages.text import preamble_length, source_of
 from pipeline.corpus.usages.uses import Use
 from pipeline.families.model_migrations.llm_program import BadProgram, Steps, read_steps, what_is_wrong
+from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.names import find_names
@@ -28,7 +29,7 @@ class Unmigrated:
     """
 
     id: str
-    snippet: Row
+    snippet: SnippetRow
     target: str
     path: str
     is_called: bool

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.llm_code_checks import BadCode, read_code
+from pipeline.lake.rows import SnippetCheck, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.llm.tasks.rules import MigratedCodeRules
 
@@ -35,7 +36,7 @@ class Steps:
         """The statements together."""
         return "".join(text for became in self.statements for text in became)
 
-    def checks(self, snippet: Row) -> list[Row]:
+    def checks(self, snippet: SnippetRow) -> list[SnippetCheck]:
         """Return the statements as checks: the output that the example states is that of the last one of each."""
         return [
             {**was, "statement": statement, "expected": was["expected"] if number == len(became) else None}
@@ -44,12 +45,12 @@ class Steps:
         ]
 
 
-def statements_of(snippet: Row) -> list[Row]:
+def statements_of(snippet: SnippetRow) -> list[Row]:
     """Return the statements of an example, each with the output that is stated for it, null where none is."""
     return [{"code": check["statement"], "output": check["expected"]} for check in snippet["checks"]]
 
 
-def read_steps(preamble: str, written: Sequence[str], snippet: Row, rules: MigratedCodeRules) -> Steps:
+def read_steps(preamble: str, written: Sequence[str], snippet: SnippetRow, rules: MigratedCodeRules) -> Steps:
     """Read the parts of an answer.
 
     Errors: BadProgram where it is too long, does not parse, or does not have a statement for each of the example's.
@@ -80,7 +81,7 @@ def _parsed(text: str, what: str, rules: MigratedCodeRules) -> Iterator[str]:
     yield from (f"{ast.unparse(node)}\n" for node in tree.body)
 
 
-def what_is_wrong(steps: Steps, snippet: Row, rules: MigratedCodeRules) -> str | None:
+def what_is_wrong(steps: Steps, snippet: SnippetRow, rules: MigratedCodeRules) -> str | None:
     """Say why a program cannot be taken for what the example is in the other release; None where nothing does.
 
     It must not be the same program, catch errors, define what the example does not, use names that the rules forbid or
@@ -121,7 +122,7 @@ def _names(tree: ast.AST) -> Set[str]:
     return found
 
 
-def _stated(steps: Steps, old: ast.AST, snippet: Row) -> str | None:
+def _stated(steps: Steps, old: ast.AST, snippet: SnippetRow) -> str | None:
     """Say which output stands in the program, where it should be computed and the example does not have it."""
     known = {text for node in ast.walk(old) for text in _texts(node)}
     new = ast.parse(steps.preamble + steps.code)

@@ -13,7 +13,7 @@ from pipeline.families.model_migrations.candidates import Candidate
 from pipeline.families.model_migrations.llm_code import Unmigrated
 from pipeline.families.model_migrations.llm_program import statements_of
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, DocumentRow, UsageRow, VerdictRow
 from pipeline.llm.tasks.rules import MigratedCodeRules
 
 _OF_CHANGE = ("kind", "path", "parameter", "old", "new", "replacement")
@@ -24,25 +24,26 @@ class Teller:
     """The documents and states of a library, as far as a model is told of them."""
 
     def __init__(
-        self, documents: Iterable[Row], usages: Iterable[Row], history: History, rules: MigratedCodeRules
+        self, documents: Iterable[DocumentRow], usages: Iterable[UsageRow], history: History, rules: MigratedCodeRules
     ) -> None:
         self._history = history
         self._rules = rules
-        self._documents: dict[str, list[Row]] = {}
+        self._documents: dict[str, list[DocumentRow]] = {}
         for row in documents:
             self._documents.setdefault(row["path"], []).append(row)
         self._called = {(row["snippet_id"], row["path"]) for row in usages if row["form"] == UsageForm.CALL}
 
-    def of(self, one: Candidate, failure: Row) -> Unmigrated:
+    def of(self, one: Candidate, failure: VerdictRow) -> Unmigrated:
         """Return what a candidate is asked with; `failure` is the verdict on it in the other release."""
         snippet, rules = one.snippet, self._rules
+        change: AnyRow = one.change
         other = self._other_path(one)
         data: dict[str, Any] = {
             "library": snippet["library"],
             "version": one.source,
             "target_version": one.target,
             "path": one.path,
-            "change": {name: one.change[name] for name in _OF_CHANGE},
+            "change": {name: change[name] for name in _OF_CHANGE},
             "preamble": snippet["preamble"],
             "statements": statements_of(snippet),
             "failure": f"{failure['outcome']}: {failure['detail'] or ''}"[-rules.max_shown :],

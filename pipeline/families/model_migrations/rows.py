@@ -6,13 +6,19 @@ from pipeline.core.vocabularies.samples import Drafter, DraftField
 from pipeline.families.model_migrations.candidates import Candidate
 from pipeline.families.model_migrations.llm_code import Attempt
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    DraftedDescriptionRow,
+    DraftedRewriteRow,
+    MigrationRow,
+    RefusedMigrationRow,
+    RewriteRow,
+)
 from pipeline.llm.tasks.forms import MigratedCode
 from pipeline.llm.tasks.rounds import Drafted
 from pipeline.llm.writers import Refusal
 
 
-def rewrite_row(attempt: Attempt, one: Candidate) -> Row:
+def rewrite_row(attempt: Attempt, one: Candidate) -> RewriteRow:
     """Return what was written as a row of `rewrites`; nobody noted what was edited."""
     steps, snippet = attempt.steps, one.snippet
     checks = steps.checks(snippet)
@@ -31,7 +37,7 @@ def rewrite_row(attempt: Attempt, one: Candidate) -> Row:
     }
 
 
-def drafted_rewrite_row(attempt: Attempt, one: Candidate, drafted: Drafted[MigratedCode]) -> Row:
+def drafted_rewrite_row(attempt: Attempt, one: Candidate, drafted: Drafted[MigratedCode]) -> DraftedRewriteRow:
     """Return a row of `drafted_rewrites`."""
     return {
         **rewrite_row(attempt, one),
@@ -44,7 +50,7 @@ def drafted_rewrite_row(attempt: Attempt, one: Candidate, drafted: Drafted[Migra
     }
 
 
-def description_row(instance: Row, attempt: Attempt, drafted: Drafted[MigratedCode]) -> Row:
+def description_row(instance: MigrationRow, attempt: Attempt, drafted: Drafted[MigratedCode]) -> DraftedDescriptionRow:
     """Return a row of `drafted_descriptions`."""
     text = attempt.description
     return {
@@ -62,7 +68,7 @@ def description_row(instance: Row, attempt: Attempt, drafted: Drafted[MigratedCo
     }
 
 
-def refused_row(one: Candidate, refusal: Refusal) -> Row:
+def refused_row(one: Candidate, refusal: Refusal) -> RefusedMigrationRow:
     """Return a row of `refused_migrations`."""
     return {
         "id": content_id(one.key, refusal.model, refusal.prompt_sha256),

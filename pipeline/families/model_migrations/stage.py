@@ -21,7 +21,24 @@ from pipeline.families.model_migrations.prompt_context import Teller
 from pipeline.families.model_migrations.rows import description_row, drafted_rewrite_row, refused_row, rewrite_row
 from pipeline.families.problems.library import Library
 from pipeline.lake.guard import attempt, guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ChangeRow,
+    DocumentRow,
+    DraftedDescriptionRow,
+    DraftedMigrationRow,
+    DraftedRewriteRow,
+    EnvironmentRow,
+    LifecycleRow,
+    MigrationRow,
+    R,
+    RefusedMigrationRow,
+    ReleaseRow,
+    RewriteRow,
+    SnippetRow,
+    SymbolRow,
+    UsageRow,
+    VerdictRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.rules import DraftingRules
@@ -48,16 +65,16 @@ class Migrating:
 
 
 def drafted_migrations_stage(
-    releases: Sequence[Row],
-    snippets: Sequence[Row],
-    usages: Sequence[Row],
-    symbols: Sequence[Row],
-    changes: Sequence[Row],
-    lifecycles: Sequence[Row],
-    documents: Sequence[Row],
-    migrations: Sequence[Row],
-    environments: Sequence[Row],
-    verdicts: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    snippets: Sequence[SnippetRow],
+    usages: Sequence[UsageRow],
+    symbols: Sequence[SymbolRow],
+    changes: Sequence[ChangeRow],
+    lifecycles: Sequence[LifecycleRow],
+    documents: Sequence[DocumentRow],
+    migrations: Sequence[MigrationRow],
+    environments: Sequence[EnvironmentRow],
+    verdicts: Sequence[VerdictRow],
     migrating: Migrating,
 ) -> Output:
     """Make the tables `drafted_*` and `refused_migrations` of a library; the unit is a snippet in a pair of releases.
@@ -106,10 +123,10 @@ class _Made:
     known: Set[str]
     rejects: list[Reject]
     notes: list[Reject] = field(default_factory=list)
-    rewrites: dict[str, Row] = field(default_factory=dict)
-    instances: dict[str, Row] = field(default_factory=dict)
-    descriptions: dict[str, Row] = field(default_factory=dict)
-    refused: list[Row] = field(default_factory=list)
+    rewrites: dict[str, DraftedRewriteRow] = field(default_factory=dict)
+    instances: dict[str, DraftedMigrationRow] = field(default_factory=dict)
+    descriptions: dict[str, DraftedDescriptionRow] = field(default_factory=dict)
+    refused: list[RefusedMigrationRow] = field(default_factory=list)
 
     def add(self, one: Candidate, attempt: Attempt | None, drafted: Drafted[MigratedCode], history: History) -> None:
         """Take what came of a candidate."""
@@ -133,7 +150,7 @@ class _Made:
                 self.instances[result["id"]] = result
                 self.descriptions[result["id"]] = description_row(result, attempt, drafted)
 
-    def output(self, seen: int, verdicts: Iterable[Row]) -> Output:
+    def output(self, seen: int, verdicts: Iterable[VerdictRow]) -> Output:
         """Return it as the output of the stage."""
         return Output(
             {
@@ -193,7 +210,7 @@ def _needless(attempt: Attempt) -> str:
     return f"it gives the same outputs where {attempt.path} does nothing: what it gives must come of that API"
 
 
-def _pair(one: Candidate, attempt: Attempt, rewrite: Row) -> Pair:
+def _pair(one: Candidate, attempt: Attempt, rewrite: RewriteRow) -> Pair:
     here = Side(one.snippet, one.source, one.path)
     there = Side(one.snippet, one.target, attempt.path, rewrite)
     old, new = (here, there) if one.direction == Direction.OLD_TO_NEW else (there, here)
@@ -204,5 +221,5 @@ def _surplus(one: Candidate, rules: MigratedCodeRules) -> Reject:
     return Reject(one.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
 
 
-def _by_id(rows: Iterable[Row]) -> list[Row]:
+def _by_id(rows: Iterable[R]) -> list[R]:
     return sorted(rows, key=lambda row: str(row["id"]))

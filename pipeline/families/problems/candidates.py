@@ -20,6 +20,7 @@ from pipeline.families.problems.program import write
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.tasks import CaseOf, Task, renamed, tasks_of
 from pipeline.lake.guard import guarded
+from pipeline.lake.rows import ChangeRow, RewriteRow, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
@@ -37,7 +38,7 @@ _CATEGORIES = {
 class Shown:
     """A task that an example shows; `number` counts the tasks of the example."""
 
-    snippet: Row
+    snippet: SnippetRow
     number: int
     task: Task
 
@@ -66,7 +67,7 @@ class Candidate:
     version: str
     path: str
     tags: Tagging
-    change: Row | None
+    change: ChangeRow | None
     category: GitChameleonCategory
     other_version: str | None
     other: Other | None
@@ -95,11 +96,11 @@ class Candidate:
         return (not self.known_apart, self.other is None, -len(self.task.cases), size, self.version, self.shown.key)
 
 
-def show(snippets: Iterable[Row], library: Library, rules: ProblemRules) -> Iterator[Shown | Reject]:
+def show(snippets: Iterable[SnippetRow], library: Library, rules: ProblemRules) -> Iterator[Shown | Reject]:
     """Yield the tasks of the examples that the rules take, and what makes none."""
     taken = [row for row in snippets if row["source"] in rules.sources and row["language"] == Language.PYTHON]
 
-    def tasks(snippet: Row) -> Iterator[Shown | Reject]:
+    def tasks(snippet: SnippetRow) -> Iterator[Shown | Reject]:
         told = tasks_of(snippet, library.roots(snippet["version"]))
         if not told.tasks:
             detail = told.unfit[0] if told.unfit else "no use of the library has a stated output to compare"
@@ -131,10 +132,12 @@ def _unfit(shown: Shown, rules: ProblemRules) -> Reject | None:
 class Candidates:
     """Finds the versions in which tasks say something, by the tags of what they use and by what other examples say."""
 
-    def __init__(self, shown: Sequence[Shown], rewrites: Iterable[Row], library: Library, rules: ProblemRules) -> None:
+    def __init__(
+        self, shown: Sequence[Shown], rewrites: Iterable[RewriteRow], library: Library, rules: ProblemRules
+    ) -> None:
         self.library = library
         self.rules = rules
-        self._rewrites: Mapping[tuple[str, str], list[Row]] = defaultdict(list)
+        self._rewrites: Mapping[tuple[str, str], list[RewriteRow]] = defaultdict(list)
         for rewrite in sorted(rewrites, key=lambda row: str(row["id"])):
             self._rewrites[rewrite["snippet_id"], rewrite["version"]].append(rewrite)
         self._stating: Mapping[CaseOf, list[Shown]] = defaultdict(list)
@@ -184,7 +187,8 @@ class Candidates:
         change = history.change_behind(path, version, tags)
         gone = tags[1] == LibEvolutionEvalTag.DEPRECATED
         neighbour = history.next(version) if gone else history.previous(version)
-        category = (change or {}).get("gitchameleon_category") or _CATEGORIES[tags[1]]
+        stated = change["gitchameleon_category"] if change else None
+        category = GitChameleonCategory(stated) if stated else _CATEGORIES[tags[1]]
         if neighbour is not None and history.old_name(path, version, neighbour):
             category = GitChameleonCategory.NAME
         return self._candidate(shown, version, _Target(path, tags, change, category), neighbour, uses)
@@ -210,7 +214,8 @@ class Candidates:
         for edit in (edit for rewrite in rewrites for edit in rewrite["edits"] if edit["path"] in used):
             changes = (self.library.changes.get(key) for rewrite in rewrites for key in rewrite["changes"])
             change = next((row for row in changes if row and row["path"] == edit["path"]), None)
-            category = (change or {}).get("gitchameleon_category") or GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE
+            stated = change["gitchameleon_category"] if change else None
+            category = GitChameleonCategory(stated or GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE)
             tags = history.tags(edit["path"], version) or PLAIN
             found = self._candidate(shown, version, _Target(edit["path"], tags, change, category), following, uses)
             if found.other is not None:
@@ -271,11 +276,11 @@ class Candidates:
 class _Target(NamedTuple):
     path: str
     tags: Tagging
-    change: Row | None
+    change: ChangeRow | None
     category: GitChameleonCategory
 
 
-def _counterparts(change: Row | None) -> Iterator[str]:
+def _counterparts(change: ChangeRow | None) -> Iterator[str]:
     """Yield the paths on both sides of a change, and what the library says to use instead."""
     if change is None:
         return

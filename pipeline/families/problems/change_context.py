@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.execution.validation.cases import MODULE
 from pipeline.families.problems.changed import Changed
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, SnippetRow
 from pipeline.llm.tasks.rules import ProblemDraftRules
 
 _ONE_LINE = 10_000
@@ -19,10 +19,11 @@ _OWN = frozenset({SnippetSource.DOCSTRING, SnippetSource.DOCUMENTATION})
 
 
 def told(
-    changed: Changed, library: Library, snippets: Iterable[Row], function: str, rules: ProblemDraftRules
+    changed: Changed, library: Library, snippets: Iterable[SnippetRow], function: str, rules: ProblemDraftRules
 ) -> dict[str, Any]:
     """Return what bears on a problem about a change, by field; all of it is crawled text but the names of fields."""
     rows, kind = list(snippets), ChangeKind(changed.change["kind"])
+    change: AnyRow = changed.change
     return {
         "library": library.name,
         "import_names": list(library.history.releases[changed.version]["import_names"]),
@@ -32,7 +33,7 @@ def told(
         "change": {
             "kind": kind,
             "meaning": kind.meaning,
-            **{name: changed.change[name] for name in ("path", "parameter", "old", "new", "replacement")},
+            **{name: change[name] for name in ("path", "parameter", "old", "new", "replacement")},
         },
         "here": _side(changed.path, changed.version, library, rows, rules),
         "there": _side(changed.other_path, changed.other_version, library, rows, rules),
@@ -42,7 +43,9 @@ def told(
     }
 
 
-def _side(path: str, version: str, library: Library, snippets: Sequence[Row], rules: ProblemDraftRules) -> Row | None:
+def _side(
+    path: str, version: str, library: Library, snippets: Sequence[SnippetRow], rules: ProblemDraftRules
+) -> dict[str, object] | None:
     """Return what a release has of an API; None where it does not have it."""
     definition = library.history.definition(path, version)
     if definition is None:

@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SymbolKind
 from pipeline.families.completions_and_migrations.history import Tagging
 from pipeline.families.problems.library import Library
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, ProblemRow
 from pipeline.lake.stage import Reject
 from pipeline.llm.tasks.rules import ProblemDraftRules
 
@@ -23,7 +23,7 @@ _NO_CORE = frozenset({SymbolKind.MODULE, SymbolKind.EXTERNAL, SymbolKind.LAZY})
 class Changed:
     """An API in a version that a change sets apart from another; `hidden` are the names that a solver has to find."""
 
-    change: Row
+    change: ChangeRow
     path: str
     version: str
     other_version: str
@@ -48,8 +48,8 @@ class Changed:
 
 
 def undecided(
-    changes: Iterable[Row], problems: Iterable[Row], kinds: Collection[ChangeKind] | None = None
-) -> list[Row]:
+    changes: Iterable[ChangeRow], problems: Iterable[ProblemRow], kinds: Collection[ChangeKind] | None = None
+) -> list[ChangeRow]:
     """Return the changes that no problem is about: of a category of GitChameleon's, and of some kinds (None: any)."""
     rows = list(problems)
     decided = {row["change_id"] for row in rows}
@@ -65,7 +65,7 @@ def undecided(
 
 
 def changed_apis(
-    changes: Iterable[Row], library: Library, rules: ProblemDraftRules
+    changes: Iterable[ChangeRow], library: Library, rules: ProblemDraftRules
 ) -> tuple[list[Changed], list[Reject]]:
     """Return the APIs of changes that a model is to be asked about, the most telling first, and why not the others.
 
@@ -83,14 +83,14 @@ def changed_apis(
     return kept, [*rejects, *surplus]
 
 
-def _place(change: Row) -> tuple[str, str]:
+def _place(change: ChangeRow) -> tuple[str, str]:
     """Return the path of the core API, and the version to be written for: the last one where what was right fails."""
     if change["kind"] in LIVES_ON:
-        return change["new"], change["new_version"]
+        return str(change["new"]), change["new_version"]
     return change["path"], change["old_version" if change["kind"] in LAST_TO_WORK else "new_version"]
 
 
-def _changed(change: Row, library: Library, rules: ProblemDraftRules) -> Changed | Reject:
+def _changed(change: ChangeRow, library: Library, rules: ProblemDraftRules) -> Changed | Reject:
     (path, version), history = _place(change), library.history
     other = change["new_version"] if version == change["old_version"] else change["old_version"]
     if not {version, other} <= history.releases.keys():
@@ -113,7 +113,7 @@ def _letters(name: str) -> str:
     return re.sub(r"[\W_]", "", name).casefold()
 
 
-def _hidden(change: Row, path: str) -> Iterator[str]:
+def _hidden(change: ChangeRow, path: str) -> Iterator[str]:
     yield path.rpartition(".")[2]
     if change["kind"] in LIVES_ON:
         yield change["path"].rpartition(".")[2]

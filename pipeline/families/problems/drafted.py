@@ -20,7 +20,7 @@ from pipeline.families.problems.library import Library
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import OtherCode, Place, Tested
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProblemRow, ProblemRunRow, RefusedProblemRow
 from pipeline.llm.tasks.rules import ProblemDraftRules
 from pipeline.llm.writers import Refusal
 
@@ -102,7 +102,7 @@ class WrittenProblem:
     """What came of it: the problem with the runs that prove it, or why there is none; who wrote it, at what cost."""
 
     text: Text | None
-    runs: Sequence[Row]
+    runs: Sequence[ProblemRunRow]
     refusal: Refusal | None
     model: str
     prompt_sha256: str
@@ -158,7 +158,7 @@ def tested(wanted: Unwritten, text: Text) -> Tested:
 
 def drafted_row(
     wanted: Unwritten, text: Text, written: WrittenProblem, place: Place, rules: ProblemRules, score: MutationScore
-) -> Row:
+) -> ProblemRow:
     """Return the row of a problem that was written about a change; `score` is that of its hidden tests."""
     changed, library = wanted.changed, wanted.library
     uses = wanted.uses(text.program)
@@ -166,11 +166,11 @@ def drafted_row(
     paths = list(dict.fromkeys([changed.path, *calls]))
     documents = [(path, found) for path in paths if (found := library.document(path, changed.version))]
     texts = [text.program, text.visible, text.hidden]
-    pins = additional_dependencies(texts, wanted.roots | {MODULE}, place.row["lock"], place.environment)
-    no_snippet = {"library": library.name, "id": None}
+    pins = additional_dependencies(texts, wanted.roots | {MODULE}, place.row["lock"] or "", place.environment)
+    id_ = problem_id(wanted, text.starting_code, text.solution)
     return {
-        "id": problem_id(wanted, text.starting_code, text.solution),
-        **head(no_snippet, changed.path, changed.version, changed.tags, library.history),
+        **head(id_, {"library": library.name, "id": ""}, changed.path, changed.version, changed.tags, library.history),
+        "snippet_id": None,
         "change_id": changed.id,
         "problem": text.statement,
         "starting_code": text.starting_code,
@@ -181,7 +181,7 @@ def drafted_row(
         "stated_tests": 0,
         "recorded_tests": 0,
         "drafted_tests": len(names_of_tests(ast.parse(text.hidden))),
-        "category": changed.change["gitchameleon_category"],
+        "category": str(changed.change["gitchameleon_category"]),
         "target_entity": changed.name,
         "api_calls": calls,
         "solution_api_call": not wanted.paths.isdisjoint(calls),
@@ -201,7 +201,7 @@ def drafted_row(
     }
 
 
-def refused_row(wanted: Unwritten, refusal: Refusal) -> Row:
+def refused_row(wanted: Unwritten, refusal: Refusal) -> RefusedProblemRow:
     """Return the row of `refused_problems` of a change that nothing accepted was written about."""
     return {
         "id": content_id(wanted.id, refusal.model, refusal.prompt_sha256),

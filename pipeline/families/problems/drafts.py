@@ -21,9 +21,25 @@ from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.statement import Source, describe, names_given_away
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProblemHead
 from pipeline.lake.stage import Reject
 from pipeline.llm.rules import DraftingRules
+
+
+class ProblemDraft(ProblemHead):
+    """A row of `problems` without statement and tests."""
+
+    starting_code: str
+    solution: str
+    category: str
+    target_entity: str
+    api_calls: list[str]
+    solution_api_call: bool
+    functional: bool
+    webdev: bool
+    documented_paths: list[str]
+    docs: list[str]
+    other_version: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +49,7 @@ class Draft:
     `source` is what the statement will be written from, once it is known which of the stated cases hold.
     """
 
-    row: Row
+    row: ProblemDraft
     candidate: Candidate
     written: Written
     source: Source
@@ -74,10 +90,17 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
         return Reject(key, RejectReason.NO_TEXT, detail)
     made = candidate.shown.snippet["library"], version, candidate.path, written.starting_code, written.solution
     documented = [path for path in _documented_paths(candidate) if library.document(path, version)]
-    documents = (library.document(path, version) or {} for path in documented)
-    row = {
-        "id": content_id("problem", *made),
-        **head(candidate.shown.snippet, candidate.path, version, candidate.tags, library.history),
+    documents = [document for path in documented if (document := library.document(path, version))]
+    id_ = content_id("problem", *made)
+    row: ProblemDraft = {
+        **head(
+            id_,
+            candidate.shown.snippet,
+            candidate.path,
+            version,
+            candidate.tags,
+            library.history,
+        ),
         "change_id": candidate.change["id"] if candidate.change else None,
         "starting_code": written.starting_code,
         "solution": written.solution,
@@ -88,7 +111,7 @@ def draft(candidate: Candidate, library: Library, rules: ProblemRules, drafting:
         "functional": written.functional,
         "webdev": library.name in rules.webdev,
         "documented_paths": documented,
-        "docs": list(dict.fromkeys(document["url"] for document in documents if document.get("url"))),
+        "docs": list(dict.fromkeys(document["url"] for document in documents if document["url"])),
         "other_version": candidate.other_version,
     }
     return Draft(row, candidate, written, source)

@@ -15,7 +15,16 @@ from pipeline.corpus.usages.uses import Use
 from pipeline.families.completions_and_migrations.history import History
 from pipeline.families.proof import Runs
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ApiDocumentRow,
+    ChangeRow,
+    DocumentRow,
+    LifecycleRow,
+    R,
+    ReleaseRow,
+    SymbolRow,
+    VerdictRow,
+)
 
 
 class Library:
@@ -23,13 +32,13 @@ class Library:
 
     def __init__(
         self,
-        releases: Sequence[Row],
-        symbols: Sequence[Row],
-        changes: Sequence[Row],
-        lifecycles: Iterable[Row],
-        documents: Iterable[Row],
-        api_documents: Iterable[Row],
-        verdicts: Iterable[Row],
+        releases: Sequence[ReleaseRow],
+        symbols: Sequence[SymbolRow],
+        changes: Sequence[ChangeRow],
+        lifecycles: Iterable[LifecycleRow],
+        documents: Iterable[DocumentRow],
+        api_documents: Iterable[ApiDocumentRow],
+        verdicts: Iterable[VerdictRow],
         tagging: LifecycleRules,
         usage: UsageRules,
     ) -> None:
@@ -67,7 +76,7 @@ class Library:
         rows = [row for path in paths for row in holding_at(self._documents.get(path, ()), version)]
         return tuple(dict.fromkeys(row["docstring"] for row in rows))
 
-    def document(self, path: str, version: str) -> Row | None:
+    def document(self, path: str, version: str) -> ApiDocumentRow | None:
         """Return what the documentation says of a path at a version."""
         return next(iter(holding_at(self._api_documents.get(path, ()), version)), None)
 
@@ -80,8 +89,8 @@ class Library:
         return self._apis[version]
 
 
-def _by_path(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
-    grouped: dict[str, list[Row]] = defaultdict(list)
+def _by_path(rows: Iterable[R]) -> Mapping[str, list[R]]:
+    grouped: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         grouped[row["path"]].append(row)
     return grouped

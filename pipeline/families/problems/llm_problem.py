@@ -13,6 +13,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.drafted import Text, Unwritten, WrittenProblem, tested
 from pipeline.families.problems.llm_reading import Reader, text_of
 from pipeline.families.problems.running import Place, Tested, run_tested
+from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.schema import Row
 from pipeline.llm.client.drafter import ModelDrafter
 from pipeline.llm.idle import doing_nothing
@@ -52,7 +53,7 @@ class _Court:
     kind: ModelProblems
     wanted: Mapping[str, Unwritten]
     places: Mapping[str, Place]
-    runs: dict[str, Sequence[Row]] = field(default_factory=dict)
+    runs: dict[str, Sequence[ProblemRunRow]] = field(default_factory=dict)
     taken: dict[str, Tested] = field(default_factory=dict)
 
     def judge(self, drafts: Sequence[tuple[Subject, ProblemText]]) -> list[str | None]:
@@ -130,7 +131,7 @@ def _without(wanted: Unwritten, text: Text) -> str:
     return doing_nothing(wanted.changed.path) + text.program
 
 
-def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[Row]]) -> WrittenProblem:
+def _written(one: Drafted[ProblemText], runs: Mapping[str, Sequence[ProblemRunRow]]) -> WrittenProblem:
     text = text_of(one.form) if one.form is not None else None
     of_text = runs[one.subject.id] if text is not None else ()
     return WrittenProblem(text, of_text, one.refusal, one.model, one.prompt_sha256, one.tries, one.tokens, one.nano_usd)

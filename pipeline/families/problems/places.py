@@ -16,7 +16,7 @@ from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.running import Place
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.place import at_release
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow, ReleaseRow
 from pipeline.lake.stage import Reject
 
 TOOLS = ("pytest",)
@@ -24,27 +24,27 @@ TOOLS = ("pytest",)
 
 
 def environments_with_tests(
-    releases: Iterable[Row], versions: Collection[str], runner: Runner
-) -> tuple[list[Row], list[Reject]]:
+    releases: Iterable[ReleaseRow], versions: Collection[str], runner: Runner
+) -> tuple[list[EnvironmentRow], list[Reject]]:
     """Build the environments of versions, some at a time, and say where the index did not answer."""
     chosen = sorted((row for row in releases if row["version"] in versions), key=lambda row: Version(row["version"]))
     with ThreadPoolExecutor(runner.store.workers) as pool:
         return parted(list(pool.map(lambda row: attempt(row["version"], _built, row, runner), chosen)))
 
 
-def places_of(rows: Iterable[Row], runner: Runner) -> tuple[dict[str, Place], list[Reject]]:
+def places_of(rows: Iterable[EnvironmentRow], runner: Runner) -> tuple[dict[str, Place], list[Reject]]:
     """Return the environments that were built, by version, and those that cannot be opened again."""
     built = [row for row in rows if row["outcome"] == EnvironmentOutcome.BUILT]
     opened, failed = parted(guarded(built, lambda row: str(row["version"]), lambda row: [_opened(row, runner)]))
     return {place.row["version"]: place for place in opened}, failed
 
 
-def _opened(row: Row, runner: Runner) -> Place:
+def _opened(row: EnvironmentRow, runner: Runner) -> Place:
     with at_release(row["version"]):
         return Place(row, runner.store.open(row))
 
 
-def _built(release: Row, runner: Runner) -> Row | Reject:
+def _built(release: ReleaseRow, runner: Runner) -> EnvironmentRow | Reject:
     try:
         with at_release(release["version"]):
             return runner.store.build(replace(wanted_of(release), tools=TOOLS))

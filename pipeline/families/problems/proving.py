@@ -28,7 +28,7 @@ from pipeline.families.problems.running import OtherCode, Place, Tested, run_tes
 from pipeline.families.problems.selecting import Arguments, constant_parameters, score_of, select_cases, unused
 from pipeline.families.problems.tasks import CaseOf
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProblemRunRow
 from pipeline.lake.stage import Reject
 
 
@@ -47,7 +47,7 @@ class Trial:
     cases: tuple[CaseOf, ...]
     recorded: tuple[CaseOf, ...] = ()
     killing: Sequence[frozenset[Arguments]] = ()
-    runs: list[Row] = field(default_factory=list)
+    runs: list[ProblemRunRow] = field(default_factory=list)
 
     @property
     def version(self) -> str:

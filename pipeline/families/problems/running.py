@@ -13,14 +13,14 @@ from pipeline.execution.validation.cases import Case, Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow, ProblemRunRow
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """An environment that problems are run in, with its row."""
 
-    row: Row
+    row: EnvironmentRow
     environment: Environment
 
 
@@ -64,13 +64,15 @@ class _Asked:
         return Case(key, "", program, import_names=names, test_file=tested.hidden, module=tested.module, cover=cover)
 
 
-def run_tested(problems: Iterable[Tested], places: Mapping[str, Place], runner: Runner) -> dict[str, list[Row]]:
+def run_tested(
+    problems: Iterable[Tested], places: Mapping[str, Place], runner: Runner
+) -> dict[str, list[ProblemRunRow]]:
     """Run all that problems ask for, once through each environment; return the rows of the runs by problem."""
     by_version: dict[str, list[_Asked]] = defaultdict(list)
     for tested in problems:
         for version, asked in _asked(tested):
             by_version[version].append(asked)
-    runs: dict[str, list[Row]] = defaultdict(list)
+    runs: dict[str, list[ProblemRunRow]] = defaultdict(list)
     for version, group in sorted(by_version.items()):
         if version not in places:
             continue
@@ -95,7 +97,7 @@ def _asked(tested: Tested) -> Iterator[tuple[str, _Asked]]:
         yield elsewhere, _Asked(tested, ProblemRun.OTHER_THERE, other.code)
 
 
-def _row(asked: _Asked, place: Place, result: Result) -> Row:
+def _row(asked: _Asked, place: Place, result: Result) -> ProblemRunRow:
     key, covered = asked.tested.id, result.coverage
     return {
         "id": content_id(key, asked.role, place.row["version"], place.row["lock_id"]),
@@ -105,8 +107,8 @@ def _row(asked: _Asked, place: Place, result: Result) -> Row:
         "role": asked.role,
         "code": asked.code,
         "outcome": result.outcome,
-        "python": place.row["python"],
-        "lock_id": place.row["lock_id"],
+        "python": place.row["python"] or "",
+        "lock_id": place.row["lock_id"] or "",
         "detail": result.detail,
         "statements": covered.statements if covered else None,
         "executed": len(covered.executed) if covered else None,

@@ -24,21 +24,33 @@ from pipeline.families.problems.running import Place
 from pipeline.families.problems.statement import state
 from pipeline.families.problems.writing import WrittenRows, write_problems
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    AnyRow,
+    ApiDocumentRow,
+    ChangeRow,
+    DocumentRow,
+    LifecycleRow,
+    ProblemRow,
+    ReleaseRow,
+    RewriteRow,
+    SnippetRow,
+    SymbolRow,
+    VerdictRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
 
 
 def problems_stage(
-    releases: Sequence[Row],
-    snippets: Sequence[Row],
-    rewrites: Sequence[Row],
-    symbols: Sequence[Row],
-    changes: Sequence[Row],
-    lifecycles: Sequence[Row],
-    documents: Sequence[Row],
-    api_documents: Sequence[Row],
-    verdicts: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    snippets: Sequence[SnippetRow],
+    rewrites: Sequence[RewriteRow],
+    symbols: Sequence[SymbolRow],
+    changes: Sequence[ChangeRow],
+    lifecycles: Sequence[LifecycleRow],
+    documents: Sequence[DocumentRow],
+    api_documents: Sequence[ApiDocumentRow],
+    verdicts: Sequence[VerdictRow],
     rules: ProblemRules,
     drafting: DraftingRules,
     tagging: LifecycleRules,
@@ -101,7 +113,7 @@ def problems_stage(
     )
 
 
-def _id(row: Row) -> str:
+def _id(row: AnyRow) -> str:
     return str(row["id"])
 
 
@@ -112,14 +124,15 @@ def _problem(
     rules: ProblemRules,
     drafting: DraftingRules,
     mutation: MutationRules,
-) -> Row:
+) -> ProblemRow:
     """Return the row of a problem whose tests are known."""
     made = trial.draft
     statement = state(made.candidate.task, made.written, trial.shown, made.source, rules.statement, drafting)
     texts = [made.written.program, trial.visible, trial.hidden]
     own = library.roots(trial.version) | {trial.module}
-    pins = additional_dependencies(texts, own, place.row["lock"], place.environment)
-    tested: Row = {
+    pins = additional_dependencies(texts, own, place.row["lock"] or "", place.environment)
+    return {
+        **made.row,
         "problem": statement.text,
         "written_from": statement.written_from,
         "drafter": Drafter.OFFLINE,
@@ -136,7 +149,6 @@ def _problem(
         "additional_dependencies": pins,
         **trial.score(mutation).columns,
     }
-    return made.row | tested
 
 
 def _candidates(finder: Candidates, shown: Iterable[Shown]) -> tuple[list[Candidate], list[Reject]]:

@@ -12,7 +12,7 @@ from pipeline.families.problems.program import Written, call
 from pipeline.families.problems.rules import StatementRules
 from pipeline.families.problems.tasks import CaseOf, Task
 from pipeline.lake.ids import sha256_json
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ApiDocumentDocumentedParameter, ApiDocumentRow
 from pipeline.llm.names import find_names, redact
 from pipeline.llm.rules import DraftingRules
 from pipeline.llm.writers import OfflineWriter, Request, Text
@@ -26,7 +26,7 @@ class Source:
     name: str
     hidden: tuple[str, ...]
     docstrings: tuple[str, ...]
-    document: Row | None
+    document: ApiDocumentRow | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +74,9 @@ def _parameters(
             yield rules.parameter.format(name=written.parameters[number], description=shown)
 
 
-def _documented(document: Row | None) -> Sequence[Row]:
-    return [row for row in (document or {}).get("parameters", ()) if row["name"] not in ("self", "cls")]
+def _documented(document: ApiDocumentRow | None) -> Sequence[ApiDocumentDocumentedParameter]:
+    rows = document["parameters"] if document else ()
+    return [row for row in rows if row["name"] not in ("self", "cls")]
 
 
 def _passed_on(task: Task, name: str, documented: Sequence[str]) -> dict[int, str]:

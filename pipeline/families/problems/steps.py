@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.corpus.snippets.names import bound_by, needed_by, needed_later_by, parse
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import RewriteRow, SnippetCheck, SnippetRow
 
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
@@ -49,7 +49,7 @@ class Program:
         return next((i for i in reversed(range(before)) if name in self.steps[i].binds), None)
 
 
-def program_of(snippet: Row, roots: Collection[str]) -> Program:
+def program_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Program:
     """Read the steps of a snippet: its preamble, then its code; `roots` are the modules of the library.
 
     A name that is bound twice, once with and once without the library, counts as the library's from then on. A
@@ -65,7 +65,7 @@ def program_of(snippet: Row, roots: Collection[str]) -> Program:
     return Program(tuple(steps), frozenset(foreign))
 
 
-def _statements(snippet: Row) -> Iterator[tuple[ast.stmt, str | None, Sequence[str]]]:
+def _statements(snippet: SnippetRow | RewriteRow) -> Iterator[tuple[ast.stmt, str | None, Sequence[str]]]:
     for node in parse(snippet["preamble"]) or ():
         yield node, None, ()
     for check in snippet["checks"] or _as_checks(snippet["code"]):
@@ -74,7 +74,7 @@ def _statements(snippet: Row) -> Iterator[tuple[ast.stmt, str | None, Sequence[s
             yield node, check["expected"] if node is nodes[-1] else None, check["options"]
 
 
-def _as_checks(code: str) -> list[Row]:
+def _as_checks(code: str) -> list[SnippetCheck]:
     """Return the statements of a program without stated outputs, as if each stood at a prompt."""
     return [{"statement": ast.unparse(node), "expected": None, "options": []} for node in parse(code) or ()]
 

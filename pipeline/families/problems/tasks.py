@@ -11,7 +11,7 @@ from pipeline.families.problems.lifting import Lifted, lift
 from pipeline.families.problems.slices import Slice, Unfit, names_in, slice_of
 from pipeline.families.problems.stated_values import Outcome, stated_by
 from pipeline.families.problems.steps import Program, Step, program_of
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import RewriteRow, SnippetRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Told:
     unfit: tuple[str, ...]
 
 
-def tasks_of(snippet: Row, roots: Collection[str]) -> Told:
+def tasks_of(snippet: SnippetRow | RewriteRow, roots: Collection[str]) -> Told:
     """Return the tasks of a snippet in the order of their first case; `roots` are the modules of the library."""
     program = program_of(snippet, roots)
     groups: dict[tuple[object, ...], list[tuple[Slice, Lifted, Outcome]]] = {}

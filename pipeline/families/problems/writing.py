@@ -21,6 +21,7 @@ from pipeline.families.problems.places import environments_with_tests, places_of
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.running import Place
 from pipeline.lake.guard import attempt, guarded, parted
+from pipeline.lake.rows import EnvironmentRow, ProblemRow, ProblemRunRow, RefusedProblemRow, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 
@@ -29,17 +30,17 @@ from pipeline.lake.stage import Reject
 class WrittenRows:
     """What came of having problems written: rows of the stage's tables, the changes that got none, and notes."""
 
-    problems: list[Row] = field(default_factory=list)
-    runs: list[Row] = field(default_factory=list)
-    refused: list[Row] = field(default_factory=list)
-    environments: list[Row] = field(default_factory=list)
+    problems: list[ProblemRow] = field(default_factory=list)
+    runs: list[ProblemRunRow] = field(default_factory=list)
+    refused: list[RefusedProblemRow] = field(default_factory=list)
+    environments: list[EnvironmentRow] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     notes: list[Reject] = field(default_factory=list)
 
 
 def write_problems(
     library: Library,
-    snippets: Sequence[Row],
+    snippets: Sequence[SnippetRow],
     decided: Iterable[Row],
     places: Mapping[str, Place],
     rules: ProblemRules,

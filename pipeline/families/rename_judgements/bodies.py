@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from pipeline.api.surface.parse.sources import module_name
 from pipeline.index.tree import SourceTree
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolRow
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -19,7 +19,7 @@ Contents = Callable[[list[str]], dict[str, bytes]]
 """Gives the bytes of source files by their sha256."""
 
 
-def body_head(state: Row, tree: SourceTree, contents: Contents, lines: int) -> str:
+def body_head(state: SymbolRow, tree: SourceTree, contents: Contents, lines: int) -> str:
     """Return the first lines of a definition without its docstring; empty where the sources do not show it."""
     path = str(state["file"]).removeprefix(tree.root)
     sha256 = tree.files.get(path)

@@ -11,7 +11,7 @@ from pipeline.api.history.matching import near_misses
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.core.vocabularies.changes import LIVES_ON, ChangeKind
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, SymbolRow
 from pipeline.llm.tasks.rules import RenameJudgementRules
 
 
@@ -34,9 +34,9 @@ class Pair:
 
 
 def pairs(
-    changes: Sequence[Row],
-    symbols: Sequence[Row],
-    importable: Sequence[Row],
+    changes: Sequence[ChangeRow],
+    symbols: Sequence[SymbolRow],
+    importable: Sequence[SymbolRow],
     rested_on: Set[str],
     tagging: LifecycleRules,
     rules: RenameJudgementRules,
@@ -52,20 +52,20 @@ def pairs(
     return [*guessed, *sorted(nearly, key=lambda pair: (-pair.confidence, pair.key))]
 
 
-def guesses(changes: Iterable[Row], below: float) -> list[Pair]:
+def guesses(changes: Iterable[ChangeRow], below: float) -> list[Pair]:
     """Return the renames and moves of which the comparison is less sure than a confidence."""
     return [_of_change(row) for row in changes if row["kind"] in LIVES_ON and row["confidence"] < below]
 
 
-def _of_change(change: Row) -> Pair:
-    paths, versions = (change["path"], change["new"]), (change["old_version"], change["new_version"])
+def _of_change(change: ChangeRow) -> Pair:
+    paths, versions = (change["path"], str(change["new"])), (change["old_version"], change["new_version"])
     return Pair(*paths, *versions, change["kind"], change["confidence"], change["id"])
 
 
 def _nearly(
-    changes: Iterable[Row],
-    symbols: Sequence[Row],
-    importable: Sequence[Row],
+    changes: Iterable[ChangeRow],
+    symbols: Sequence[SymbolRow],
+    importable: Sequence[SymbolRow],
     tagging: LifecycleRules,
     rules: RenameJudgementRules,
 ) -> Iterator[Pair]:
@@ -83,8 +83,8 @@ def _nearly(
             yield Pair(match.old, match.new, old_version, new_version, match.kind, match.confidence, None)
 
 
-def _by_release(changes: Iterable[Row]) -> Mapping[tuple[str, str], list[Row]]:
-    grouped: dict[tuple[str, str], list[Row]] = defaultdict(list)
+def _by_release(changes: Iterable[ChangeRow]) -> Mapping[tuple[str, str], list[ChangeRow]]:
+    grouped: dict[tuple[str, str], list[ChangeRow]] = defaultdict(list)
     for row in changes:
         grouped[row["old_version"], row["new_version"]].append(row)
     return grouped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.states import describe_state
@@ -17,6 +17,16 @@ from pipeline.families.rename_judgements.pairs import Pair, pairs
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.rows import (
+    ChangeRow,
+    CompletionRow,
+    DocumentRow,
+    JudgementRow,
+    MigrationRow,
+    RefusedJudgementRow,
+    ReleaseRow,
+    SymbolRow,
+)
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject, as_tables
 from pipeline.llm.tasks.forms import RenameJudgement
@@ -37,13 +47,13 @@ class Judging:
 
 
 def judgements_stage(
-    releases: Sequence[Row],
-    symbols: Sequence[Row],
-    importable: Sequence[Row],
-    changes: Sequence[Row],
-    documents: Sequence[Row],
-    completions: Sequence[Row],
-    migrations: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    symbols: Sequence[SymbolRow],
+    importable: Sequence[SymbolRow],
+    changes: Sequence[ChangeRow],
+    documents: Sequence[DocumentRow],
+    completions: Sequence[CompletionRow],
+    migrations: Sequence[MigrationRow],
     judging: Judging,
 ) -> Output:
     """Make the tables `judgements` and `refused_judgements` of a library; the unit is a pair of APIs.
@@ -82,16 +92,18 @@ def judgements_stage(
 class _Teller:
     """What a model is told about a pair."""
 
-    def __init__(self, library: str, symbols: Sequence[Row], documents: Sequence[Row], judging: Judging) -> None:
+    def __init__(
+        self, library: str, symbols: Sequence[SymbolRow], documents: Sequence[DocumentRow], judging: Judging
+    ) -> None:
         self._library = library
         self._judging = judging
-        self._states: dict[str, list[Row]] = {}
-        self._documents: dict[str, list[Row]] = {}
-        for rows, grouped in ((symbols, self._states), (documents, self._documents)):
-            for row in rows:
-                grouped.setdefault(row["path"], []).append(row)
-        self._owners: dict[str, list[Row]] = {}
+        self._documents: dict[str, list[DocumentRow]] = {}
+        for document in documents:
+            self._documents.setdefault(document["path"], []).append(document)
+        self._states: dict[str, list[SymbolRow]] = {}
+        self._owners: dict[str, list[SymbolRow]] = {}
         for row in symbols:
+            self._states.setdefault(row["path"], []).append(row)
             if row["kind"] != SymbolKind.ALIAS:
                 self._owners.setdefault(row["canonical_path"], []).append(row)
 
@@ -121,7 +133,7 @@ class _Teller:
         }
 
 
-def _row(library: str, pair: Pair, form: RenameJudgement, one: Drafted[RenameJudgement]) -> Row:
+def _row(library: str, pair: Pair, form: RenameJudgement, one: Drafted[RenameJudgement]) -> JudgementRow:
     return {
         **_head(library, pair),
         "id": content_id(library, pair.key),
@@ -139,7 +151,7 @@ def _row(library: str, pair: Pair, form: RenameJudgement, one: Drafted[RenameJud
     }
 
 
-def _refused(library: str, pair: Pair, refusal: Refusal) -> Row:
+def _refused(library: str, pair: Pair, refusal: Refusal) -> RefusedJudgementRow:
     return {
         **_head(library, pair),
         "id": content_id(library, pair.key, refusal.model, refusal.prompt_sha256),
@@ -147,7 +159,15 @@ def _refused(library: str, pair: Pair, refusal: Refusal) -> Row:
     }
 
 
-def _head(library: str, pair: Pair) -> Row:
+class _Head(TypedDict):
+    library: str
+    old_version: str
+    new_version: str
+    path: str
+    new_path: str
+
+
+def _head(library: str, pair: Pair) -> _Head:
     return {
         "library": library,
         "old_version": pair.old_version,

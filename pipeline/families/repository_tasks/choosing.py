@@ -12,7 +12,7 @@ from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.execution.environments.resolution.request import Wanted
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FoundRow, ReleaseRow
 
 _PURL = "pkg:pypi/"
 
@@ -54,13 +54,13 @@ class Chosen:
         )
 
 
-def choose(releases: Sequence[Row], found: Sequence[Row], rules: RepositoryRules) -> list[Chosen]:
+def choose(releases: Sequence[ReleaseRow], found: Sequence[FoundRow], rules: RepositoryRules) -> list[Chosen]:
     """Return the newest releases of a library in the covered period, and of dependents that were read for code."""
     newest = sorted(releases, key=lambda row: Version(row["version"]), reverse=True)[: rules.releases]
     return [*map(_of_release, newest), *_dependents(found, rules)]
 
 
-def _of_release(row: Row) -> Chosen:
+def _of_release(row: ReleaseRow) -> Chosen:
     return Chosen(
         row["library"],
         row["library"],
@@ -74,7 +74,7 @@ def _of_release(row: Row) -> Chosen:
     )
 
 
-def _dependents(found: Sequence[Row], rules: RepositoryRules) -> Iterator[Chosen]:
+def _dependents(found: Sequence[FoundRow], rules: RepositoryRules) -> Iterator[Chosen]:
     """Yield the newest release that was read of each dependent, of those whose hashes are smallest."""
     newest: dict[str, Chosen] = {}
     for row in found:

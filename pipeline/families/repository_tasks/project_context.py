@@ -12,7 +12,7 @@ from pipeline.execution.validation.run_cache import Memory
 from pipeline.families.repository_tasks.project import Project
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProjectRow
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,14 @@ class Workshop:
     memory: Memory | None = None
 
 
-def open_project(row: Row, workshop: Workshop) -> Project:
+def open_project(row: ProjectRow, workshop: Workshop) -> Project:
     """Return the project of a traced `projects` row, ready to be run: fetched and installed again where it is gone.
 
     Errors: ValueError for a row that was not traced; those of `ProjectSources` and of `EnvironmentStore.open`.
     """
     if row["outcome"] != ProjectOutcome.TRACED:
         raise ValueError(f"{row['project']} {row['version']} has no traced tests: {row['outcome']}")
-    tree = workshop.sources.tree(row["project"], row["version"], row["sha256"], row["size"])
+    tree = workshop.sources.tree(row["project"], row["version"], row["sha256"] or "", row["size"] or 0)
     environment = workshop.store.open(
         {
             "library": row["project"],

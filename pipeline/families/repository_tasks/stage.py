@@ -29,8 +29,8 @@ from pipeline.index.licences import LicenceRules, is_allowed
 from pipeline.index.manifest import parse_metadata
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject, as_tables
+from pipeline.lake.rows import FoundRow, ProjectFileRow, ProjectRow, ReachRow, ReleaseRow, Tables, TracedFunctionRow
+from pipeline.lake.stage import Output, Reject
 
 _TOPIC = "Topic :: "
 _REFUSED: dict[type[Exception], ProjectOutcome] = {
@@ -51,16 +51,18 @@ _FAILED = (TestOutcome.FAILED, TestOutcome.ERROR, TestOutcome.TIMED_OUT, TestOut
 class Traced:
     """A project's row, and the rows of what its tests reach, as far as it came; `notes` are parts that were refused."""
 
-    row: Row
-    tables: dict[str, list[Row]] = field(default_factory=dict)
+    row: ProjectRow
+    files: list[ProjectFileRow] = field(default_factory=list)
+    functions: list[TracedFunctionRow] = field(default_factory=list)
+    reaches: list[ReachRow] = field(default_factory=list)
     notes: list[Reject] = field(default_factory=list)
     passing: bool = False
     """Whether the reason may pass by itself: the index did not answer."""
 
 
 def projects_stage(
-    releases: Sequence[Row],
-    found: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    found: Sequence[FoundRow],
     workshop: Workshop,
     licences: LicenceRules,
     allowed: Collection[str],
@@ -78,11 +80,14 @@ def projects_stage(
         tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
     results, failed = parted(tried)
     rejects = failed + [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
-    tables: dict[str, list[Row]] = {"projects": [one.row for one in results if not one.passing]}
-    for name in ("project_files", "traced_functions", "reaches"):
-        tables[name] = [row for one in results for row in one.tables.get(name, ())]
+    tables: Tables = {
+        "projects": [one.row for one in results if not one.passing],
+        "project_files": [row for one in results for row in one.files],
+        "traced_functions": [row for one in results for row in one.functions],
+        "reaches": [row for one in results for row in one.reaches],
+    }
     notes = [note for one in results for note in one.notes]
-    return Output(as_tables(tables), seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
+    return Output(tables, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
 def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
@@ -91,42 +96,46 @@ def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, al
     try:
         return _trace(chosen, row, workshop, licences, allowed)
     except tuple(_REFUSED) as error:
-        return Traced(row | {"outcome": _REFUSED[type(error)], "detail": str(error)[:500]})
+        return Traced({**row, "outcome": _REFUSED[type(error)], "detail": str(error)[:500]})
     except (Unreachable, IndexUnreachable) as error:
-        return Traced(row | {"outcome": ProjectOutcome.NO_SDIST, "detail": str(error)}, passing=True)
+        return Traced({**row, "outcome": ProjectOutcome.NO_SDIST, "detail": str(error)}, passing=True)
     except StepFailed as error:
-        return Traced(row | {"outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": f"{error.outcome}: {error.detail}"})
+        return Traced({**row, "outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": f"{error.outcome}: {error.detail}"})
 
 
-def _trace(chosen: Chosen, row: Row, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:
+def _trace(
+    chosen: Chosen, row: ProjectRow, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]
+) -> Traced:
     file = workshop.sources.find(chosen.project, chosen.version)
     if file is None:
-        return Traced(row | {"outcome": ProjectOutcome.NO_SDIST, "detail": "the index lists none"})
-    row |= {"sdist": file.filename, "sha256": file.sha256, "size": file.size, "url": file.url}
+        return Traced({**row, "outcome": ProjectOutcome.NO_SDIST, "detail": "the index lists none"})
+    row["sdist"], row["sha256"], row["size"], row["url"] = file.filename, file.sha256, file.size, file.url
     tree = workshop.sources.tree(chosen.project, chosen.version, file.sha256, file.size)
-    row |= {"root": tree.root, "import_root": tree.import_root, **_about(chosen, tree, licences)}
+    row["root"], row["import_root"] = tree.root, tree.import_root
+    _add_metadata(row, tree, licences)
     if row["licence"] is None or not is_allowed(row["licence"], allowed):
         detail = row["licence"] or "no licence that can be read"
-        return Traced(row | {"outcome": ProjectOutcome.LICENCE, "detail": detail})
+        return Traced({**row, "outcome": ProjectOutcome.LICENCE, "detail": detail})
     if not tree.test_files:
-        return Traced(row | {"outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
+        return Traced({**row, "outcome": ProjectOutcome.NO_TESTS, "detail": "no file has a name of tests"})
     asked = asked_by_tests(tree, chosen.project, workshop.rules)
     row["requirements_from"] = list(asked.places)
     tried = []
     for pins in asked.attempts():
-        tried.append(_attempt(chosen, row | {"requirements": list(pins)}, tree, workshop))
+        tried.append(_attempt(chosen, {**row, "requirements": list(pins)}, tree, workshop))
         if tried[-1].row["outcome"] not in _ANOTHER_TRY:
             return tried[-1]
     return tried[0]
 
 
-def _attempt(chosen: Chosen, row: Row, tree: Tree, workshop: Workshop) -> Traced:
+def _attempt(chosen: Chosen, row: ProjectRow, tree: Tree, workshop: Workshop) -> Traced:
     """Install a project with what its tests ask for, and run them as often as the rules say."""
     built = workshop.store.build(chosen.wanted(tuple(row["requirements"])))
-    row |= {name: built[name] for name in ("python", "cutoff", "rung", "lock_id", "lock", "import_names")}
+    row["python"], row["cutoff"], row["rung"] = built["python"], built["cutoff"], built["rung"]
+    row["lock_id"], row["lock"], row["import_names"] = built["lock_id"], built["lock"], built["import_names"]
     if built["outcome"] != EnvironmentOutcome.BUILT:
         detail = f"{built['outcome']}: {built['detail'] or ''}".strip()
-        return Traced(row | {"outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": detail[-500:]})
+        return Traced({**row, "outcome": ProjectOutcome.NO_ENVIRONMENT, "detail": detail[-500:]})
     row["packages"] = tree.packages([*built["import_names"], *chosen.import_names])
     environment = workshop.store.open(built)
     project = Project(tree, tuple(row["packages"]), environment, workshop.sandbox, workshop.rules, workshop.memory)
@@ -139,26 +148,20 @@ def _run(project: Project, repeat: int) -> TestRun:
     return run_variants(project, [Variant(str(repeat), trace=True)], repeat=repeat)[0]
 
 
-def _judged(row: Row, project: Project, runs: Sequence[TestRun]) -> Traced:
+def _judged(row: ProjectRow, project: Project, runs: Sequence[TestRun]) -> Traced:
     """Return what the runs of a project came to."""
     row["duration_s"] = round(sum(run.duration_s for run in runs), 3)
     broken = next((run for run in runs if run.outcome is not Outcome.PASSED), None)
     if broken is not None:
         outcome = ProjectOutcome.TIMED_OUT if broken.outcome is Outcome.TIMED_OUT else ProjectOutcome.NOT_COLLECTED
-        return Traced(row | {"outcome": outcome, "detail": f"{broken.outcome}: {broken.detail or ''}"[:500]})
+        return Traced({**row, "outcome": outcome, "detail": f"{broken.outcome}: {broken.detail or ''}"[:500]})
     first, tests, unsure = runs[0], passing(runs), set(flaky(runs))
-    counts = {
-        "tests_collected": first.collected,
-        "tests_run": len(first.outcomes),
-        "tests_passed": len(tests),
-        "tests_skipped": _count(first, unsure, (TestOutcome.SKIPPED,)),
-        "tests_failed": _count(first, unsure, _FAILED),
-        "tests_flaky": len(unsure),
-    }
-    row |= counts
+    row["tests_collected"], row["tests_run"], row["tests_passed"] = first.collected, len(first.outcomes), len(tests)
+    row["tests_skipped"] = _count(first, unsure, (TestOutcome.SKIPPED,))
+    row["tests_failed"], row["tests_flaky"] = _count(first, unsure, _FAILED), len(unsure)
     if not tests:
         outcome = ProjectOutcome.NONE_PASSED if first.outcomes else ProjectOutcome.NOT_COLLECTED
-        return Traced(row | {"outcome": outcome, "detail": first.detail or "pytest finds no test in them"})
+        return Traced({**row, "outcome": outcome, "detail": first.detail or "pytest finds no test in them"})
     return _reached(row, project, runs, tests)
 
 
@@ -166,11 +169,11 @@ def _count(run: TestRun, unsure: set[str], outcomes: Sequence[TestOutcome]) -> i
     return sum(outcome in outcomes and test not in unsure for test, outcome in run.outcomes.items())
 
 
-def _reached(row: Row, project: Project, runs: Sequence[TestRun], tests: Sequence[str]) -> Traced:
+def _reached(row: ProjectRow, project: Project, runs: Sequence[TestRun], tests: Sequence[str]) -> Traced:
     """Return the rows of the functions that the passing tests reach, alike on every repeat."""
     sources = project.sources
     files, unread, bindings = read_files(project.tree, sources)
-    traced = Traced(row, {"project_files": [], "traced_functions": [], "reaches": []})
+    traced = Traced(row)
     purl = row["purl"]
     traced.notes += [Reject(f"{purl}#{path}", RejectReason.UNPARSED_SOURCE, why) for path, why in unread.items()]
     seen = [seen_by(run, tests, sources, files) for run in runs]
@@ -185,19 +188,19 @@ def _reached(row: Row, project: Project, runs: Sequence[TestRun], tests: Sequenc
             if isinstance(made, Reject):
                 traced.notes.append(made)
             else:
-                traced.tables["traced_functions"].append(made[0])
-                traced.tables["reaches"] += made[1]
+                traced.functions.append(made[0])
+                traced.reaches += made[1]
     _keep_once(traced)
-    paths = {made["path"] for made in traced.tables["traced_functions"]}
-    traced.tables["project_files"] = [_file(row, project.tree, files[path]) for path in sorted(paths)]
-    row["functions"] = len(traced.tables["traced_functions"])
+    paths = {made["path"] for made in traced.functions}
+    traced.files = [_file(row, project.tree, files[path]) for path in sorted(paths)]
+    row["functions"] = len(traced.functions)
     row["outcome"] = ProjectOutcome.TRACED if row["functions"] else ProjectOutcome.NOTHING_REACHED
     return traced
 
 
 def _function(
-    row: Row, file: SourceFile, function: Function | Skipped, what: Sequence[Seen], bindings: Bindings
-) -> tuple[Row, list[Row]] | Reject:
+    row: ProjectRow, file: SourceFile, function: Function | Skipped, what: Sequence[Seen], bindings: Bindings
+) -> tuple[TracedFunctionRow, list[ReachRow]] | Reject:
     key = f"{row['purl']}#{function.namespace}"
     if isinstance(function, Skipped):
         return Reject(key, RejectReason.NO_BLOCK, function.why)
@@ -209,7 +212,7 @@ def _function(
     executed = frozenset().union(*what[0].tests.values())
     used = dependencies(function, lines, executed, what[0].called.values(), file.module, bindings)
     code = "\n".join(lines[function.first_line - 1 : function.body[1]])
-    made: Row = {
+    made: TracedFunctionRow = {
         "id": content_id(row["id"], file.path, function.namespace, code),
         "project_id": row["id"],
         "library": row["library"],
@@ -231,7 +234,7 @@ def _function(
         "tests": len(what[0].tests),
         "executed_lines": sorted(executed),
     }
-    reaches = [
+    reaches: list[ReachRow] = [
         {"function_id": made["id"], "library": row["library"], "test": test, "lines": sorted(reached)}
         for test, reached in sorted(what[0].tests.items())
     ]
@@ -240,36 +243,33 @@ def _function(
 
 def _keep_once(traced: Traced) -> None:
     """Leave out functions that stand twice in a file with one name and one text, since nobody could tell them apart."""
-    ids = [made["id"] for made in traced.tables["traced_functions"]]
+    ids = [made["id"] for made in traced.functions]
     twice = {one for one in ids if ids.count(one) > 1}
     if twice:
-        named = sorted({f["namespace"] for f in traced.tables["traced_functions"] if f["id"] in twice})
+        named = sorted({f["namespace"] for f in traced.functions if f["id"] in twice})
         why = "it stands twice in its file, with the same code"
         traced.notes += [Reject(f"{traced.row['purl']}#{name}", RejectReason.DUPLICATE, why) for name in named]
-        traced.tables["traced_functions"] = [f for f in traced.tables["traced_functions"] if f["id"] not in twice]
-        traced.tables["reaches"] = [reach for reach in traced.tables["reaches"] if reach["function_id"] not in twice]
+        traced.functions = [f for f in traced.functions if f["id"] not in twice]
+        traced.reaches = [reach for reach in traced.reaches if reach["function_id"] not in twice]
 
 
-def _file(row: Row, tree: Tree, file: SourceFile) -> Row:
+def _file(row: ProjectRow, tree: Tree, file: SourceFile) -> ProjectFileRow:
     hashed = sha256(tree.files[file.path]).hexdigest()
     return {"project_id": row["id"], "library": row["library"], "path": file.path, "sha256": hashed, "text": file.text}
 
 
-def _about(chosen: Chosen, tree: Tree, licences: LicenceRules) -> Row:
-    """Return what the core metadata of the source distribution says of licence, author, address and topic."""
+def _add_metadata(row: ProjectRow, tree: Tree, licences: LicenceRules) -> None:
+    """Add what the core metadata of the source distribution says of licence, author, address and topic."""
     metadata = tree.files.get("PKG-INFO", b"").decode("utf-8", "replace")
     about = read_about(metadata, licences)
     topics = [one for one in parse_metadata(metadata).classifiers if one.startswith(_TOPIC)]
-    return {
-        "licence": chosen.licence or about.licence,
-        "attribution": chosen.attribution or about.attribution,
-        "project_url": about.url,
-        "domain": topics[0].removeprefix(_TOPIC) if topics else None,
-    }
+    row["licence"] = row["licence"] or about.licence
+    row["attribution"] = row["attribution"] or about.attribution
+    row["project_url"] = about.url
+    row["domain"] = topics[0].removeprefix(_TOPIC) if topics else None
 
 
-def _empty_row(chosen: Chosen) -> Row:
-    counts = ("collected", "run", "passed", "failed", "skipped", "flaky")
+def _empty_row(chosen: Chosen) -> ProjectRow:
     return {
         "id": chosen.id,
         "library": chosen.library,
@@ -279,13 +279,37 @@ def _empty_row(chosen: Chosen) -> Row:
         "purl": chosen.purl,
         "licence": chosen.licence,
         "attribution": chosen.attribution,
-        **{name: [] for name in ("packages", "requirements", "requirements_from", "import_names")},
-        **{f"tests_{name}": 0 for name in counts},
+        "outcome": "",
+        "detail": None,
+        "sdist": None,
+        "sha256": None,
+        "size": None,
+        "url": None,
+        "root": None,
+        "import_root": None,
+        "packages": [],
+        "requirements": [],
+        "requirements_from": [],
+        "python": None,
+        "cutoff": None,
+        "rung": None,
+        "lock_id": None,
+        "lock": None,
+        "import_names": [],
+        "tests_collected": 0,
+        "tests_run": 0,
+        "tests_passed": 0,
+        "tests_failed": 0,
+        "tests_skipped": 0,
+        "tests_flaky": 0,
         "functions": 0,
+        "project_url": None,
+        "domain": None,
+        "duration_s": None,
     }
 
 
-def _reject(row: Row, passing_by: bool) -> Reject:
+def _reject(row: ProjectRow, passing_by: bool) -> Reject:
     reasons: Mapping[str, RejectReason] = {
         ProjectOutcome.NO_SDIST: RejectReason.NO_FILES,
         ProjectOutcome.NO_TESTS: RejectReason.NO_FILES,
@@ -295,4 +319,4 @@ def _reject(row: Row, passing_by: bool) -> Reject:
         ProjectOutcome.NO_ENVIRONMENT: RejectReason.NO_ENVIRONMENT,
     }
     reason = RejectReason.INDEX_UNREACHABLE if passing_by else reasons.get(row["outcome"], RejectReason.NOT_PROVEN)
-    return Reject(row["purl"], reason, f"{row['outcome']}: {row.get('detail') or ''}")
+    return Reject(row["purl"], reason, f"{row['outcome']}: {row['detail'] or ''}")

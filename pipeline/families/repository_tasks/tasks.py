@@ -14,6 +14,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
+from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.drawing import draw_tests
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter, Undocumented
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants
@@ -24,14 +25,11 @@ from pipeline.families.repository_tasks.running import TestRun, run_variants, wo
 from pipeline.families.repository_tasks.specification import Requirement, input_code, parsed, requirement_of
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, RepositoryTaskRow, TracedFunctionRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
 EMPTY = "raise NotImplementedError"
-_COPIED = (
-    *("library", "project_id", "version", "namespace", "type", "class_name", "name", "path", "signature_first_line"),
-    *("signature_last_line", "body_first_line", "body_last_line", "indent", "intra_class", "intra_file", "cross_file"),
-)
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ class Candidate:
     Of the tests those come first that are to be listed; the others are taken in where these notice too little.
     """
 
-    function: Row
+    function: TracedFunctionRow
     lines: Sequence[str]
     requirement: Requirement
     tests: tuple[str, ...]
@@ -75,10 +73,10 @@ class Candidate:
 
 
 def repository_tasks_stage(
-    projects: Sequence[Row],
-    traced_functions: Sequence[Row],
-    reaches: Sequence[Row],
-    project_files: Sequence[Row],
+    projects: Sequence[ProjectRow],
+    traced_functions: Sequence[TracedFunctionRow],
+    reaches: Sequence[ReachRow],
+    project_files: Sequence[ProjectFileRow],
     workshop: Workshop,
     mutation: MutationRules,
     writer: RequirementWriter | None = None,
@@ -102,7 +100,7 @@ def repository_tasks_stage(
     drafted = _drafted(silent, sum(isinstance(one, Candidate) for one in made), workshop.rules, writer)
     told = [drafted.made.get(row["id"], one) for row, one in zip(traced_functions, made, strict=True)]
     candidates = sorted((one for one in told if isinstance(one, Candidate)), key=lambda one: one.id)
-    rows: list[Row] = []
+    rows: list[RepositoryTaskRow] = []
     rejects = [one for one in told if isinstance(one, Reject)]
     over = candidates[workshop.rules.tasks :]
     rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
@@ -119,7 +117,7 @@ def repository_tasks_stage(
 
 
 def candidate(
-    function: Row, lines: Sequence[str], reached: Mapping[str, frozenset[int]], rules: RepositoryRules
+    function: TracedFunctionRow, lines: Sequence[str], reached: Mapping[str, frozenset[int]], rules: RepositoryRules
 ) -> Candidate | Reject:
     """Return what a task can be made of, or why none can."""
     node = parsed(lines[function["signature_first_line"] - 1 : function["body_last_line"]])
@@ -184,7 +182,7 @@ def _asked_for(
 
 
 def wanting_requirements(
-    silent: Sequence[Row], taken: int, project_files: Sequence[Row], rules: RepositoryRules
+    silent: Sequence[Row], taken: int, project_files: Sequence[ProjectFileRow], rules: RepositoryRules
 ) -> list[Candidate]:
     """Return those of the functions that say nothing whose requirements a model would be asked for."""
     files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in project_files}
@@ -204,8 +202,8 @@ def _undocumented(one: Candidate) -> Undocumented:
 
 
 def prove(
-    project: Row, candidates: Sequence[Candidate], workshop: Workshop, mutation: MutationRules
-) -> list[Row | Reject]:
+    project: ProjectRow, candidates: Sequence[Candidate], workshop: Workshop, mutation: MutationRules
+) -> list[RepositoryTaskRow | Reject]:
     """Run the tests of candidates without their bodies, those that fail then with the bodies put in place, and mutated.
 
     Errors: those of `open_project`.
@@ -222,12 +220,12 @@ def prove(
     proven = [one for one in able if _passes(filled[one.id])]
     noticed = _mutate(opened, proven, judging, workshop, mutation)
 
-    def judged(one: Candidate) -> list[Row | Reject]:
+    def judged(one: Candidate) -> list[RepositoryTaskRow | Reject]:
         if refusal := _refusal(one, judging[one.id], emptied[one.id], filled.get(one.id)):
             return [refusal]
         tests, score = noticed[one.id].tests, noticed[one.id].score
         ended = worst(emptied[one.id].judged[test] for test in tests)
-        return [task_row(project, one, tuple(sorted(tests)), ended) | score.columns]
+        return [task_row(project, one, tuple(sorted(tests)), ended, score)]
 
     return list(guarded(candidates, lambda one: one.id, judged))
 
@@ -281,14 +279,31 @@ def _refusal(one: Candidate, tests: Sequence[str], emptied: TestRun, filled: Tes
     return None
 
 
-def task_row(project: Row, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome) -> Row:
+def task_row(
+    project: ProjectRow, one: Candidate, tests: tuple[str, ...], emptied: TestOutcome, score: MutationScore
+) -> RepositoryTaskRow:
     """Return the task of a candidate that these tests judge; `emptied` is how they end without its body."""
     function, said = one.function, one.requirement
     first, last = function["signature_first_line"] - 1, function["signature_last_line"]
     code = _code_lines(one)
     covered = code & frozenset[int]().union(*(one.reached[test] for test in tests))
     return {
-        **{column: function[column] for column in _COPIED},
+        "library": function["library"],
+        "project_id": function["project_id"],
+        "version": function["version"],
+        "namespace": function["namespace"],
+        "type": function["type"],
+        "class_name": function["class_name"],
+        "name": function["name"],
+        "path": function["path"],
+        "signature_first_line": function["signature_first_line"],
+        "signature_last_line": function["signature_last_line"],
+        "body_first_line": function["body_first_line"],
+        "body_last_line": function["body_last_line"],
+        "indent": function["indent"],
+        "intra_class": function["intra_class"],
+        "intra_file": function["intra_file"],
+        "cross_file": function["cross_file"],
         "id": content_id(one.id, said.functionality, said.arguments, tests),
         "function_id": one.id,
         "project": project["project"],
@@ -306,8 +321,10 @@ def task_row(project: Row, one: Candidate, tests: tuple[str, ...], emptied: Test
         "domain": project["domain"],
         "reference_outcome": TestOutcome.PASSED,
         "emptied_outcome": emptied,
-        "python": project["python"],
-        "lock_id": project["lock_id"],
+        # a project of which tests were traced has both
+        "python": project["python"] or "",
+        "lock_id": project["lock_id"] or "",
+        **score.columns,
     }
 
 
@@ -319,5 +336,5 @@ def _code_lines(one: Candidate) -> frozenset[int]:
     return frozenset(begun & set(one.body))
 
 
-def _told(function: Row) -> str:
+def _told(function: TracedFunctionRow) -> str:
     return str(function["namespace"])

@@ -12,7 +12,7 @@ from pipeline.families.scenes.blocks import Block, blocks_of
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import SourceFile, Span
 from pipeline.lake.guard import attempt, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProjectFileRow, ReachRow, TracedFunctionRow
 from pipeline.lake.stage import Reject
 
 _OF_ALL_TESTS = frozenset({BlockType.COMMENT, BlockType.PARAMETERS})
@@ -29,8 +29,8 @@ class Candidate:
     `extent` is where the function stands, in characters, from the beginning of the line of its `def`.
     """
 
-    file: Row
-    function: Row
+    file: ProjectFileRow
+    function: TracedFunctionRow
     block: Block
     extent: Span
     executed: frozenset[int]
@@ -47,7 +47,7 @@ def place(path: str, first: int, last: int) -> str:
 
 
 def candidates_of(
-    functions: Iterable[Row], files: Mapping[str, Row], rules: SceneRules
+    functions: Iterable[TracedFunctionRow], files: Mapping[str, ProjectFileRow], rules: SceneRules
 ) -> tuple[list[Candidate], list[Reject]]:
     """Return the blocks of a project's traced functions that scenes can be made of; `files` are by path.
 
@@ -56,7 +56,7 @@ def candidates_of(
     """
     found: list[Candidate] = []
     rejects: list[Reject] = []
-    grouped: dict[str, list[Row]] = {}
+    grouped: dict[str, list[TracedFunctionRow]] = {}
     for function in sorted(functions, key=lambda row: (row["path"], row["signature_first_line"], row["id"])):
         grouped.setdefault(function["path"], []).append(function)
     for path, of_file in grouped.items():
@@ -73,13 +73,15 @@ def candidates_of(
     return found, rejects
 
 
-def _refuse(file: Row, rules: SceneRules) -> tuple[RejectReason, str] | None:
+def _refuse(file: ProjectFileRow, rules: SceneRules) -> tuple[RejectReason, str] | None:
     if (length := len(file["text"])) > rules.max_file_length:
         return RejectReason.TOO_LONG, f"{file['path']} has {length} characters, rules show {rules.max_file_length}"
     return None
 
 
-def _of_file(file: Row, functions: Sequence[Row], rules: SceneRules) -> Iterable[Candidate | Reject]:
+def _of_file(
+    file: ProjectFileRow, functions: Sequence[TracedFunctionRow], rules: SceneRules
+) -> Iterable[Candidate | Reject]:
     source = SourceFile(file["text"])
     if source.broken:
         detail = f"{file['path']} does not parse as Python 3"
@@ -102,11 +104,11 @@ def _of_file(file: Row, functions: Sequence[Row], rules: SceneRules) -> Iterable
             yield Reject(function["id"], RejectReason.NO_BLOCK, detail)
 
 
-def _executed(block: Block, function: Row) -> frozenset[int]:
+def _executed(block: Block, function: TracedFunctionRow) -> frozenset[int]:
     return frozenset(function["executed_lines"]) & frozenset(_lines(block, function))
 
 
-def _lines(block: Block, function: Row) -> range:
+def _lines(block: Block, function: TracedFunctionRow) -> range:
     """Return the lines of which one must be executed where a block is run."""
     first, last = block.lines
     if block.type in _OF_ALL_TESTS:
@@ -124,7 +126,7 @@ def _fits(block: Block, text: str, rules: SceneRules) -> bool:
     return block.type == BlockType.PARAMETERS or len(code) >= rules.min_length
 
 
-def tests_of(candidate: Candidate, reaches: Iterable[Row]) -> list[str]:
+def tests_of(candidate: Candidate, reaches: Iterable[ReachRow]) -> list[str]:
     """Return the tests that run a block, the most telling first; `reaches` are of its function."""
     reached = {row["test"]: row["lines"] for row in reaches}
     return draw_tests(reached, _lines(candidate.block, candidate.function), len(reached))

@@ -12,6 +12,7 @@ from pipeline.families.scenes.related import Alike, Definitions
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.views import View, view
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import ProjectFileRow, SceneRelated, TracedFunctionRow
 from pipeline.lake.schema import Row
 
 _OF_A_BLOCK = (
@@ -30,11 +31,14 @@ class Planned:
     candidate: Candidate
     scene: Scene
     view: View
-    related: Sequence[Row] = ()
+    related: Sequence[SceneRelated] = ()
 
 
 def choose(
-    candidates: Sequence[Candidate], files: Mapping[str, Row], functions: Iterable[Row], rules: SceneRules
+    candidates: Sequence[Candidate],
+    files: Mapping[str, ProjectFileRow],
+    functions: Iterable[TracedFunctionRow],
+    rules: SceneRules,
 ) -> list[Planned]:
     """Draw blocks of a project for the scenes 1.1 to 2.2, for 3 and for 4, and return what is to be made of them.
 
@@ -81,7 +85,7 @@ def _relying(
     candidates: Sequence[Candidate],
     order: Iterable[int],
     scene: Scene,
-    related_of: Callable[[int], list[Row]],
+    related_of: Callable[[int], list[SceneRelated]],
     rules: SceneRules,
 ) -> Iterator[Planned]:
     """Yield a scene of each of the first blocks, one of a function, that rely on other code of the project."""

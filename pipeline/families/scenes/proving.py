@@ -21,13 +21,13 @@ from pipeline.families.scenes.rules import SceneRules
 from pipeline.families.scenes.source import Span
 from pipeline.families.scenes.views import emptied
 from pipeline.lake.guard import guarded
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProjectRow, ReachRow
 from pipeline.lake.stage import Reject
 
 _AS_IT_IS = "as it is"
 
 
-RunVariants = Callable[[Row, Sequence[Variant]], Iterable[TestRun]]
+RunVariants = Callable[[ProjectRow, Sequence[Variant]], Iterable[TestRun]]
 """Runs tests on variants of a project, which is a row of `projects`."""
 
 
@@ -64,9 +64,9 @@ class _Subject:
 
 
 def prove(
-    project: Row,
+    project: ProjectRow,
     planned: Iterable[Planned],
-    reaches: Mapping[str, Sequence[Row]],
+    reaches: Mapping[str, Sequence[ReachRow]],
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
@@ -92,7 +92,9 @@ def _function(planned: Planned) -> str:
     return str(planned.candidate.function["id"])
 
 
-def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Sequence[Variant]) -> list[TestRun]:
+def run_blocks(
+    workshop: Workshop, rules: SceneRules, project: ProjectRow, variants: Sequence[Variant]
+) -> list[TestRun]:
     """Run tests of a project in the sandbox; on files that were changed they have less time, since they may never end.
 
     Errors: those of `open_project`.
@@ -103,7 +105,7 @@ def run_blocks(workshop: Workshop, rules: SceneRules, project: Row, variants: Se
     return [*run_variants(opened, whole), *run_variants(hurried, changed, workshop.workers)]
 
 
-def _prepare(planned: Planned, reaches: Mapping[str, Sequence[Row]], rules: SceneRules) -> _Subject | Reject:
+def _prepare(planned: Planned, reaches: Mapping[str, Sequence[ReachRow]], rules: SceneRules) -> _Subject | Reject:
     candidate, middle = planned.candidate, planned.view.middle
     text = candidate.file["text"]
     every = tests_of(candidate, reaches[candidate.function["id"]])

@@ -11,18 +11,20 @@ from pipeline.families.scenes.blocks import Block
 from pipeline.families.scenes.candidates import Candidate
 from pipeline.families.scenes.rules import RelatedRules
 from pipeline.families.scenes.source import SourceFile, Span, identifiers, tokens
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ProjectFileRow, SceneRelated, TracedFunctionRow
 
 
 class Definitions:
     """The definitions of a project in the files that hold functions which tests reach, by namespace."""
 
-    def __init__(self, functions: Iterable[Row], files: Mapping[str, Row], rules: RelatedRules) -> None:
+    def __init__(
+        self, functions: Iterable[TracedFunctionRow], files: Mapping[str, ProjectFileRow], rules: RelatedRules
+    ) -> None:
         self._files = {_module_of(row): files[row["path"]] for row in functions}
         self._places: dict[str, Mapping[str, Span]] = {}
         self._rules = rules
 
-    def used_by(self, candidate: Candidate) -> list[Row]:
+    def used_by(self, candidate: Candidate) -> list[SceneRelated]:
         """Return the definitions of other files that a block uses, most used first: rows of `related`.
 
         The function was seen to use them as it ran; the block is taken to use those that it names in a line that tests
@@ -39,7 +41,7 @@ class Definitions:
         found = [self._find(name) for name in sorted(used, key=lambda name: (-named[_last(name)], name))]
         return [row for row in found if row][: self._rules.max_definitions]
 
-    def _find(self, namespace: str) -> Row | None:
+    def _find(self, namespace: str) -> SceneRelated | None:
         """Return the lines of a definition, the first ones of a long one; None where its file is not at hand."""
         parts = namespace.split(".")
         for depth in range(len(parts) - 1, 0, -1):
@@ -66,7 +68,7 @@ class Alike:
             for run in runs:
                 self._holding.setdefault(run, []).append(number)
 
-    def most_like(self, number: int) -> Row | None:
+    def most_like(self, number: int) -> SceneRelated | None:
         """Return the block of another function that is most like the one with that number, as a row of `related`.
 
         Likeness is the Jaccard index over runs of tokens. None where no block is as like as the rules ask for, or where
@@ -96,7 +98,7 @@ def _last(namespace: str) -> str:
     return namespace.rpartition(".")[2]
 
 
-def _module_of(function: Row) -> str:
+def _module_of(function: TracedFunctionRow) -> str:
     """Return the module of a traced function, whose namespace is that of module, class and name."""
     ends = [function["name"], *([function["class_name"]] if function["class_name"] else [])]
     namespace = str(function["namespace"])
@@ -112,7 +114,7 @@ def _runs(block: Block, rules: RelatedRules) -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(found[at : at + rules.run]) for at in range(len(found) - rules.run + 1))
 
 
-def _row(namespace: str, file: Row, first: int, last: int, similarity: float | None = None) -> Row:
+def _row(namespace: str, file: ProjectFileRow, first: int, last: int, similarity: float | None = None) -> SceneRelated:
     lines = file["text"].split("\n")[first - 1 : last]
     return {
         "namespace": namespace,

@@ -15,15 +15,16 @@ from pipeline.families.scenes.proving import Proven, RunVariants, prove
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, SceneRow, TracedFunctionRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
 
 def scenes_stage(
-    projects: Sequence[Row],
-    project_files: Sequence[Row],
-    traced_functions: Sequence[Row],
-    reaches: Sequence[Row],
+    projects: Sequence[ProjectRow],
+    project_files: Sequence[ProjectFileRow],
+    traced_functions: Sequence[TracedFunctionRow],
+    reaches: Sequence[ReachRow],
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
@@ -36,7 +37,7 @@ def scenes_stage(
     """
     files, functions = _by_project(project_files), _by_project(traced_functions)
     of_function = _grouped(reaches, "function_id")
-    rows: list[Row] = []
+    rows: list[SceneRow] = []
     rejects: dict[str, Reject] = {}
     for project in sorted(projects, key=lambda row: str(row["id"])):
         if project["outcome"] != ProjectOutcome.TRACED:
@@ -56,14 +57,14 @@ def scenes_stage(
 
 
 def _of_project(
-    project: Row,
-    functions: Sequence[Row],
-    files: Mapping[str, Row],
-    reaches: Mapping[str, Sequence[Row]],
+    project: ProjectRow,
+    functions: Sequence[TracedFunctionRow],
+    files: Mapping[str, ProjectFileRow],
+    reaches: Mapping[str, Sequence[ReachRow]],
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
-) -> list[Row | Reject]:
+) -> list[SceneRow | Reject]:
     """Return the scenes of a project, or why its functions have none; `files` are by path, `reaches` by function."""
     candidates, refused = candidates_of(functions, files, rules)
     chosen = choose(candidates, files, functions, rules)
@@ -86,11 +87,11 @@ def _function(proven: Proven) -> str:
     return str(proven.planned.candidate.function["id"])
 
 
-def _not_drawn(function: Row) -> Reject:
+def _not_drawn(function: TracedFunctionRow) -> Reject:
     return Reject(function["id"], RejectReason.OVER_QUOTA, f"no block of {function['namespace']} was drawn")
 
 
-def _row(project: Row, proven: Proven) -> Row:
+def _row(project: ProjectRow, proven: Proven) -> SceneRow:
     planned = proven.planned
     candidate, view = planned.candidate, planned.view
     file, function, block = candidate.file, candidate.function, candidate.block

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.families.scenes.blocks import Block
 from pipeline.families.scenes.source import Span, parses
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SceneRow
 
 _WITHOUT_HEADER = frozenset({BlockType.STATEMENT, BlockType.COMMENT, BlockType.PARAMETERS})
 
@@ -57,7 +57,7 @@ def emptied(text: str, block: Block, middle: Span, extent: Span) -> str | None:
     return next((each for each in candidates if parses(above + each + below)), None)
 
 
-def cut(scene: Row, text: str) -> tuple[str, str, str]:
+def cut(scene: SceneRow, text: str) -> tuple[str, str, str]:
     """Return prefix, shown suffix and the suffix that tests are run with, of a row of `scenes` and its file.
 
     prefix + middle + the last is the file.

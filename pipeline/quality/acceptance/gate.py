@@ -152,7 +152,7 @@ def _migration(original: Row, facts: _Facts) -> Row | Reject:
         who = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
         detail = f"a {who} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
-    own_run = facts.runs.of(target, target_version) or {}
+    own_run: Row = facts.runs.of(target, target_version) or {}
     return {
         **instance,
         **_described(reviewed, facts),
@@ -251,6 +251,6 @@ def _sourced(instance: Row, facts: _Facts) -> Row:
 
 def _reference(instance: Row, subject: str, facts: _Facts) -> Row:
     reference = facts.runs.of(subject, instance["version"])
-    run = reference or facts.runs.of(instance["path"], instance["version"]) or {}
+    run: Row = reference or facts.runs.of(instance["path"], instance["version"]) or {}
     outcome = reference["outcome"] if reference else None
     return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}

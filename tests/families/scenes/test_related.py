@@ -57,7 +57,7 @@ def test_a_like_block_is_neither_unlike_nor_a_copy(other: str, max_share: float,
     if row:
         assert (row["path"], row["namespace"]) == ("shop/m1.py", "shop.m1.g")
         assert row["code"].startswith("    for item in jobs:")
-        assert RELATED.min_similarity <= row["similarity"] < 1
+        assert RELATED.min_similarity <= (row["similarity"] or 0) < 1
 
 
 def test_a_block_of_the_same_function_is_not_elsewhere() -> None:

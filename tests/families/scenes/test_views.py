@@ -11,6 +11,7 @@ import json.encoder
 import tarfile
 import traceback
 from types import ModuleType
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -133,7 +134,7 @@ def test_the_same_holds_of_the_standard_library(module: ModuleType) -> None:
 
 def check_cut(text: str, block: Block, scene: Scene, cut_at: View, extent: Span) -> None:
     start, end = cut_at.middle
-    row = {"middle_start": start, "middle_end": end, "suffix_start": cut_at.suffix_start}
+    row: Any = {"middle_start": start, "middle_end": end, "suffix_start": cut_at.suffix_start}
     prefix, suffix, test_suffix = cut(row, text)
     assert prefix + text[start:end] + test_suffix == text
     assert test_suffix.endswith(suffix)

@@ -11,7 +11,7 @@ from pipeline.core.vocabularies.samples import Access
 from pipeline.families.completions_and_migrations.codemods.imports import ImportPlan, reach
 from pipeline.families.completions_and_migrations.codemods.program import Program, Span, dotted
 from pipeline.families.completions_and_migrations.codemods.signatures import Unfit
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import UsageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Mover:
         self.attributes: dict[Span, str] = {}
         self.imports = ImportPlan()
 
-    def follow_all(self, uses: Sequence[tuple[Row, Move]]) -> None:
+    def follow_all(self, uses: Sequence[tuple[UsageRow, Move]]) -> None:
         """Plan all uses, whole modules first. Errors: Unfit."""
-        by_module: dict[str, list[tuple[Row, Move]]] = {}
+        by_module: dict[str, list[tuple[UsageRow, Move]]] = {}
         for usage, move in uses:
             by_module.setdefault(self._module_name(usage, move), []).append((usage, move))
         for local, group in sorted(by_module.items()):
@@ -48,7 +48,7 @@ class Mover:
                 for usage, move in group:
                     self.follow(usage, move)
 
-    def _module_name(self, usage: Row, move: Move) -> str:
+    def _module_name(self, usage: UsageRow, move: Move) -> str:
         """Return the imported module that a use names before what has moved, `graph` in `graph.cut`; else nothing."""
         node = self.program.chains.get((usage["start_byte"], usage["end_byte"]))
         if node is None or usage["access"] == Access.INDIRECT or move.is_module or move.refusal:
@@ -69,7 +69,7 @@ class Mover:
         self.imports.replaced[local] = package, name
         return True
 
-    def follow(self, usage: Row, move: Move) -> None:
+    def follow(self, usage: UsageRow, move: Move) -> None:
         """Plan one use. Errors: Unfit where it cannot be told how the program would write the new path."""
         if move.refusal:
             raise Unfit(move.refusal)

@@ -12,7 +12,7 @@ from libcst.metadata import ByteSpanPositionProvider, MetadataWrapper
 
 from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.signatures import Unfit
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetRow
 
 Span = tuple[int, int]
 """First byte and the byte after the last, in the text of `source_of`."""
@@ -36,7 +36,7 @@ class Program:
     `used` the names that it uses or binds otherwise, `counts` how often it uses each.
     """
 
-    def __init__(self, snippet: Row) -> None:
+    def __init__(self, snippet: SnippetRow) -> None:
         """Parse it. Errors: Unfit where libcst cannot, or where statements and code differ."""
         preamble = source_of(snippet | {"code": ""})
         try:

@@ -14,7 +14,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.families.completions_and_migrations.codemods.reached import unreached_lines
 from pipeline.families.completions_and_migrations.codemods.rewrite import Task
 from pipeline.families.completions_and_migrations.codemods.signatures import Given, Unfit, adapt, bind, is_as_given
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import RewriteEdit, SnippetRow
 
 Span = tuple[int, int]
 
@@ -22,7 +22,7 @@ Span = tuple[int, int]
 class Reading:
     """A snippet as its syntax tree shows it, with its calls by the bytes of what is called."""
 
-    def __init__(self, snippet: Row) -> None:
+    def __init__(self, snippet: SnippetRow) -> None:
         source = source_of(snippet)
         self._data = source.encode()
         self._lines = [0, *accumulate(len(line) + 1 for line in self._data.split(b"\n"))]
@@ -34,13 +34,13 @@ class Reading:
         """Say whether it is certain that no task writes anything anew; of what is moved that is never certain."""
         return all(task.move is None and self._is_fit(task) for task in tasks)
 
-    def unproven(self, edits: Iterable[Row]) -> int | None:
+    def unproven(self, edits: Iterable[RewriteEdit]) -> int | None:
         """Return the line of an edit that no run of the program gets to, as far as that can be told; None if none."""
         unreached = unreached_lines(self._tree)
         lines = (line for edit in edits for line in self._lines_of(edit))
         return next((line for line in lines if line in unreached), None) if unreached else None
 
-    def _lines_of(self, edit: Row) -> list[int]:
+    def _lines_of(self, edit: RewriteEdit) -> list[int]:
         """Return where an edit was made: of an import that means wherever the same is imported."""
         if edit["codemod"] != Codemod.IMPORT:
             return [edit["line"]]

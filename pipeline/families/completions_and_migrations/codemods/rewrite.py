@@ -14,7 +14,7 @@ from pipeline.families.completions_and_migrations.codemods.imports import Import
 from pipeline.families.completions_and_migrations.codemods.moves import Move, Mover
 from pipeline.families.completions_and_migrations.codemods.program import Pieces, Program, Span, Statement, names_of
 from pipeline.families.completions_and_migrations.codemods.signatures import Parameter, Unfit, adapt, bind, is_as_given
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import RewriteEdit, UsageRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Recall:
 class Task:
     """One use of a snippet that the other release may want otherwise."""
 
-    usage: Row
+    usage: UsageRow
     move: Move | None = None
     recall: Recall | None = None
 
@@ -49,7 +49,7 @@ class Rewritten:
     """The parts of the new program, and what was done, as rows of the column `edits`, in the order of the text."""
 
     pieces: Pieces
-    edits: tuple[Row, ...]
+    edits: tuple[RewriteEdit, ...]
 
 
 def rewrite(program: Program, tasks: Sequence[Task]) -> Rewritten | None:
@@ -94,7 +94,7 @@ def _lines(visited: object) -> list[Statement]:
     return [visited] if isinstance(visited, cst.SimpleStatementLine | cst.BaseCompoundStatement) else []
 
 
-def _import_edits(tasks: Sequence[Task], imports: ImportEditor, added: Sequence[str]) -> Iterable[Row]:
+def _import_edits(tasks: Sequence[Task], imports: ImportEditor, added: Sequence[str]) -> Iterable[RewriteEdit]:
     path = next((task.usage["path"] for task in tasks if task.move), "")
     for old, new in imports.done:
         yield _edit(Codemod.IMPORT, 1, path, None, old, new)
@@ -102,7 +102,9 @@ def _import_edits(tasks: Sequence[Task], imports: ImportEditor, added: Sequence[
         yield _edit(Codemod.IMPORT, 1, path, None, None, line)
 
 
-def _edit(codemod: Codemod, line: int, path: str, parameter: str | None, old: str | None, new: str | None) -> Row:
+def _edit(
+    codemod: Codemod, line: int, path: str, parameter: str | None, old: str | None, new: str | None
+) -> RewriteEdit:
     return {"codemod": codemod, "line": line, "path": path, "parameter": parameter, "old": old, "new": new}
 
 
@@ -122,7 +124,7 @@ class _UseEditor(cst.CSTTransformer):
         self.program = program
         self.mover = mover
         self.tasks = {task.span: task for task in tasks}
-        self.edits: list[Row] = []
+        self.edits: list[RewriteEdit] = []
 
     def concerns(self, statement: Statement) -> bool:
         """Say whether a statement holds a use that is to be written anew."""

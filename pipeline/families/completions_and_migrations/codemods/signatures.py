@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pipeline.api.history.normalize import literal, same_value
 from pipeline.api.history.parameters import UNKNOWN
 from pipeline.core.vocabularies.surface import ParameterDeprecation, ParameterKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SymbolParameter
 
 _BY_POSITION = (ParameterKind.POSITIONAL_ONLY, ParameterKind.POSITIONAL_OR_KEYWORD)
 _BY_NAME = (ParameterKind.POSITIONAL_OR_KEYWORD, ParameterKind.KEYWORD_ONLY)
@@ -46,7 +46,7 @@ class Passed:
     value: str = ""
 
 
-def signature_of(parameters: Iterable[Row], *, current: bool) -> tuple[Parameter, ...]:
+def signature_of(parameters: Iterable[SymbolParameter], *, current: bool) -> tuple[Parameter, ...]:
     """Return the signature that a state of `symbols` has.
 
     With `current` it is as the release wants to be called: without names that are only still accepted, and by name
@@ -58,12 +58,12 @@ def signature_of(parameters: Iterable[Row], *, current: bool) -> tuple[Parameter
     )
 
 
-def _is_old_name(parameter: Row) -> bool:
+def _is_old_name(parameter: SymbolParameter) -> bool:
     mark = parameter["deprecation"]
     return mark is not None and mark["what"] == ParameterDeprecation.NAME and mark["replacement"] is not None
 
 
-def _wanted_kind(parameter: Row) -> str:
+def _wanted_kind(parameter: SymbolParameter) -> str:
     mark = parameter["deprecation"]
     by_name = mark is not None and mark["what"] == ParameterDeprecation.BY_POSITION
     return ParameterKind.KEYWORD_ONLY if by_name else str(parameter["kind"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,7 +40,9 @@ def tasks(snippet: Row, use: str, move: Move) -> list[Task]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute | ast.Name) and ast.unparse(node) == use
     ]
-    rows = [{"start_byte": start, "end_byte": end, "path": move.old, "access": "direct"} for start, end in found]
+    rows: list[Any] = [
+        {"start_byte": start, "end_byte": end, "path": move.old, "access": "direct"} for start, end in found
+    ]
     return [Task(row, move) for row in rows]
 
 
@@ -63,7 +66,7 @@ def test_a_use_within_an_f_string_or_an_awkward_place() -> None:
     code = "y = f'{lib.fetch(1)!r:>{lib.fetch(2)}} ä'\nz = 1 if(lib.fetch)else(lib.fetch)\n"
     old = program("import lib\n", code)
     data = (old["preamble"] + code).encode()
-    rows = [
+    rows: list[Any] = [
         {"start_byte": at.start(), "end_byte": at.end(), "path": "lib.fetch", "access": "direct"}
         for at in re.finditer(rb"lib\.fetch", data)
     ]

@@ -114,7 +114,7 @@ def test_unknown_defaults_are_not_given() -> None:
     assert adapt([], before, after, {}) == []
 
 
-def row(name: str, what: ParameterDeprecation | None = None, replacement: str | None = None) -> dict[str, Any]:
+def row(name: str, what: ParameterDeprecation | None = None, replacement: str | None = None) -> Any:
     mark = {"what": what, "since": None, "removal": None, "replacement": replacement} if what else None
     return {"name": name, "kind": BOTH, "default": None, "deprecation": mark}
 
