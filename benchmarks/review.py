@@ -35,9 +35,9 @@ from fastapi import HTTPException, Request
 from rich.console import Console
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.ids import content_id
 from pipeline.quality.annotation.entries import Flag, Validation
 from pipeline.quality.annotation.filling import Flagged, fill

@@ -31,8 +31,8 @@ from rich.table import Table
 
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Family
 from pipeline.evaluation.scores.predictions import read_predictions
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.tally import tally

@@ -6,14 +6,17 @@ from typing import Annotated
 
 import typer
 
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import ExternalSource
 
 Libraries = Annotated[str, typer.Option(help="Only these libraries, separated by commas.", metavar="A,B")]
 Since = Annotated[str | None, typer.Option(help="Only releases from this day on (UTC).", metavar="DATE")]
 Until = Annotated[str | None, typer.Option(help="Only releases before this day (UTC).", metavar="DATE")]
 Families = Annotated[
-    str, typer.Option(help=f"Make only these; the others stay. Of: {', '.join(RowFamily)}.", metavar="A,B")
+    str,
+    typer.Option(
+        help=f"Make only these; the others stay. Of: {', '.join(family.table for family in Family)}.", metavar="A,B"
+    ),
 ]
 Sources = Annotated[
     str, typer.Option(help=f"Ask only these for code of others. Of: {', '.join(ExternalSource)}.", metavar="A,B")

@@ -10,8 +10,8 @@ import typer
 from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, print_json, progress, say
 from pipeline.core.vocabularies.annotation import QueueStatus, ReviewFormat
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
-from pipeline.core.vocabularies.scores import Family
 
 if TYPE_CHECKING:
     from pipeline.quality.annotation.exchange import Imported

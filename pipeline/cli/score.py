@@ -16,20 +16,19 @@ from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print
 from pipeline.cli.snapshots import SnapshotName, Unnoticed, find_snapshot
 from pipeline.core.rules.load import load
 from pipeline.core.settings import settings
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Facet, Family, Metric
+from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.machine import runners_at
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.score import Scored, score_predictions, write
 from pipeline.execution.caches.using import use_caches
+from pipeline.families.all_families import BY_NAME
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
 
 SHOWN = 10
 """Exclusions of which the command tells itself; the file tells of all."""
-
-# What a family is never put together over: what is asked for differs.
-_APART = {Family.COMPLETION: Facet.GRANULARITY, Family.SCENE: Facet.SCENE}
 
 
 def score(
@@ -111,7 +110,7 @@ def as_json(snapshot: Path, scored: Scored) -> dict[str, Any]:
 
 def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | None) -> None:
     for family in Family:
-        facet = by or _APART.get(family, Facet.FAMILY)
+        facet = by or BY_NAME[family].apart
         rows = [row for row in scored.rows if (row["family"], row["facet"]) == (family, facet)]
         most = sorted({row["value"]: row["tasks"] for row in rows}.items(), key=lambda group: (-group[1], group[0]))
         for value, _ in sorted(most[: rules.shown]):
@@ -150,7 +149,7 @@ def _label(metric: Metric, row: Row) -> str:
     name = metric.meaning.partition(":")[0].replace("@k", "")
     if metric is not Metric.EM or row["value"] == Granularity.TOKEN:
         return name
-    mixed = row["family"] in {Family.COMPLETION, Family.FUNCTION} and row["facet"] != Facet.GRANULARITY
+    mixed = "granularity" in BY_NAME[Family(row["family"])].scoring and row["facet"] != Facet.GRANULARITY
     return f"{name} ({'equal tokens, else ' if mixed else ''}name occurs)"
 
 

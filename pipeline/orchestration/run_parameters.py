@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core.spelling import did_you_mean
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import ExternalSource
 
 _NAME = r"([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])"
@@ -62,18 +62,21 @@ def fields(profile: str, rules: Path) -> dict[str, dict[str, Any]]:
             "title": "Day after the last",
             "description": "Nothing of that day or later is used. This one alone empty: until now.",
         },
-        "families": _several(RowFamily, "Families", "Make only these; the others stay as they are. Empty: all."),
+        "families": _several(
+            {family.table: family.rows for family in Family},
+            "Families",
+            "Make only these; the others stay as they are. Empty: all.",
+        ),
         "sources": _several(
-            ExternalSource,
+            {str(source): source.meaning for source in ExternalSource},
             "Sources",
             "Ask only these for code of others; what the others gave stays. Empty: all of the profile.",
         ),
     }
 
 
-def _several(terms: Iterable[RowFamily | ExternalSource], title: str, description: str) -> dict[str, Any]:
+def _several(meanings: Mapping[str, str], title: str, description: str) -> dict[str, Any]:
     """Return a field in which several terms can be picked."""
-    meanings = {str(term): term.meaning for term in terms}
     return {
         "default": None,
         "type": ["null", "array"],
@@ -120,7 +123,7 @@ def check_form(filled: Mapping[str, Any], profiles: Sequence[str], offered: Sequ
     """
     wrong = [*_wrong_profile(filled["profile"], profiles), *_wrong_names(filled["libraries"] or ())]
     wrong += _wrong_days(filled["since"], filled["until"])
-    wrong += _wrong_terms("families", filled["families"] or (), list(RowFamily))
+    wrong += _wrong_terms("families", filled["families"] or (), [family.table for family in Family])
     sources = filled["sources"] or ()
     wrong += _wrong_terms("sources", sources, list(ExternalSource))
     wrong += [

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from pipeline.core.vocabularies.gates import GateStanding
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.candidate import Draft
 from pipeline.snapshots.comparison.comparison import Comparison
 from pipeline.snapshots.comparison.table_comparison import RowDiff
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.description.markdown import cell
 from pipeline.snapshots.release_checks.release_checks import Gate
 
@@ -36,7 +36,9 @@ def told_changes(comparison: Comparison) -> list[str]:
         *_moved("libraries", moved.came, moved.went),
         *_moved("releases", comparison.releases.came, comparison.releases.went),
     ]
-    lines += [f"{family}: {_rows(comparison.rows[family])}" for family in FAMILIES if not comparison.rows[family].same]
+    lines += [
+        f"{family}: {_rows(comparison.rows[family])}" for family in INSTANCE_TABLES if not comparison.rows[family].same
+    ]
     lines += [f"errata: {number} {reason}" for reason, number in comparison.errata_by_reason.items()]
     return lines or [f"nothing differs from {comparison.old}"]
 
@@ -71,7 +73,10 @@ def request_text(draft: Draft, gates: Sequence[Gate], changes: Sequence[str], li
     """Return in Markdown what the person sees who is asked to sign; `links` are texts and addresses."""
     asking = [gate for gate in gates if gate.standing == GateStanding.SIGN_OFF]
     passed = sum(gate.standing == GateStanding.PASSED for gate in gates)
-    lines = [f"**{cell(draft.name)}** has {sum(draft.rows.get(family, 0) for family in FAMILIES):,} instances.", ""]
+    lines = [
+        f"**{cell(draft.name)}** has {sum(draft.rows.get(family, 0) for family in INSTANCE_TABLES):,} instances.",
+        "",
+    ]
     lines += ["These gates ask for a person:", ""]
     lines += [f"- {cell(gate.told)}. What to do: {cell(gate.advice)}" for gate in asking]
     lines += ["", f"{passed} gates are passed. " + " · ".join(f"[{text}]({address})" for text, address in links), ""]

@@ -15,13 +15,13 @@ from filelock import FileLock
 
 from pipeline import __version__
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_file, sha256_json
 from pipeline.lake.runner import TRANSIENT
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, write_parts
 from pipeline.snapshots.comparison.errata import errata_of
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.description.texts import TOLD, texts_of
 from pipeline.snapshots.format.manifest import FORMAT, Covered, Entry, Manifest
 from pipeline.snapshots.format.names import last_before
@@ -73,7 +73,7 @@ def make_draft(
     """
     tables = read_tables(lake, profile, libraries).kept("survivals", partial(known_by, until=period.until))
     told = tables.only(TOLD)
-    if not any(told[family] for family in FAMILIES):
+    if not any(told[family] for family in INSTANCE_TABLES):
         raise NothingToPublish(nothing_to_publish(profile, libraries, told["rejects"]))
     folder = drafts / profile
     folder.mkdir(parents=True, exist_ok=True)

@@ -20,8 +20,8 @@ from pipeline.cli.commands import PANELS, Commands, as_typed, load
 from pipeline.core.rules.load import RULES
 from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.annotation import QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
-from pipeline.core.vocabularies.scores import Family
 from tests.cli.command import Driftline
 from tests.index_server import Index
 

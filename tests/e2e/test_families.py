@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.families import Family
 from pipeline.index.release_selection import Period
 from pipeline.orchestration.publishing.finish_refresh import NotWhole
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
@@ -23,7 +23,7 @@ from tests.index_server import Index
 
 def test_each_family_needs_its_gate_and_what_that_is_made_of(data: Path) -> None:
     stages = stages_of(House(settings(), load_profile("starter"), Period()))
-    of_all = [stages_for([family], stages) for family in RowFamily]
+    of_all = [stages_for([family.table], stages) for family in Family]
     assert frozenset().union(*of_all) == set(stages)
     assert stages_for([], stages) == set(stages)
     assert stages_for(["problems"], stages) >= {"crawl", "validation", "problems", "problems_gate", "gate", "review"}

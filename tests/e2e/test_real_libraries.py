@@ -13,7 +13,7 @@ import yaml
 
 from pipeline.core.rules.load import RULES
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh

@@ -11,8 +11,8 @@ import pytest
 
 from pipeline.core.rules.load import RULES
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason, ReviewStatus
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh

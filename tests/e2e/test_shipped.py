@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.settings import PROJECT
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 from tests.demo_library import publish_demo
 from tests.evaluation.scores.references import write_predictions
 from tests.index_server import Index, serve

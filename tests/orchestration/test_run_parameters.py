@@ -10,7 +10,7 @@ from jsonschema import FormatChecker, ValidationError, validate  # type: ignore[
 
 from pipeline.core.rules.load import RULES
 from pipeline.core.rules.profiles import profile_names
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.families import Family
 from pipeline.orchestration.run_parameters import BadForm, check_form, fields, filled_in, own_period
 
 FIELDS = fields("starter", RULES)
@@ -47,7 +47,7 @@ def test_airflow_checks_each_field_before_a_run_begins(name: str, good: list[Any
 def test_every_field_says_what_it_is_for_and_what_can_be_picked() -> None:
     assert set(FIELDS["profile"]["enum"]) == set(profile_names())
     assert all(field["title"] and field["description"].endswith(".") for field in FIELDS.values())
-    assert FIELDS["families"]["examples"] == [str(family) for family in RowFamily]
+    assert FIELDS["families"]["examples"] == [family.table for family in Family]
     assert FIELDS["sources"]["values_display"]["github"].startswith("github: ")
 
 

@@ -13,12 +13,12 @@ import pyarrow.parquet as pq
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import Agreement, DirectiveKind, DirectiveOwner, Disagreement
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import FlagKind, RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, Rung
 from pipeline.core.vocabularies.samples import Codemod, DocumentSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.contexts.controlled import controlled_stage

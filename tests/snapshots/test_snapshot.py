@@ -18,10 +18,10 @@ import pytest
 
 from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import table
 from pipeline.lake.tables import Lake, read_parquet
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.tables import TABLES, TAGGED, NothingToPublish, OutdatedTables
@@ -46,7 +46,7 @@ def test_a_snapshot_holds_every_table_and_verifies(lake: Lake, tmp_path: Path) -
     assert verify(published.path) == []
     assert {entry.table for entry in manifest.files if entry.table} == set(TABLES.values())
     assert {entry.rows for entry in manifest.files if entry.table == "symbols"} == {2}
-    assert all(published.rows[family] > 0 for family in FAMILIES)
+    assert all(published.rows[family] > 0 for family in INSTANCE_TABLES)
     assert all(published.rows[family] == sum(manifest.tags[family].values()) for family in TAGGED)
     assert manifest.libraries == {LIBRARY: len(tables()["releases"])}
 
@@ -143,7 +143,7 @@ def test_news_of_a_day_makes_no_revision(lake: Lake, tmp_path: Path, reason: Rej
 def test_nothing_is_refused_and_the_last_snapshot_stays(lake: Lake, tmp_path: Path) -> None:
     first = publish_lake(lake, tmp_path)
     before = contents(tmp_path / "mine")
-    for family in FAMILIES:
+    for family in INSTANCE_TABLES:
         lake.write(f"published_{family}", LIBRARY, [])
     with pytest.raises(NothingToPublish, match=r"profile mine.* of lib .*crawl refused pre_release \(1\)"):
         publish_lake(lake, tmp_path)
@@ -197,7 +197,7 @@ def test_nothing_leaves_no_folder(tmp_path: Path) -> None:
     assert not drafts(lake).exists()
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", INSTANCE_TABLES)
 def test_one_family_is_enough(lake: Lake, tmp_path: Path, family: str) -> None:
     lake.write(f"published_{family}", LIBRARY, [])
     if family == "completions":

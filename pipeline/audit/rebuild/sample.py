@@ -18,13 +18,13 @@ from pipeline.core.settings import settings
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.core.vocabularies.snapshots import Rebuilding
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.families.completions_and_migrations.source import BrokenSource
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.intervals import holds_at
 from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import House
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.format.reader import Snapshot
 
 Maker = Callable[[World, Row], Made]
@@ -47,7 +47,7 @@ MAKERS: Mapping[str, Maker] = {
 }
 """What makes a row of a configuration again; `uses` are all the uses of a snippet."""
 
-DRAWN = (*FAMILIES, "contexts", "changes")
+DRAWN = (*INSTANCE_TABLES, "contexts", "changes")
 """The configurations that rows are drawn from; of the others those are taken that the drawn ones come from."""
 
 _LIBRARIES = 2

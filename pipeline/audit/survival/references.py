@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from pipeline.core.vocabularies.scores import Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import rows_of
 from pipeline.execution.validation.cases import Case
+from pipeline.families.all_families import BY_NAME
+from pipeline.families.family import Example, InstanceFamily, Probed, ProjectTests, Proof, Proofs
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
@@ -62,16 +65,6 @@ def place_of(run: Run) -> Place:
     raise TypeError(f"no place for a {type(run).__name__}")
 
 
-@dataclass(frozen=True, slots=True)
-class _Shelf:
-    """The table of a family: what is read of it, and how its rows become runs."""
-
-    file: str
-    columns: tuple[str, ...]
-    runs: Callable[[Row, Sources], Iterator[Run]]
-    version: str = "version"
-
-
 def read_references(snapshot: Snapshot, library: str, settings: Any) -> tuple[list[Reference], Sources]:
     """Return what of a library's published rows can be run again, with what the snapshot holds to do so.
 
@@ -80,103 +73,46 @@ def read_references(snapshot: Snapshot, library: str, settings: Any) -> tuple[li
     Errors: SnapshotError.
     """
     sources = Sources.read(snapshot, settings, library)
-    return [_reference(family, row, sources) for family, row in _rows(snapshot, library)], sources
+    return [_reference(*each, sources) for each in _rows(snapshot, library)], sources
 
 
-def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[Family, Row]]:
-    for family, shelf in _SHELVES.items():
-        columns = ("id", "library", shelf.version, *shelf.columns)
-        for row in rows_of(snapshot, shelf.file, columns, library=library):
-            yield family, row
+def _rows(snapshot: Snapshot, library: str) -> Iterator[tuple[InstanceFamily, Proofs, Row]]:
+    for family in map(BY_NAME.__getitem__, Family):
+        if family.proofs is not None:
+            columns = (family.key, "library", family.version, *family.proofs.columns)
+            for row in rows_of(snapshot, family.table, columns, library=library):
+                yield family, family.proofs, row
 
 
-def _reference(family: Family, row: Row, sources: Sources) -> Reference:
-    shelf = _SHELVES[family]
+def _reference(family: InstanceFamily, proofs: Proofs, row: Row, sources: Sources) -> Reference:
     runs, lacking = [], None
     try:
-        runs = [replace(run, answered=(family, row["id"])) for run in shelf.runs(row, sources)]
+        runs = [_run((family.name, row[family.key]), proof, sources) for proof in proofs.runs(row)]
     except SnapshotError as error:
         lacking = str(error)
-    return Reference(family, row["id"], row["library"], row[shelf.version], tuple(runs), lacking)
+    return Reference(family.name, row[family.key], row["library"], row[family.version], tuple(runs), lacking)
 
 
-def _completion(row: Row, sources: Sources) -> Iterator[Run]:
-    if row["reference_outcome"] is None:
-        # Part of a project: its proof was a probe of the API.
-        yield _probe(row["lock_id"], row["path"])
+def _run(answered: tuple[Family, str], proof: Proof, sources: Sources) -> Run:
+    if isinstance(proof, Probed):
+        key = content_id("probe", proof.lock_id, proof.path)
+        return ProbeRun(answered, "", Metric.PASS, key, False, proof.lock_id, proof.path)
+    if isinstance(proof, ProjectTests):
+        # what is to be written stands in the files of the project
+        project = sources.projects.get(proof.project_id, {})
+        state = project.get("lock_id"), project.get("sha256")
+        key = content_id(proof.project_id, *state, proof.tests, sources.settings)
+        return ProjectRun(answered, "", Metric.PASS, key, False, proof.project_id, proof.path, _as_it_is, proof.tests)
+    if isinstance(proof, Example):
+        row = sources.example(proof.id)
+        case = Case("", row["preamble"], row["code"], tuple(row["checks"]))
     else:
-        yield _example(row["snippet_id"], row["lock_id"], sources)
-
-
-def _controlled(row: Row, sources: Sources) -> Iterator[Run]:
-    yield _probe(row["lock_id"], row["path"])
-
-
-def _migration(row: Row, sources: Sources) -> Iterator[Run]:
-    yield _example(row["target_rewrite_id"] or row["target_snippet_id"], row["target_lock_id"], sources)
-    yield _example(row["source_rewrite_id"] or row["snippet_id"], row["lock_id"], sources)
-
-
-def _problem(row: Row, sources: Sources) -> Iterator[Run]:
-    program = row["starting_code"] + row["solution"]
-    yield _case(row["lock_id"], Case("", "", program, test_file=row["hidden_tests"], module=row["module"]), sources)
-    yield _case(row["lock_id"], Case("", "", program, test=row["test"]), sources)
-
-
-def _function(row: Row, sources: Sources) -> Iterator[Run]:
-    yield _case(row["lock_id"], Case("", "", row["code"], test_file=row["tests"], module=row["module"]), sources)
-
-
-def _repository_task(row: Row, sources: Sources) -> Iterator[Run]:
-    yield _tests(row, row["tests"], sources)
-
-
-def _scene(row: Row, sources: Sources) -> Iterator[Run]:
-    yield _tests(row, row["unit_test_ids"], sources)
-
-
-def _example(of: str, lock_id: str, sources: Sources) -> Run:
-    """Return the run of an example, as validation runs it."""
-    row = sources.example(of)
-    return _case(lock_id, Case("", row["preamble"], row["code"], tuple(row["checks"])), sources)
-
-
-def _case(lock_id: str, case: Case, sources: Sources) -> Run:
-    names = sources.environments.get(lock_id, {}).get("import_names", ())
+        case = proof.case
+    names = sources.environments.get(proof.lock_id, {}).get("import_names", ())
     named = replace(case, import_names=tuple(names))
-    key = content_id(lock_id, asdict(named), sources.settings)
-    return CaseRun(_NOBODY, "", Metric.PASS, key, False, lock_id, replace(named, id=key))
-
-
-def _probe(lock_id: str, path: str) -> Run:
-    return ProbeRun(_NOBODY, "", Metric.PASS, content_id("probe", lock_id, path), False, lock_id, path)
-
-
-def _tests(row: Row, tests: Sequence[str], sources: Sources) -> Run:
-    """Return the run of tests on the project as it is: what is to be written stands in its files."""
-    project = sources.projects.get(row["project_id"], {})
-    key = content_id(row["project_id"], project.get("lock_id"), project.get("sha256"), tests, sources.settings)
-    return ProjectRun(_NOBODY, "", Metric.PASS, key, False, row["project_id"], row["path"], _as_it_is, tests)
+    key = content_id(proof.lock_id, asdict(named), sources.settings)
+    return CaseRun(answered, "", Metric.PASS, key, False, proof.lock_id, replace(named, id=key))
 
 
 def _as_it_is(text: str) -> str:
     return text
-
-
-_NOBODY = (Family.COMPLETION, "")
-_SHELVES: Mapping[Family, _Shelf] = {
-    Family.COMPLETION: _Shelf("completions", ("path", "snippet_id", "reference_outcome", "lock_id"), _completion),
-    Family.CONTROLLED: _Shelf("controlled_completions", ("path", "lock_id"), _controlled),
-    Family.FUNCTION: _Shelf("functions", ("code", "tests", "module", "lock_id"), _function),
-    Family.MIGRATION: _Shelf(
-        "migrations",
-        ("snippet_id", "target_snippet_id", "lock_id", "target_lock_id", "source_rewrite_id", "target_rewrite_id"),
-        _migration,
-        "target_version",
-    ),
-    Family.PROBLEM: _Shelf(
-        "problems", ("starting_code", "solution", "test", "hidden_tests", "module", "lock_id"), _problem
-    ),
-    Family.REPOSITORY_TASK: _Shelf("repository_tasks", ("project_id", "path", "tests"), _repository_task),
-    Family.SCENE: _Shelf("scenes", ("project_id", "path", "unit_test_ids"), _scene),
-}

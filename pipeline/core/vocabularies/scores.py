@@ -3,20 +3,6 @@
 from pipeline.core.vocabularies.term import Term
 
 
-class Family(Term):
-    """What a prediction answers."""
-
-    COMPLETION = "completion", "masked code, with the version (VersiCode)"
-    CONTEXT = "context", "code before a cursor that has begun an expression (LibEvolutionEval, realistic)"
-    CONTROLLED = "controlled", "a prompt made from a version's API documentation (LibEvolutionEval, controlled)"
-    BLOCK_COMPLETION = "block_completion", "masked code in another language (VersiCode)"
-    FUNCTION = "function", "a masked function with tests, with the version (VersiCode's executable subset)"
-    MIGRATION = "migration", "code to be rewritten for another version (VersiCode)"
-    PROBLEM = "problem", "a problem to be solved in a version (GitChameleon)"
-    REPOSITORY_TASK = "repository_task", "a function's body in its project (EvoCodeBench)"
-    SCENE = "scene", "code at a cursor in an editor (Codev-Bench)"
-
-
 class Metric(Term):
     EM = "em", "EM@k: a token equals the core token, a line or block has it as a whole word"
     ISM = "ism", "ISM@k: share of the reference's identifiers that the prediction begins with"

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.evaluation.export.evocodebench import path_of
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
+from pipeline.families.scenes.family import is_unnoticed
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -57,11 +58,6 @@ LAYOUT = Layout(
         "item_dids are the unit_test_ids; the benchmark's files _with_evidence are not made",
     ),
 )
-
-
-def is_unnoticed(row: Row) -> bool:
-    """Say whether the tests of a scene pass with an empty answer, so that a run says nothing about any other."""
-    return row["discriminating"] is False
 
 
 def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -> Iterator[Result]:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import Given, NoPrompt
-from pipeline.core.vocabularies.scores import Family
-from pipeline.evaluation.export.codevbench import is_unnoticed
 from pipeline.evaluation.prompts.code import UnreadableCode
 from pipeline.evaluation.prompts.rows import Attempts, rows_of
-from pipeline.evaluation.prompts.rules import CONFIGS, PromptRules
+from pipeline.evaluation.prompts.rules import PromptRules, columns_of
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import readable
-from pipeline.lake.schema import Row, table
+from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
 
@@ -69,7 +69,7 @@ def prompts(
     family = rules.templates[rule.template].family
     shown = _shown(rules, rule.template)
     for row_id, row in rows_of(snapshot, family, rule.given, attempts or {}):
-        if family is Family.SCENE and is_unnoticed(row):
+        if BY_NAME[family].unnoticed(row):
             reason = NoPrompt.NOT_DISCRIMINATING
             made = _of_row(row_id, row, setting, rules, shown, ignore_case=ignore_case) if unnoticed else None
             yield replace(made, is_unnoticed=True) if isinstance(made, Prompt) else made or Without(row_id, reason, "")
@@ -112,7 +112,5 @@ def leaking(row: Mapping[str, Any], hidden: str, shown: list[str], *, ignore_cas
 def _shown(rules: PromptRules, template: str) -> list[str]:
     """Return the columns with texts that a template shows; a term of a vocabulary tells of no name."""
     family = rules.templates[template].family
-    declared = {
-        column.name: column.type for config in CONFIGS[family] for column in table(f"published_{config}").columns
-    }
+    declared = {column.name: column.type for column in columns_of(family)}
     return sorted(name for name in rules.columns(template) if declared[name] == "string")

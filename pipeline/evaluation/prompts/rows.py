@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import Given
-from pipeline.core.vocabularies.scores import Family
-from pipeline.evaluation.prompts.rules import CONFIGS
+from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -49,13 +49,14 @@ def rows_of(
 
 
 def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, Row]]:
-    config = CONFIGS[family][-1]
-    if family is not Family.CONTEXT:
-        yield from ((row["id"], row) for row in snapshot.rows(config))
+    declared = BY_NAME[family]
+    rows = snapshot.rows(declared.table)
+    if declared.view_of is None:
+        yield from ((row[declared.key], row) for row in rows)
         return
-    completions = {row["id"]: row for row in snapshot.rows("completions")}
-    for context in snapshot.rows(config):
-        yield context["completion_id"], completions[context["completion_id"]] | context
+    shown = {row["id"]: row for row in snapshot.rows(BY_NAME[declared.view_of].table)}
+    for row in rows:
+        yield row[declared.key], shown[row[declared.key]] | row
 
 
 class _Documents:

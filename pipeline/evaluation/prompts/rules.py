@@ -11,23 +11,11 @@ from pydantic import Field, model_validator
 
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.settings import settings
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import Given
-from pipeline.core.vocabularies.scores import Family
 from pipeline.evaluation.prompts.templates import Templates
-from pipeline.lake.schema import table
-
-CONFIGS: Mapping[Family, tuple[str, ...]] = {
-    Family.COMPLETION: ("completions",),
-    Family.CONTEXT: ("completions", "contexts"),
-    Family.CONTROLLED: ("controlled_completions",),
-    Family.BLOCK_COMPLETION: ("block_completions",),
-    Family.FUNCTION: ("functions",),
-    Family.MIGRATION: ("migrations",),
-    Family.PROBLEM: ("problems",),
-    Family.REPOSITORY_TASK: ("repository_tasks",),
-    Family.SCENE: ("scenes",),
-}
-"""The tables of a snapshot whose columns a row of a family has; a context has those of its completion too."""
+from pipeline.families.all_families import BY_NAME
+from pipeline.lake.schema import Column, table
 
 _ADDED: Mapping[Given, str] = {
     Given.BM25: "documents",
@@ -143,9 +131,16 @@ class PromptRules(Rule):
         )
 
 
+def columns_of(family: Family) -> list[Column]:
+    """Return the columns that a row of a family has in a prompt; one that is a view has those of what it shows, too."""
+    declared = BY_NAME[family]
+    shown = [BY_NAME[declared.view_of]] if declared.view_of else []
+    return [column for each in (*shown, declared) for column in table(each.published).columns]
+
+
 @functools.cache
 def _columns(family: Family) -> frozenset[str]:
-    return frozenset(column.name for config in CONFIGS[family] for column in table(f"published_{config}").columns)
+    return frozenset(column.name for column in columns_of(family))
 
 
 def prompt_rules(folder: Path | None = None) -> dict[str, PromptRules]:

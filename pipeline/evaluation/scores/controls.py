@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Family
 from pipeline.evaluation.scores.fragments import parse_program
 from pipeline.evaluation.scores.tasks import Task
 from pipeline.families.completions_and_migrations.masks import MASKS

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Family, Metric
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.api import api_f1, api_hit
 from pipeline.evaluation.scores.critical import critical_diff, exact_match, holds
 from pipeline.evaluation.scores.filling import beyond, inside

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.scores.fragments import parse_fragment
+from pipeline.families.all_families import BY_NAME
 
 _FENCE = "```"
 # Of an answer that was cut off the end is missing.
@@ -18,7 +19,7 @@ def unfenced(family: Family, sample: str) -> str:
     The last one, since reasoning comes before the answer (GitChameleon 2.0, 2507.12367, figure 17). A scene's text
     goes to a cursor as it is: there a fence may be what is missing, as in a docstring.
     """
-    if _FENCE not in sample or family is Family.SCENE:
+    if _FENCE not in sample or BY_NAME[family].verbatim:
         return sample
     blocks = _BLOCK.findall(sample.replace("\r\n", "\n"))
     return blocks[-1] if blocks and parse_fragment(sample) is None else sample

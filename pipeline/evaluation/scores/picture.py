@@ -17,7 +17,8 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from pipeline.core.vocabularies.scores import Facet, Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.lake.schema import Row
 
 _STYLE: dict[Any, Any] = {

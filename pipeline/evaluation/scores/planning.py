@@ -8,8 +8,9 @@ from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family, Metric
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.controls import control, fails_for_certain
 from pipeline.evaluation.scores.filling import body_in, filled, solved
 from pipeline.evaluation.scores.outputs import stated_outputs
@@ -17,6 +18,7 @@ from pipeline.evaluation.scores.runs import CaseRun, ProjectRun, Run
 from pipeline.evaluation.scores.tasks import Task, rows_of
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.splitting import NotParted, Parted, part
+from pipeline.families.all_families import FAMILIES
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
@@ -59,7 +61,7 @@ class Sources:
         """
         pieces = ("snippets", "rewrites")
         examples = [row for file in pieces for row in rows_of(snapshot, file, _EXAMPLE, library=library)]
-        files = ("environments", "problem_environments", "function_environments")
+        files = dict.fromkeys(family.environments for family in FAMILIES if family.environments)
         environments = [row for file in files for row in rows_of(snapshot, file, _ENVIRONMENT, library=library)]
         by_lock = {row["lock_id"]: row for row in environments if row["lock_id"]}
         projects = {row["id"]: row for row in rows_of(snapshot, "projects", _PROJECT, library=library)}
@@ -85,7 +87,7 @@ def plan(task: Task, sample: str, sources: Sources) -> Sequence[Run]:
 
     Errors: SnapshotError.
     """
-    planner = _PLANNERS.get(task.family)
+    planner = PLANNERS.get(task.family)
     return [*planner(task, sample, sources)] if planner else []
 
 
@@ -205,7 +207,7 @@ def _in_project(
     return ProjectRun((task.family, task.id), sample, Metric.PASS, key, False, project_id, path, rewrite, tests)
 
 
-_PLANNERS: Mapping[Family, Callable[[Task, str, Sources], Iterator[Run]]] = {
+PLANNERS: Mapping[Family, Callable[[Task, str, Sources], Iterator[Run]]] = {
     Family.COMPLETION: _completion,
     Family.FUNCTION: _function,
     Family.MIGRATION: _migration,

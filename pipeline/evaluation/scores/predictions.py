@@ -9,7 +9,8 @@ from typing import IO
 
 import msgspec
 
-from pipeline.core.vocabularies.scores import Exclusion, Family
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Exclusion
 from pipeline.evaluation.scores.rules import ScoreRules
 
 _CHUNK = 1 << 20

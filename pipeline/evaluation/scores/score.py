@@ -12,7 +12,8 @@ from typing import IO, Any
 
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.scores import Exclusion, Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.planning import Sources
 from pipeline.evaluation.scores.predictions import Excluded, read_predictions
 from pipeline.evaluation.scores.rules import ScoreRules

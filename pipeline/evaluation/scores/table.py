@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from pipeline.core.vocabularies.scores import Facet, Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Facet, Metric
 from pipeline.evaluation.scores.estimate import Estimate, expected_best, mean_of
 from pipeline.evaluation.scores.tally import Answered
 from pipeline.evaluation.scores.tasks import Task, Tasks

@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pipeline.core.vocabularies.scores import Exclusion, Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Exclusion, Metric
 from pipeline.evaluation.scores.families import SCORERS, Values
 from pipeline.evaluation.scores.fences import unfenced
 from pipeline.evaluation.scores.predictions import Excluded, Prediction
 from pipeline.evaluation.scores.retrieval import reciprocal_rank
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.tasks import Task, Tasks
+from pipeline.families.all_families import FAMILIES
 from pipeline.lake.collector import without_collector
 
 Answered = tuple[Family, str]
@@ -21,7 +23,7 @@ Answered = tuple[Family, str]
 Documents = Callable[[Task], Collection[str]]
 """Tells the ids of the documents that a retriever should find for a task."""
 
-_RETRIEVAL = frozenset({Family.CONTEXT, Family.CONTROLLED})
+_RETRIEVAL = frozenset(family.name for family in FAMILIES if family.retrieves)
 
 
 @dataclass(slots=True)

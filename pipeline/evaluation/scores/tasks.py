@@ -8,68 +8,13 @@ from datetime import datetime
 
 import pyarrow.compute as pc
 
-from pipeline.core.vocabularies.scores import Facet, Family
-from pipeline.evaluation.export.codevbench import is_unnoticed
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Facet
+from pipeline.families.all_families import BY_NAME
+from pipeline.families.family import InstanceFamily
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Shelf:
-    """Where the tasks of a family stand: the file of a snapshot, the column with their id, and what scoring reads.
-
-    `running` is what Pass@k reads beside that.
-    """
-
-    file: str
-    key: str
-    scoring: tuple[str, ...]
-    running: tuple[str, ...] = ()
-
-
-SHELVES: Mapping[Family, Shelf] = {
-    Family.COMPLETION: Shelf(
-        "completions",
-        "id",
-        ("granularity", "answer", "core_token", "masked_code"),
-        ("code", "snippet_id", "reference_outcome", "lock_id"),
-    ),
-    Family.CONTEXT: Shelf("contexts", "completion_id", ("hint", "reference_call", "right_context_few_lines")),
-    Family.CONTROLLED: Shelf("controlled_completions", "id", ("hint", "reference_call", "document_id")),
-    Family.BLOCK_COMPLETION: Shelf("block_completions", "id", ("answer", "core_token")),
-    Family.FUNCTION: Shelf(
-        "functions",
-        "id",
-        ("granularity", "answer", "core_token", "masked_code"),
-        ("tests", "module", "lock_id"),
-    ),
-    Family.MIGRATION: Shelf(
-        "migrations",
-        "id",
-        ("target_code", "target_name"),
-        ("target_snippet_id", "target_lock_id", "target_rewrite_id"),
-    ),
-    Family.PROBLEM: Shelf(
-        "problems",
-        "id",
-        ("api_calls", "starting_code", "solution"),
-        ("test", "hidden_tests", "module", "lock_id"),
-    ),
-    Family.REPOSITORY_TASK: Shelf(
-        "repository_tasks",
-        "id",
-        ("intra_class", "intra_file", "cross_file", "reference"),
-        ("project_id", "path", "lock_id", "tests", "body_first_line", "body_last_line"),
-    ),
-    Family.SCENE: Shelf(
-        "scenes",
-        "id",
-        ("project_id", "discriminating"),
-        ("path", "lock_id", "unit_test_ids", "prefix", "test_suffix"),
-    ),
-}
-"""Where each family stands."""
 
 COLUMNS: Mapping[Facet, str] = {
     Facet.LIBRARY: "library",
@@ -91,9 +36,6 @@ COLUMNS: Mapping[Facet, str] = {
 }
 """The column that a facet is read from."""
 
-_OF_TARGET = {Facet.YEAR: "target_release_time"}
-"""The same for migrations, where it differs: their reference is right for the target."""
-
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -107,7 +49,7 @@ class Task:
     @property
     def is_unnoticed(self) -> bool:
         """Whether its tests pass with an empty answer, so that a run says nothing about any other."""
-        return self.family is Family.SCENE and is_unnoticed(self.row)
+        return BY_NAME[self.family].unnoticed(self.row)
 
 
 Tasks = Mapping[str, Mapping[Family, Task]]
@@ -121,7 +63,7 @@ def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = Fals
     """
     found: dict[str, dict[Family, Task]] = {}
     facets = tuple(facets)
-    for family in SHELVES:
+    for family in Family:
         for task in _tasks(snapshot, family, facets, running):
             found.setdefault(task.id, {})[family] = task
     if not found:
@@ -130,21 +72,16 @@ def read_tasks(snapshot: Snapshot, facets: Iterable[Facet], running: bool = Fals
 
 
 def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], running: bool) -> Iterator[Task]:
-    shelf = SHELVES[family]
-    needed = (shelf.key, *shelf.scoring, *(shelf.running if running else ()))
-    columns = _columns(family, facets)
-    rows = rows_of(snapshot, shelf.file, needed, columns.values())
-    if family is Family.CONTEXT:
-        rows = _with_completions(snapshot, rows, facets)
+    declared = BY_NAME[family]
+    needed = (declared.key, *declared.scoring, *(declared.running if running else ()))
+    columns = {facet: declared.release_time if facet is Facet.YEAR else COLUMNS[facet] for facet in facets}
+    rows = rows_of(snapshot, declared.table, needed, columns.values())
+    if declared.view_of is not None:
+        rows = _with_shown(snapshot, declared, rows, facets)
     if family is Family.SCENE and Facet.YEAR in facets:
         rows = _with_projects(snapshot, rows)
     for row in rows:
-        yield Task(row[shelf.key], family, row, tuple(_groups(row, family, columns)))
-
-
-def _columns(family: Family, facets: Iterable[Facet]) -> Mapping[Facet, str]:
-    own = {**COLUMNS, **_OF_TARGET} if family is Family.MIGRATION else COLUMNS
-    return {facet: own[facet] for facet in facets}
+        yield Task(row[declared.key], family, row, tuple(_groups(row, family, columns)))
 
 
 def _with_projects(snapshot: Snapshot, scenes: list[Row]) -> list[Row]:
@@ -154,12 +91,13 @@ def _with_projects(snapshot: Snapshot, scenes: list[Row]) -> list[Row]:
     return [row | {COLUMNS[Facet.YEAR]: times.get(row["project_id"])} for row in scenes]
 
 
-def _with_completions(snapshot: Snapshot, contexts: list[Row], facets: Iterable[Facet]) -> list[Row]:
-    """Add the tags, source and version of the completion that a context belongs to."""
+def _with_shown(snapshot: Snapshot, view: InstanceFamily, rows: list[Row], facets: Iterable[Facet]) -> list[Row]:
+    """Add the tags, source and version of the row that each row of a view shows."""
+    assert view.view_of is not None
     columns = [COLUMNS[facet] for facet in facets if facet is not Facet.GRANULARITY]
-    rows = rows_of(snapshot, "completions", ("id", "path", "version"), columns) if contexts else []
-    by_id = {row["id"]: row for row in rows}
-    return [by_id.get(row["completion_id"], {}) | row for row in contexts]
+    shown = rows_of(snapshot, BY_NAME[view.view_of].table, ("id", "path", "version"), columns) if rows else []
+    by_id = {row["id"]: row for row in shown}
+    return [by_id.get(row[view.key], {}) | row for row in rows]
 
 
 def rows_of(

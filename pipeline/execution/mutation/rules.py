@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from pipeline.core.rules.load import Rule
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 
 MUTATED = (Family.PROBLEM, Family.FUNCTION, Family.REPOSITORY_TASK, Family.SCENE)
 """The families whose rows have tests, and a reference that can be changed."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypedDict
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.lake.stage import Reject
 

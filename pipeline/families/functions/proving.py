@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter
-from pipeline.core.vocabularies.scores import Family
 from pipeline.corpus.usages.uses import Use
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore

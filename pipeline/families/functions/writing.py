@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import TypedDict
 
 from pipeline.core.vocabularies.drafts import DraftKind
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Drafter
-from pipeline.core.vocabularies.scores import Family
 from pipeline.corpus.usages.text import source_of
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.running import score_by_tests

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.running import score_by_tests
 from pipeline.execution.mutation.score import MutationScore

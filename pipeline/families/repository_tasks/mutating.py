@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.operators import Mutant, mutants_of
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore

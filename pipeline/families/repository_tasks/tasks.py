@@ -9,10 +9,10 @@ from dataclasses import dataclass, field, replace
 
 import more_itertools
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.projects import RequirementBasis, TestOutcome
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.drawing import draw_tests

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.scenes import BlockType, Scene
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore
 from pipeline.families.repository_tasks.mutating import MutatedCode, Noticed, notice_mutants

@@ -10,6 +10,7 @@ from typing import Any
 from pipeline.core.vocabularies.drafts import DraftKind, DraftStanding
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.core.vocabularies.samples import Evidence
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.run_records import RunRecord
 from pipeline.lake.runner import Count
 from pipeline.llm.client.tally import Tally, usd
@@ -21,7 +22,6 @@ from pipeline.orchestration.report.reviewing import ReviewTold
 from pipeline.orchestration.report.shares import ShareLine, share_lines
 from pipeline.orchestration.report.work import StageLine, seconds_by_library, seconds_by_stage, stage_lines
 from pipeline.orchestration.stages.empty_families import EmptyFamilies
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.format.manifest import Manifest
 from pipeline.snapshots.format.reader import Snapshot
 from pipeline.snapshots.publication import Publication
@@ -169,7 +169,7 @@ def _tables(manifest: Manifest, older: Manifest | None) -> list[TableLine]:
     """Return the rows of each table, instance families first."""
     before = _rows(older) if older else {}
     rows = _rows(manifest)
-    first = [family for family in FAMILIES if family in rows]
+    first = [family for family in INSTANCE_TABLES if family in rows]
     return [TableLine(config, rows[config], before.get(config)) for config in [*first, *sorted(rows.keys() - {*first})]]
 
 

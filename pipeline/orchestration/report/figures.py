@@ -18,7 +18,7 @@ from pipeline.core.vocabularies.samples import Direction, Evidence, Granularity,
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.core.vocabularies.survival import Loss
 from pipeline.core.vocabularies.term import Term
-from pipeline.snapshots.description.card import FAMILIES
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.format.reader import Snapshot
 
 PROJECTS = "project"
@@ -117,9 +117,9 @@ def snapshot_figures(snapshot: Snapshot) -> list[Figure]:
 
 def _instances(tables: SnapshotTables) -> Iterator[Figure]:
     """Yield the figures of instances by a property, each bar parted by family."""
-    rows = {family: Counter({family: tables.rows(family)}) for family in FAMILIES}
-    yield _by_family("family", "Instances by family", "", rows, FAMILIES)
-    sources = {family: _sources(tables, family) for family in FAMILIES}
+    rows = {family: Counter({family: tables.rows(family)}) for family in INSTANCE_TABLES}
+    yield _by_family("family", "Instances by family", "", rows, INSTANCE_TABLES)
+    sources = {family: _sources(tables, family) for family in INSTANCE_TABLES}
     words = {PROJECTS: "a source distribution with its own tests"}
     note = "Controlled completions are made from documentation, and have no code of others."
     yield _by_family("source", "Instances by source", note, sources, [*SnippetSource, PROJECTS], words)
@@ -128,14 +128,14 @@ def _instances(tables: SnapshotTables) -> Iterator[Figure]:
         ("libevolutioneval_tag", "Instances by API change (LibEvolutionEval)", LibEvolutionEvalTag),
         ("category", "Problems by category (GitChameleon)", GitChameleonCategory),
     ):
-        tagged = {family: _values(tables.count(family, column)) for family in FAMILIES}
+        tagged = {family: _values(tables.count(family, column)) for family in INSTANCE_TABLES}
         yield _by_family(column, title, "Families whose rows have no such tag are left out.", tagged, list(vocabulary))
-    years = {family: _years(tables, family) for family in FAMILIES}
+    years = {family: _years(tables, family) for family in INSTANCE_TABLES}
     note = "Year of the release that the answer is for; where rows name no release time, of the source."
     yield _by_family(
         "release_year", "Instances by release year", note, years, sorted({y for n in years.values() for y in n})
     )
-    libraries = {family: _values(tables.count(family, "library")) for family in FAMILIES}
+    libraries = {family: _values(tables.count(family, "library")) for family in INSTANCE_TABLES}
     named = sum(libraries.values(), Counter[str]())
     yield _by_family(
         "library", "Instances by library", "", libraries, sorted(named, key=lambda one: (-named[one], one))
@@ -152,7 +152,7 @@ def _as_in_papers(tables: SnapshotTables) -> Iterator[Figure]:
         ("block_type", "Scenes by block (Codev-Bench)", BlockType),
         ("function_type", "Repository tasks by kind of function (EvoCodeBench)", FunctionType),
     ):
-        counts = {family: _values(tables.count(family, column)) for family in FAMILIES}
+        counts = {family: _values(tables.count(family, column)) for family in INSTANCE_TABLES}
         yield _by_family(column, title, "", counts, list(vocabulary))
 
 
@@ -215,7 +215,7 @@ def _proof(tables: SnapshotTables) -> Figure:
     note = "How it is known that the version, or the tests, decide: executed rows were seen by running."
     bars = [
         Bar(family, "", {evidence: counted[evidence] for evidence in reversed(Evidence)})
-        for family in FAMILIES
+        for family in INSTANCE_TABLES
         if (counted := _values(tables.count(family, "evidence")))
     ]
     return Figure("evidence", "Instances by evidence", note, [*reversed(Evidence)], bars)
@@ -243,7 +243,7 @@ def _verdicts(tables: SnapshotTables) -> Figure:
 
 def _flags(tables: SnapshotTables) -> Figure:
     counts: Counter[tuple[Any, ...]] = Counter()
-    for family in FAMILIES:
+    for family in INSTANCE_TABLES:
         counts += tables.count_items(family, "flags", "review_status")
     statuses = [status for status in ReviewStatus if any(of == status for _, of in counts)]
     bars = [Bar(kind, kind.meaning, {status: counts[kind, status] for status in statuses}) for kind in FlagKind]
@@ -252,8 +252,8 @@ def _flags(tables: SnapshotTables) -> Figure:
 
 
 def _reviews(tables: SnapshotTables) -> Figure:
-    counts = {family: _values(tables.count(family, "review_status")) for family in FAMILIES}
+    counts = {family: _values(tables.count(family, "review_status")) for family in INSTANCE_TABLES}
     statuses = [status for status in ReviewStatus if any(of[status] for of in counts.values())]
-    bars = [Bar(family, "", {s: counts[family][s] for s in statuses}) for family in FAMILIES if counts[family]]
+    bars = [Bar(family, "", {s: counts[family][s] for s in statuses}) for family in INSTANCE_TABLES if counts[family]]
     note = "Whether a person has looked at the published instances."
     return Figure("review", "Review", note, statuses, bars)

@@ -9,11 +9,11 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from pipeline.core.vocabularies.drafts import DraftStanding
 from pipeline.core.vocabularies.gates import GateStanding
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.llm.client.tally import usd
 from pipeline.orchestration.report.data import Report
 from pipeline.orchestration.report.figures import Bar, Figure
 from pipeline.orchestration.report.work import StageLine
-from pipeline.snapshots.description.card import FAMILIES
 
 COLOURS = 8
 """Colours of the page's style sheet; where there are more parts they begin again, and the numbers tell them apart."""
@@ -53,7 +53,7 @@ def colour(figure: Figure, part: str) -> int:
     """Return the colour of a part: a family has the same one in every figure."""
     if part == _UNTOLD:
         return _GREY
-    return (FAMILIES.index(part) if part in FAMILIES else list(figure.parts).index(part)) % COLOURS
+    return (INSTANCE_TABLES.index(part) if part in INSTANCE_TABLES else list(figure.parts).index(part)) % COLOURS
 
 
 def funnel(line: StageLine) -> Figure:
@@ -112,6 +112,6 @@ _templates.globals |= {
     "change": _change,
     "points": _points,
     "standings": list(DraftStanding),
-    "families": FAMILIES,
+    "families": INSTANCE_TABLES,
     "passed": (GateStanding.PASSED, GateStanding.NOT_MEASURED),
 }

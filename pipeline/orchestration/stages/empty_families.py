@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.families import Family
+from pipeline.families.all_families import FAMILIES, INSTANCES
+from pipeline.families.family import CODE_OF_OTHERS
 from pipeline.lake.runner import Stage
 from pipeline.lake.tables import Lake, rows_in
 
@@ -18,48 +20,28 @@ NEEDS: Mapping[str, tuple[str, ...]] = {
     "changes": ("releases",),
     "snippets": ("releases",),
     "usages": ("snippets",),
-    "completions": ("usages",),
-    "migrations": ("usages", "changes"),
-    "block_completions": (),
     "api_documents": ("documents",),
-    "controlled_completions": ("api_documents",),
-    "problems": ("usages",),
-    "functions": ("usages",),
     "projects": ("releases",),
     "traced_functions": ("projects",),
-    "repository_tasks": ("traced_functions",),
-    "scenes": ("traced_functions",),
-    "published_contexts": ("published_completions",),
-    **{f"published_{family}": (str(family),) for family in RowFamily if family is not RowFamily.CONTEXTS},
+    **{family.table: family.needs for family in INSTANCES},
+    **{family.published: family.needs if family.view_of else (family.table,) for family in FAMILIES},
 }
 """The tables that a table of a family cannot do without; an empty one explains why the next is empty."""
 
 _PROFILE = "take more of its releases: `versions` or `latest` in curation_rules/profiles/{profile}.yaml"
-_CODE = (
-    "name packages that use it in curation_rules/dependents.yaml, its site in curation_rules/documentation.yaml or its"
-    " tag in curation_rules/stack_overflow.yaml, or give a source that was left out what it needs"
-)
 WHY: Mapping[str, tuple[str, str]] = {
     "releases": ("no release was taken", _PROFILE),
     "documents": ("no docstring was read", "see curation_rules/surface.yaml and, if compiled, inspection.yaml"),
     "changes": ("no API changed between the releases that were taken", _PROFILE),
-    "snippets": ("neither docstrings nor a source of code has an example that uses it", _CODE),
+    "snippets": ("neither docstrings nor a source of code has an example that uses it", CODE_OF_OTHERS),
     "usages": (
         "no example uses a public API of it",
         "names that examples presume go into curation_rules/snippets.yaml",
     ),
-    "completions": ("no use could be masked", "see the limits in curation_rules/masking.yaml"),
-    "migrations": ("no example uses an API that changed", _CODE),
-    "block_completions": ("no block of a post names it", "its imports and words in curation_rules/stack_overflow.yaml"),
     "api_documents": ("no API is documented", "name its site in curation_rules/documentation.yaml"),
-    "controlled_completions": ("no documented API could be asked for", "see curation_rules/contexts.yaml"),
-    "problems": ("no example with a stated output makes a task", "see curation_rules/problems.yaml; or " + _CODE),
-    "functions": ("no example with a stated output makes a task", "see curation_rules/functions.yaml; or " + _CODE),
     "projects": ("no project with tests was taken", "name one in curation_rules/dependents.yaml"),
     "traced_functions": ("no test of its projects reached a function", "see curation_rules/repository.yaml"),
-    "repository_tasks": ("no function that tests reach could be taken", "see curation_rules/repository.yaml"),
-    "scenes": ("no function that tests reach could be taken", "see curation_rules/scenes.yaml"),
-    "published_contexts": ("the retrievers found no context", "see curation_rules/contexts.yaml"),
+    **{family.published if family.view_of else family.table: family.advice for family in FAMILIES},
 }
 _REFUSED = ("every row was refused at the gate", "see curation_rules/quality.yaml")
 
@@ -97,12 +79,12 @@ def empty_families(
     makers = {table: name for name, stage in stages.items() for table in stage.writes}
     causes: dict[tuple[tuple[str, ...], str], list[str]] = defaultdict(list)
     for library in libraries:
-        expected = [f for f in RowFamily if (f is RowFamily.BLOCK_COMPLETIONS) == (library in foreign)]
+        expected = [f for f in FAMILIES if (f.name is Family.BLOCK_COMPLETION) == (library in foreign)]
         of_library: dict[str, list[str]] = defaultdict(list)
         for family in expected:
-            if not families or family in families:
-                for table in _causes(lake, library, f"published_{family}"):
-                    of_library[table].append(str(family))
+            if not families or family.table in families:
+                for table in _causes(lake, library, family.published):
+                    of_library[table].append(family.table)
         for table, empty in of_library.items():
             causes[tuple(empty), table].append(library)
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.families.all_families import FAMILIES
 from pipeline.lake.runner import Stage
 
 _ALWAYS = ("crawl", "gather", "sites", "review", "reviews")
@@ -21,7 +21,8 @@ def stages_for(families: Collection[str], stages: Mapping[str, Stage]) -> frozen
         return frozenset(stages)
     makers = {table: stage for stage in stages.values() for table in stage.writes}
     needed: set[str] = set()
-    wanted = [f"published_{RowFamily(family)}" for family in families]
+    published = {family.table: family.published for family in FAMILIES}
+    wanted = [published[family] for family in families]
     while wanted:
         maker = makers[wanted.pop()]
         if maker.name not in needed:

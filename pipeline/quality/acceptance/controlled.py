@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.families.proof import Runs, followers, prove
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted

@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun, TestKind
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.completions_and_migrations.rules import MaskingRules

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, MigrationBasis, SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.proof import Proof, Runs, followers, prove
 from pipeline.index.licences import is_allowed

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.problems.rules import ProblemRules

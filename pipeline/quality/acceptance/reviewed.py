@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.annotation import DecisionKind
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.quality.acceptance.quality import QualityRules

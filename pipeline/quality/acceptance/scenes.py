@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.scenes import BlockType, Scene
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.families.scenes.views import cut

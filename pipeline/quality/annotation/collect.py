@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from more_itertools import first
 
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import cache_version
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
-from pipeline.core.vocabularies.scores import Family
+from pipeline.families.all_families import INSTANCE_TABLES, INSTANCES
+from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.families.model_migrations.tables import DRAFTED, read_with_drafted
 from pipeline.families.scenes.views import cut
 from pipeline.lake.ids import sha256_file, sha256_json
@@ -20,26 +22,14 @@ from pipeline.lake.tables import Lake
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.annotation.entries import Flag
 from pipeline.quality.annotation.filling import Filled, Flagged, fill, filled_from
-from pipeline.quality.annotation.panes import choices_of, compared, panes_of
+from pipeline.quality.annotation.panes import choices_of, panes_of
 from pipeline.quality.annotation.proofs import Proofs
 from pipeline.quality.annotation.store import Store
 from pipeline.quality.annotation.view import Fact, Link, View
 from pipeline.quality.flags.reviews import block_description, judged
 
-TABLES: Mapping[Family, str] = {
-    Family.COMPLETION: "completions",
-    Family.MIGRATION: "migrations",
-    Family.BLOCK_COMPLETION: "block_completions",
-    Family.CONTROLLED: "controlled_completions",
-    Family.PROBLEM: "problems",
-    Family.FUNCTION: "functions",
-    Family.REPOSITORY_TASK: "repository_tasks",
-    Family.SCENE: "scenes",
-}
-"""The table of each family's instances."""
-
 _READS = (
-    *TABLES.values(),
+    *INSTANCE_TABLES,
     *("flags", "snippets", "projects", "project_files", "drafts", "documents", "api_documents"),
     *("changes", "verdicts", "problem_runs", "function_runs", "environments", *DRAFTED),
 )
@@ -71,8 +61,8 @@ def collect(lake: Lake, library: str, drafting: DraftingRules) -> Iterator[Flagg
     if not flags:
         return
     library_of = _Library(lake, library, drafting)
-    for family, table in TABLES.items():
-        for row in sorted(read_with_drafted(lake, table, library), key=lambda row: str(row["id"])):
+    for family in INSTANCES:
+        for row in sorted(read_with_drafted(lake, family.table, library), key=lambda row: str(row["id"])):
             if row["id"] in flags:
                 order = list(FlagKind)
                 found = sorted(flags[row["id"]], key=lambda flag: (order.index(flag.kind), flag.evidence))
@@ -91,41 +81,41 @@ class _Library:
         self._files = {(row["project_id"], row["path"]): row["text"] for row in lake.read("project_files", library)}
         self._drafting = drafting
 
-    def flagged(self, family: Family, row: Row, flags: tuple[Flag, ...]) -> Flagged:
+    def flagged(self, family: InstanceFamily, row: Row, flags: tuple[Flag, ...]) -> Flagged:
         """Return an instance as a sample of the queue."""
-        description, source = self._description(family, row), self._source(family, row)
+        description, source = self._description(family, row), self._source(row)
         title = first(row[name] for name in (*_TITLES, "core_token") if name in row)
         view = View(
             title=str(title),
-            panes=panes_of(family, self._in_file(family, row), description),
-            choices=choices_of(family, row, self._proofs.built),
-            compare=compared(family),
+            panes=panes_of(family.name, self._in_file(family, row), description),
+            choices=choices_of(family.name, row, self._proofs.built),
+            compare=family.compared,
             change=self._proofs.change(row),
             facts=tuple(_facts(row, source)),
             documents=self._proofs.documents(row),
             runs=self._proofs.runs(family, row),
             links=tuple(_links(source)),
         )
-        content = judged(family, row, description)
-        where = self._kind_of_source(family, row)
-        return Flagged(row["id"], family, row["library"], row["version"], str(title), where, flags, content, view)
+        content = judged(family.name, row, description)
+        where = self._kind_of_source(row)
+        return Flagged(row["id"], family.name, row["library"], row["version"], str(title), where, flags, content, view)
 
-    def _in_file(self, family: Family, row: Row) -> Row:
+    def _in_file(self, family: InstanceFamily, row: Row) -> Row:
         """Return an editor scene with what is shown around the cursor."""
-        if family != Family.SCENE:
+        if family.name != Family.SCENE:
             return row
         above, below, _ = cut(row, self._files[row["project_id"], row["path"]])
         return row | {"contexts_above": above, "contexts_below": below}
 
-    def _description(self, family: Family, row: Row) -> str | None:
-        if family == Family.BLOCK_COMPLETION:
+    def _description(self, family: InstanceFamily, row: Row) -> str | None:
+        if family.described_by is DescribedBy.TITLE:
             return block_description(row, self._snippets, self._drafting)
-        if family in {Family.COMPLETION, Family.MIGRATION}:
+        if family.described_by is DescribedBy.DRAFT:
             draft = self._drafts.get(row["id"])
             return draft["text"] if draft else None
-        return row["description"] if family in {Family.CONTROLLED, Family.FUNCTION} else None
+        return row[DESCRIPTION] if family.described_by is DescribedBy.ROW else None
 
-    def _source(self, family: Family, row: Row) -> Row:
+    def _source(self, row: Row) -> Row:
         if row.get("snippet_id"):
             return self._snippets[row["snippet_id"]]
         return (
@@ -134,7 +124,7 @@ class _Library:
             else self._documents.get(row.get("document_id"), {})
         )
 
-    def _kind_of_source(self, family: Family, row: Row) -> SnippetSource:
+    def _kind_of_source(self, row: Row) -> SnippetSource:
         if row.get("snippet_id"):
             return SnippetSource(self._snippets[row["snippet_id"]]["source"])
         if "project_id" in row:

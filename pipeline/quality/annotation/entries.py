@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.view import View
 
 

@@ -11,9 +11,9 @@ import msgspec
 from sqlalchemy import select
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.database import decisions, samples
 from pipeline.quality.annotation.decisions import DecisionError, Said, decide
 from pipeline.quality.annotation.entries import Decision, Sample

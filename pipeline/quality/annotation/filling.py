@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, insert, select, update
 
 from pipeline.core.vocabularies.annotation import QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.ids import content_id, sha256_text
 from pipeline.quality.annotation.bookkeeping import put_in, settle, take_out
 from pipeline.quality.annotation.database import fillings, samples, views

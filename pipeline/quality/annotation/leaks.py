@@ -4,31 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Family
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import MASKS, readable
 from pipeline.lake.schema import Row
 from pipeline.llm.names import find_names
 from pipeline.quality.all_rules import CurationRules
 
-# The columns of each family in which the name of a column must not be readable, beside the description.
-_HIDDEN: Mapping[Family, tuple[str, tuple[str, ...]]] = {
-    Family.COMPLETION: ("core_token", ("masked_code",)),
-    Family.BLOCK_COMPLETION: ("core_token", ("masked_code",)),
-    Family.CONTROLLED: ("core_token", ("left_context",)),
-    Family.PROBLEM: ("target_entity", ()),
-    Family.FUNCTION: ("core_token", ()),
-}
 _PROSE = ("description", "problem")
 
 
 def leak_of(family: Family, row: Row, changed: Mapping[str, str], rules: CurationRules) -> str | None:
     """Return what is wrong with an edited instance: a hidden name that can be read, or a mask that is not there."""
-    if family not in _HIDDEN:
+    hidden = BY_NAME[family].hidden
+    if hidden is None:
         return None
-    column, shown = _HIDDEN[family]
-    name = row[column]
-    for field in _among(changed, shown):
+    name = row[hidden.column]
+    for field in _among(changed, [column for column in hidden.shown if column not in _PROSE]):
         if left := readable(changed[field], name, ignore_case=rules.masking.ignore_case):
             return f"{field}: {left!r} can be read, and it is what is asked for: write {MASKS[Granularity.TOKEN]}"
     for field in _among(changed, _PROSE):

@@ -5,63 +5,22 @@ from __future__ import annotations
 import io
 import re
 import tokenize
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import accumulate
-from typing import NamedTuple
 
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag, VersiCodeTag
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Family
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import MASKS
+from pipeline.families.family import DESCRIPTION
 from pipeline.lake.schema import Row
 from pipeline.quality.annotation.view import Choice, Pane, Span
-from pipeline.quality.flags.reviews import DESCRIPTION, EDITED
 
 _MASK = re.compile("|".join(re.escape(text) for text in MASKS.values()))
 
 
-class _Shown(NamedTuple):
-    column: str
-    label: str
-    language: str = "python"
-
-
-_SHOWN: Mapping[Family, Sequence[_Shown]] = {
-    Family.COMPLETION: (
-        _Shown("code", "Code, what is hidden marked"),
-        _Shown("masked_code", "Code as it is shown, with masks"),
-        _Shown("answer", "Answer"),
-    ),
-    Family.MIGRATION: (_Shown("source_code", "Code to migrate"), _Shown("target_code", "Code after migration")),
-    Family.BLOCK_COMPLETION: (
-        _Shown("code", "Code, what is hidden marked"),
-        _Shown("masked_code", "Code as it is shown, with masks"),
-        _Shown("answer", "Answer"),
-    ),
-    Family.CONTROLLED: (_Shown("left_context", "Prompt"), _Shown("hint", "Hint"), _Shown("reference_call", "Answer")),
-    Family.PROBLEM: (
-        _Shown("problem", "Problem", "text"),
-        _Shown("starting_code", "Starting code"),
-        _Shown("solution", "Solution"),
-        _Shown("test", "Visible test"),
-        _Shown("hidden_tests", "Hidden tests"),
-    ),
-    Family.FUNCTION: (_Shown("code", "Program"), _Shown("tests", "Tests")),
-    Family.REPOSITORY_TASK: (
-        _Shown("functionality", "What it is to do", "text"),
-        _Shown("arguments", "Arguments and result", "text"),
-        _Shown("input_code", "Signature with the requirement"),
-        _Shown("reference", "Reference"),
-        _Shown("contexts_above", "File above"),
-        _Shown("contexts_below", "File below"),
-    ),
-    Family.SCENE: (
-        _Shown("contexts_above", "File above the cursor"),
-        _Shown("middle", "What is to be written"),
-        _Shown("contexts_below", "File below the cursor"),
-    ),
-}
 _CONTEXT = 4000  # characters of a file that are shown above and below
 _BETWEEN = frozenset(
     {tokenize.NEWLINE, tokenize.NL, tokenize.COMMENT, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -74,11 +33,13 @@ _TAGS = {
 
 def panes_of(family: Family, row: Row, description: str | None) -> tuple[Pane, ...]:
     """Return the texts of an instance: its description first, where the family has one."""
-    editable = EDITED[family]
+    declared = BY_NAME[family]
+    editable = declared.edited
     panes = []
     if DESCRIPTION in editable:
         panes.append(Pane(DESCRIPTION, "Description", description or "", "text", editable=True))
-    for column, label, language in _SHOWN[family]:
+    for pane in declared.panes:
+        column, language = pane.column, pane.language
         text = str(row[column] or "")
         if column == "contexts_above":
             text = end_of(text, _CONTEXT)
@@ -87,7 +48,7 @@ def panes_of(family: Family, row: Row, description: str | None) -> tuple[Pane, .
         written_in = str(row.get("language", language)) if language == "python" else language
         version = str(row["target_version"] if column == "target_code" else row["version"])
         hidden = hidden_spans(row) if column == "code" and "masked_code" in row else ()
-        panes.append(Pane(column, label, text, written_in, version, hidden, column in editable))
+        panes.append(Pane(column, pane.label, text, written_in, version, hidden, column in editable))
     return tuple(panes)
 
 
@@ -112,15 +73,10 @@ def end_of(code: str, length: int) -> str:
     return code[next((begin for begin in begins if begin >= cut), begins[-1]) :]
 
 
-def compared(family: Family) -> tuple[str, str] | None:
-    """Return the names of the panes to be shown side by side."""
-    return ("source_code", "target_code") if family == Family.MIGRATION else None
-
-
 def choices_of(family: Family, row: Row, versions: Sequence[str]) -> tuple[Choice, ...]:
     """Return the fields of an instance whose values are given: tags, and the version, of those with an environment."""
     choices = []
-    for name in EDITED[family]:
+    for name in BY_NAME[family].edited:
         if name in _TAGS:
             label, term = _TAGS[name]
             choices.append(Choice(name, label, str(row[name]), tuple(str(value) for value in term)))

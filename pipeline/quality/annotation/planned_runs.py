@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import pyarrow.compute as pc
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.problems import ProblemRun
 from pipeline.core.vocabularies.samples import Language
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.model_migrations.tables import read_with_drafted

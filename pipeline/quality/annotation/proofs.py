@@ -7,16 +7,16 @@ from collections import defaultdict
 from msgspec import convert
 from packaging.version import Version
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import EnvironmentOutcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.validation.runs import subjects_of
+from pipeline.families.family import InstanceFamily
 from pipeline.families.model_migrations.tables import read_with_drafted
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.quality.annotation.view import Change, Document, RunLog
 
-_OWN_RUNS = frozenset({Family.PROBLEM, Family.FUNCTION})
 _LONGEST = 20_000  # characters of a document or a log that are shown
 
 
@@ -69,18 +69,18 @@ class Proofs:
         url = next((url for url in urls if url.startswith(("https://", "http://"))), None)
         return Document(version, path, str(rows[0]["docstring"])[:_LONGEST], url)
 
-    def runs(self, family: Family, row: Row) -> tuple[RunLog, ...]:
+    def runs(self, family: InstanceFamily, row: Row) -> tuple[RunLog, ...]:
         """Return the runs of an instance's code, and the probes of its API."""
         subjects = [row["path"]] if "versicode_tag" in row else []
-        if family == Family.MIGRATION:
+        if family.name == Family.MIGRATION:
             subjects = [*subjects_of(row), row["path"], row["target_path"]]
-        elif family in _OWN_RUNS:
+        elif family.own_runs:
             subjects = [row["id"]]
         elif row.get("snippet_id"):
             subjects = [row["snippet_id"], *subjects]
         versions = {row["version"], row.get("previous_version"), row.get("target_version"), row.get("other_version")}
         runs = [run for subject in dict.fromkeys(subjects) for run in self._verdicts[subject]]
-        shown = [run for run in runs if run["version"] in versions or family in _OWN_RUNS]
+        shown = [run for run in runs if run["version"] in versions or family.own_runs]
         return tuple(_log(run) for run in sorted(shown, key=lambda run: (Version(run["version"]), run["subject_id"])))
 
 

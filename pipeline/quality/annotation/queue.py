@@ -13,9 +13,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, delete, exists, func, or_, select
 
 from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.database import leases, queue, samples, standings, tallies, views
 from pipeline.quality.annotation.entries import Entry, Sample, entry_of
 from pipeline.quality.annotation.history import history

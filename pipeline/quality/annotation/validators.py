@@ -9,19 +9,19 @@ from functools import cached_property
 import pyarrow.compute as pc
 
 from pipeline.core.settings import Settings, index_url
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.environments.resolution.failures import IndexUnreachable, StepFailed
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import SandboxUnavailable, find_sandbox
 from pipeline.execution.validation.cases import Result
 from pipeline.execution.validation.running import run_cases
 from pipeline.execution.validation.stage import Runner
+from pipeline.families.all_families import BY_NAME
 from pipeline.families.model_migrations.tables import read_with_drafted
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.quality.all_rules import CurationRules
-from pipeline.quality.annotation.collect import TABLES
 from pipeline.quality.annotation.entries import Validation
 from pipeline.quality.annotation.leaks import leak_of
 from pipeline.quality.annotation.planned_runs import Planned, planned
@@ -65,7 +65,7 @@ class HouseValidator:
         """
         sample = look(self.store, sample_id)
         family, library = sample.entry.family, sample.entry.library
-        found = read_with_drafted(self.lake, TABLES[family], library, pc.field("id") == sample_id)
+        found = read_with_drafted(self.lake, BY_NAME[family].table, library, pc.field("id") == sample_id)
         if not found:
             return Validation(False, "the lake no longer has this instance: run a refresh, and look at it again", ())
         changed = {name: value for name, value in after.items() if sample.view.content.get(name) != value}
@@ -86,8 +86,8 @@ class HouseValidator:
         self, family: Family, library: str, row: Row, wanted: Sequence[Planned]
     ) -> Iterator[tuple[Planned, dict[str, object]]]:
         """Run what is planned, environment by environment."""
-        table = "problem_environments" if family == Family.PROBLEM else "environments"
-        rows = {each["version"]: each for each in self.lake.read(table, library)} if wanted else {}
+        table = BY_NAME[family].environments
+        rows = {each["version"]: each for each in self.lake.read(table, library)} if wanted and table else {}
         for version in sorted({each.version for each in wanted}):
             group = [each for each in wanted if each.version == version]
             place = rows.get(version)

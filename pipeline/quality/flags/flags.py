@@ -10,7 +10,8 @@ from pipeline.core.vocabularies.changes import LIVES_ON, Agreement, Same
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Direction, MigrationBasis
-from pipeline.core.vocabularies.scores import Family
+from pipeline.families.all_families import BY_NAME
+from pipeline.families.family import DescribedBy
 from pipeline.families.proof import Runs, followers, prove
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_text
@@ -22,9 +23,6 @@ from pipeline.llm.rules import DraftingRules
 from pipeline.quality.flags.near_duplicates import alike_elsewhere
 from pipeline.quality.flags.rules import FlagRules, Switch
 from pipeline.quality.flags.subjects import Subject, Subjects, Tables
-
-_DESCRIBED = frozenset({Family.CONTROLLED, Family.FUNCTION})
-_TAGGED = frozenset({Family.COMPLETION, Family.MIGRATION})
 
 
 def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], drafting: DraftingRules) -> Output:
@@ -110,7 +108,7 @@ def _licence_unclear(subject: Subject, facts: _Facts, rules: FlagRules) -> str |
 
 
 def _description_redacted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
-    if subject.family in _DESCRIBED:
+    if BY_NAME[subject.family].described_by is DescribedBy.ROW:
         return subject.row["description"] if subject.row["redacted"] else None
     draft = facts.drafts.get(subject.row["id"])
     return draft["text"] if draft and draft["redacted"] else None
@@ -122,7 +120,7 @@ def _no_description(subject: Subject, facts: _Facts, rules: FlagRules) -> str | 
 
 
 def _label_contradicted(subject: Subject, facts: _Facts, rules: FlagRules) -> str | None:
-    if subject.family not in _TAGGED:
+    if not BY_NAME[subject.family].tags_proved:
         return None
     following = facts.following.get(subject.row["version"])
     return prove(subject.row, facts.change_of(subject.row), following, facts.runs, ()).contradiction

@@ -5,29 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.scenes import BlockType
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.validation.runs import subjects_of
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.guard import attempt
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.quality.flags.deciding import deciding_run
 
 READS = (
-    "completions",
-    "migrations",
-    "block_completions",
-    "controlled_completions",
-    "problems",
+    *INSTANCE_TABLES,
     "problem_runs",
-    "functions",
     "function_runs",
     "refused_functions",
-    "repository_tasks",
-    "scenes",
     "projects",
     "drafts",
     "refused_drafts",
@@ -87,19 +80,9 @@ class Subjects:
 
     def __iter__(self) -> Iterator[Subject | Reject]:
         """Yield each instance, or the reject INTERNAL_ERROR of one at which an exception was raised."""
-        makers: dict[str, Callable[[Row], Subject]] = {
-            "completions": self._completion,
-            "migrations": self._migration,
-            "block_completions": self._block,
-            "controlled_completions": self._controlled,
-            "problems": self._problem,
-            "functions": self._function,
-            "repository_tasks": partial(self._of_project, family=Family.REPOSITORY_TASK),
-            "scenes": partial(self._of_project, family=Family.SCENE),
-        }
-        for table, maker in makers.items():
+        for table, maker in MAKERS.items():
             for row in self._tables[table]:
-                yield attempt(str(row["id"]), maker, row)
+                yield attempt(str(row["id"]), maker, self, row)
 
     def _completion(self, row: Row) -> Subject:
         return self._of_snippets(
@@ -177,6 +160,12 @@ class Subjects:
             runs=tuple(self._function_runs[row["id"]]),
         )
 
+    def _repository_task(self, row: Row) -> Subject:
+        return self._of_project(row, Family.REPOSITORY_TASK)
+
+    def _scene(self, row: Row) -> Subject:
+        return self._of_project(row, Family.SCENE)
+
     def _of_project(self, row: Row, family: Family) -> Subject:
         project = self._projects[row["project_id"]]
         of_task = family == Family.REPOSITORY_TASK
@@ -211,3 +200,16 @@ class Subjects:
 
     def _of_run(self, *subjects: str) -> tuple[Row, ...]:
         return tuple(run for subject in dict.fromkeys(subjects) for run in self._runs[subject])
+
+
+MAKERS: Mapping[str, Callable[[Subjects, Row], Subject]] = {
+    "completions": Subjects._completion,
+    "migrations": Subjects._migration,
+    "block_completions": Subjects._block,
+    "controlled_completions": Subjects._controlled,
+    "problems": Subjects._problem,
+    "functions": Subjects._function,
+    "repository_tasks": Subjects._repository_task,
+    "scenes": Subjects._scene,
+}
+"""What makes a subject of a row, by the table of its family."""

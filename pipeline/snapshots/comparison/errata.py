@@ -10,10 +10,10 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from pipeline.core.vocabularies.snapshots import ErratumReason
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.schema import Row, SchemaError, table
 from pipeline.snapshots.comparison.reasons import Reason, Reasons
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.format.manifest import OtherVersion
 from pipeline.snapshots.format.places import LINES, PLACES, pairs_at_places
 from pipeline.snapshots.format.reader import DATA, DEPRECATED, Snapshot
@@ -21,7 +21,7 @@ from pipeline.snapshots.format.rows import TABLES, Rows
 
 log = logging.getLogger(__name__)
 
-CONCERNED = (*FAMILIES, "changes")
+CONCERNED = (*INSTANCE_TABLES, "changes")
 """The configurations whose rows are never silently away."""
 
 _JUDGED = (

@@ -9,17 +9,11 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.snapshots import ErratumReason
+from pipeline.families.all_families import INSTANCES
 from pipeline.lake.schema import Row
 
 _STAGES = {
-    "completions": ("instances", "gate"),
-    "migrations": ("instances", "migrated_code", "gate"),
-    "block_completions": ("instances", "gate"),
-    "controlled_completions": ("controlled", "controlled_gate"),
-    "problems": ("problems", "problems_gate"),
-    "functions": ("functions", "functions_gate"),
-    "repository_tasks": ("repository_tasks", "repository_gate"),
-    "scenes": ("scenes", "scenes_gate"),
+    **{family.table: family.stages for family in INSTANCES},
     "changes": ("lifecycle", "gate"),
 }
 """The stages whose reject means that a row of the configuration is none; a context that is refused is no instance."""

@@ -9,24 +9,13 @@ from typing import Any
 import yaml
 from more_itertools import first
 
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.schema import Column, Row, table
 from pipeline.snapshots.description.croissant import LIMITS, vocabularies
 from pipeline.snapshots.description.markdown import cell, templates
 from pipeline.snapshots.format.layout import front_matter, splits
 from pipeline.snapshots.format.manifest import Entry
 from pipeline.snapshots.format.survival_figures import standing_of
-
-FAMILIES = (
-    "completions",
-    "migrations",
-    "block_completions",
-    "controlled_completions",
-    "problems",
-    "functions",
-    "repository_tasks",
-    "scenes",
-)
-"""The instance families; other tables say where their rows come from."""
 
 _DESCRIBED = ("completions", "migrations", "functions")
 """The families whose rows say which model described them."""
@@ -51,17 +40,19 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
     """
     found = splits(files)
     configs = {config: table(str(first(of_one.values()).table)) for config, of_one in found.items()}
-    size = _size(sum(len(tables[family]) for family in FAMILIES))
+    size = _size(sum(len(tables[family]) for family in INSTANCE_TABLES))
     return templates.get_template("card.md.jinja").render(
-        front=yaml.dump(front_matter(profile, size, FAMILIES[0], files), Dumper=yaml.CSafeDumper, sort_keys=False),
+        front=yaml.dump(
+            front_matter(profile, size, INSTANCE_TABLES[0], files), Dumper=yaml.CSafeDumper, sort_keys=False
+        ),
         profile=profile,
-        default=FAMILIES[0],
+        default=INSTANCE_TABLES[0],
         configs=configs,
         splits=found,
         published={config: [c for c in declared.columns if not c.volatile] for config, declared in configs.items()},
         structs={config: declared.types for config, declared in configs.items()},
         vocabularies=vocabularies(configs.values()),
-        families={family: _family(tables[family]) for family in FAMILIES},
+        families={family: _family(tables[family]) for family in INSTANCE_TABLES},
         releases=_release_lines(tables["releases"]),
         licences=_licences(tables),
         statements=sorted(Counter((row["directive"], row["agreement"]) for row in tables["directives"]).items()),
@@ -77,7 +68,7 @@ def card_text(profile: str, tables: Mapping[str, Sequence[Row]], files: Sequence
 
 def canary_of(tables: Mapping[str, Sequence[Row]]) -> str:
     """Return the canary that the instances carry; nothing where there is none."""
-    return next((str(row["canary"]) for family in FAMILIES for row in tables[family]), "")
+    return next((str(row["canary"]) for family in INSTANCE_TABLES for row in tables[family]), "")
 
 
 def _size(rows: int) -> str:
@@ -129,7 +120,7 @@ def _release_lines(releases: Sequence[Row]) -> list[dict[str, Any]]:
 
 def _licences(tables: Mapping[str, Sequence[Row]]) -> list[tuple[str, int]]:
     """Return how many instances are under which licence, most first."""
-    counted = Counter(row["licence"] or "unknown" for family in FAMILIES for row in tables[family])
+    counted = Counter(row["licence"] or "unknown" for family in INSTANCE_TABLES for row in tables[family])
     return sorted(counted.items(), key=lambda licence: (-licence[1], licence[0]))
 
 

@@ -5,19 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 
+from pipeline.families.all_families import INSTANCES
 from pipeline.lake.schema import Row
 
-_OF_CODE = ("library", "source", "origin", "source_file", "path", "version")
-
 PLACES: dict[str, tuple[str, ...]] = {
-    "completions": (*_OF_CODE, "granularity"),
-    "migrations": (*_OF_CODE, "target_path", "target_version"),
-    "block_completions": ("library", "source", "origin", "url", "version", "language"),
-    "controlled_completions": ("library", "path", "version"),
-    "problems": _OF_CODE,
-    "functions": (*_OF_CODE, "granularity"),
-    "repository_tasks": ("library", "project", "version", "path", "namespace"),
-    "scenes": ("library", "project", "version", "path", "namespace", "block_type", "scene"),
+    **{family.table: family.place for family in INSTANCES},
     "changes": ("library", "path", "kind", "parameter", "old_version", "new_version"),
 }
 """The columns of a configuration that say where a row stands; what is in no line here has no ids of its own."""

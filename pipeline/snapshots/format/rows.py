@@ -9,19 +9,12 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from pipeline.families.all_families import FAMILIES
 from pipeline.lake.schema import Row, table
 from pipeline.lake.tables import Lake, read_parquet, rows_in
 
 TABLES: dict[str, str] = {
-    "completions": "published_completions",
-    "migrations": "published_migrations",
-    "block_completions": "published_block_completions",
-    "controlled_completions": "published_controlled_completions",
-    "problems": "published_problems",
-    "functions": "published_functions",
-    "repository_tasks": "published_repository_tasks",
-    "scenes": "published_scenes",
-    "contexts": "published_contexts",
+    **{family.table: family.published for family in FAMILIES},
     "retrievals": "published_retrievals",
     "changes": "published_changes",
     "api_documents": "api_documents",
@@ -50,7 +43,7 @@ TABLES: dict[str, str] = {
 BY_MODEL = {"rewrites": "drafted_rewrites", "verdicts": "drafted_verdicts"}
 """Tables of the lake whose rows stand with those that rules made, in the columns that both have."""
 
-TAGGED = ("completions", "migrations", "controlled_completions", "problems", "functions")
+TAGGED = tuple(family.table for family in FAMILIES if family.tagged)
 """The families whose rows have tags."""
 
 

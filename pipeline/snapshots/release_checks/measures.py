@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +10,10 @@ import duckdb
 
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.core.vocabularies.samples import Evidence
+from pipeline.families.all_families import INSTANCES
+from pipeline.families.family import InstanceFamily
 from pipeline.snapshots.comparison.comparison import Comparison
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.format.reader import Snapshot
-
-QUESTIONS: Mapping[str, tuple[str, ...]] = {
-    "completions": ("library", "version", "description", "masked_code", "answer"),
-    "migrations": ("library", "version", "target_version", "description", "source_code", "target_code"),
-    "block_completions": ("library", "version", "description", "masked_code", "answer"),
-    "controlled_completions": ("library", "version", "description", "left_context", "hint", "reference_call"),
-    "problems": ("library", "version", "problem", "starting_code", "solution"),
-    "functions": ("library", "version", "description", "masked_code", "answer"),
-    "repository_tasks": ("project_id", "input_code", "reference"),
-    "scenes": ("project_id", "prefix", "middle", "suffix"),
-}
-"""The columns of each family that are asked and answered; rows that are equal in them are the same task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +40,13 @@ def families_of(draft: Path) -> dict[str, Family]:
     """Count the rows of each family of a draft."""
     snapshot = Snapshot(draft)
     with duckdb.connect() as database:
-        return {family: _family(database, snapshot, family) for family in FAMILIES}
+        return {family.table: _family(database, snapshot, family) for family in INSTANCES}
 
 
-def _family(database: duckdb.DuckDBPyConnection, draft: Snapshot, family: str) -> Family:
-    names = draft.columns(family)
-    database.register("instances", draft.dataset(family))
-    question = ", ".join(f'"{column}"' for column in QUESTIONS[family])
+def _family(database: duckdb.DuckDBPyConnection, draft: Snapshot, family: InstanceFamily) -> Family:
+    names = draft.columns(family.table)
+    database.register("instances", draft.dataset(family.table))
+    question = ", ".join(f'"{column}"' for column in family.question)
     counted = [
         "count(*)",
         "count(evidence)" if "evidence" in names else "0",

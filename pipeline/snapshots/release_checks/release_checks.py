@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pipeline.core.vocabularies.gates import GateKind, GateStanding
 from pipeline.core.vocabularies.review import RejectReason
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.runner import Count
 from pipeline.snapshots.comparison.comparison import Comparison
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.release_checks.measures import Family, added, families_of, shift
 from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, shown
 
@@ -161,14 +161,14 @@ def _unreviewed(families: Mapping[str, Family], rules: GateRules) -> Gate:
 
 def _compared(known: Known, comparison: Comparison, rules: GateRules) -> Iterator[Gate]:
     """Weigh a draft against the last snapshot: rows that are gone for good, libraries, and columns."""
-    for family in FAMILIES:
+    for family in INSTANCE_TABLES:
         rows = comparison.rows[family]
         lost = _share(rows.went, rows.old)
         yield _gate(GateKind.LOST, f"{family} of {comparison.old}", lost, rows.old, rules.lost, rules.least)
     gone, before = comparison.libraries.went, known.libraries_before
     what = f"libraries of {comparison.old}" + (f": {', '.join(gone)}" if gone else "")
     yield _gate(GateKind.LOST, what, _share(len(gone), before), before, rules.lost_libraries, 1)
-    for family in FAMILIES:
+    for family in INSTANCE_TABLES:
         rows, moved = comparison.rows[family], shift(comparison, family)
         what = f"{family}.{moved.column} since {comparison.old}" if moved else f"{family} since {comparison.old}"
         of = min(rows.old, rows.new)

@@ -11,7 +11,7 @@ from pydantic import Field, model_validator
 from pipeline.core.rules.load import Rule, RuleError, load
 from pipeline.core.vocabularies.gates import GateStanding
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.snapshots.description.card import FAMILIES
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.release_checks.approval_rules import SigningRule
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -97,8 +97,8 @@ class UnprovenRule(Most):
 
     @model_validator(mode="after")
     def _known(self) -> UnprovenRule:
-        if self.family not in FAMILIES:
-            raise ValueError(f"{self.family!r} is no family of instances; these are: {', '.join(FAMILIES)}")
+        if self.family not in INSTANCE_TABLES:
+            raise ValueError(f"{self.family!r} is no family of instances; these are: {', '.join(INSTANCE_TABLES)}")
         return self
 
 

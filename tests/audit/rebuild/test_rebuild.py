@@ -15,10 +15,10 @@ from pipeline.audit.rebuild.sample import DRAWN, MAKERS, Draw, rebuild_sample
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.snapshots import Rebuilding
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import House
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.reader import Snapshot
 from tests.corpus.usages.rows import release
@@ -45,7 +45,7 @@ def made_again(world: World, config: str, row: Row) -> Made:
 
 def test_everything_that_is_drawn_can_be_made_again() -> None:
     assert set(DRAWN) <= set(MAKERS)
-    assert set(FAMILIES) <= set(DRAWN)
+    assert set(INSTANCE_TABLES) <= set(DRAWN)
 
 
 def same(world: World, config: str) -> Row:

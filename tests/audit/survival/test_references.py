@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from pipeline.audit.survival.references import ProbeRun, Reference, read_references
 from pipeline.audit.survival.rules import survival_rules
 from pipeline.audit.survival.survive import draw
-from pipeline.core.vocabularies.scores import Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.runs import CaseRun, ProjectRun
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot

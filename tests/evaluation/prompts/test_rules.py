@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from pipeline.core.rules.load import RuleError, load
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.prompts.rules import PromptRules, prompt_rules
 from pipeline.evaluation.prompts.templates import comment, head, tail
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-from pipeline.core.vocabularies.scores import Family
-from pipeline.evaluation.scores.tasks import SHELVES
+from pipeline.core.vocabularies.families import Family
+from pipeline.families.all_families import BY_NAME
 
 Row = dict[str, Any]
 
@@ -35,9 +35,9 @@ REFERENCES: Mapping[Family, Callable[[Row], str]] = {
 def predictions(snapshot: Path) -> Iterator[Row]:
     """Yield a line with the reference of each row of each family."""
     for family, reference in REFERENCES.items():
-        path = snapshot / "data" / f"{SHELVES[family].file}.parquet"
+        path = snapshot / "data" / f"{family.table}.parquet"
         for row in pq.read_table(path).to_pylist() if path.exists() else ():
-            yield {"id": row[SHELVES[family].key], "family": family, "completions": [reference(row)]}
+            yield {"id": row[BY_NAME[family].key], "family": family, "completions": [reference(row)]}
 
 
 def write_predictions(snapshot: Path, path: Path) -> dict[Family, int]:

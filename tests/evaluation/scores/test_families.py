@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.core.vocabularies.scores import Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Metric
 from pipeline.evaluation.scores.api import _called_and_bound, _expressions, _tree, _walk, api_hit
 from pipeline.evaluation.scores.families import SCORERS
 from pipeline.evaluation.scores.filling import filled

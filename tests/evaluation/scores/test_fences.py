@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 from pipeline.evaluation.scores.fences import unfenced
 
 DOCUMENTED = 'def f():\n    """Show.\n\n```\nx\n```\n"""\n'

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.evaluation.scores.controls import control, fails_for_certain
 from pipeline.evaluation.scores.filling import beyond, body_in, filled, solved
 from pipeline.evaluation.scores.outputs import stated_outputs

@@ -10,10 +10,9 @@ import pytest
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.running import EnvironmentOutcome
-from pipeline.core.vocabularies.scores import Exclusion, Facet, Family, Metric
+from pipeline.core.vocabularies.scores import Exclusion, Facet, Metric
 from pipeline.evaluation.scores.running import Runners
 from pipeline.evaluation.scores.score import Scored, score_predictions
-from pipeline.evaluation.scores.tasks import SHELVES
 from pipeline.execution.environments.resolution.failures import StepFailed
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
@@ -24,8 +23,7 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.samples.engine import Engine
 from pipeline.families.repository_tasks.project_context import Workshop
 from pipeline.families.repository_tasks.rules import RepositoryRules
-from pipeline.lake.schema import Row, table
-from pipeline.snapshots.format.tables import TABLES
+from pipeline.lake.schema import Row
 from tests.evaluation.scores.snapshots import LINE, MIGRATION, PROBLEM, RULES_OF_SCORES, TOKEN, lines, snapshot
 
 CODE = "from textwrap import wrap\nlines = wrap('a b', 1)\nlines\n"
@@ -212,10 +210,3 @@ def test_a_run_that_breaks_is_no_failure_of_the_prediction(
         passes(scored(folder, runners, {"id": "line", "completions": ["lines = ['a', 'b']"]}))["completion", 1][0]
         == 1.0
     )
-
-
-@pytest.mark.parametrize("family", list(SHELVES))
-def test_every_column_that_scoring_reads_is_declared(family: Family) -> None:
-    shelf = SHELVES[family]
-    declared = {column.name for column in table(TABLES[shelf.file]).columns}
-    assert {shelf.key, *shelf.scoring, *shelf.running} <= declared

@@ -12,7 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from pipeline.core.vocabularies.scores import Exclusion, Facet, Family, Metric
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Exclusion, Facet, Metric
 from pipeline.evaluation.scores.picture import _DRAWN, _look
 from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.score import Scored, score_predictions, write

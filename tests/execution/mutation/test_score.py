@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.core.vocabularies.scores import Family
 from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import MutationScore, too_weak
 

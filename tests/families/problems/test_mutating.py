@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.families.problems import mutating
 from pipeline.families.problems.program import write
 from pipeline.families.problems.stated_values import Outcome as Stated

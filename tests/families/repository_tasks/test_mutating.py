@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.projects import TestOutcome
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.families.repository_tasks.mutating import MutatedCode, notice_mutants
 from pipeline.families.repository_tasks.project import Variant
 from pipeline.families.repository_tasks.running import TestRun

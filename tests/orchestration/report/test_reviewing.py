@@ -8,8 +8,8 @@ import pytest
 
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.annotation import DecisionKind
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
-from pipeline.core.vocabularies.scores import Family
 from pipeline.orchestration.report.reviewing import review_told
 from pipeline.quality.annotation.decisions import Said, decide
 from tests.quality.annotation.rows import ONCE, filled, sample, store_in

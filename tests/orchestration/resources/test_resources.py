@@ -10,7 +10,7 @@ from pipeline.api.history.stage import lifecycle_stage
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.settings import settings
 from pipeline.core.vocabularies.annotation import DecisionKind
-from pipeline.core.vocabularies.scores import Family
+from pipeline.core.vocabularies.families import Family
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.core.settings import PROJECT
-from pipeline.core.vocabularies.families import RowFamily
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.refresh import Refresh
@@ -13,13 +13,13 @@ from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.empty_families import NEEDS, WHY, empty_families
 from tests.snapshots.lakes import fill, tables
 
-PYTHON = [family for family in RowFamily if family is not RowFamily.BLOCK_COMPLETIONS]
+PYTHON = [family.table for family in Family if family is not Family.BLOCK_COMPLETION]
 
 
 def test_every_family_and_table_has_a_cause_to_name(data: Path) -> None:
     stages = stages_of(Refresh("one").house())
     written = {table for stage in stages.values() for table in stage.writes}
-    assert {f"published_{family}" for family in RowFamily} <= NEEDS.keys() <= written
+    assert {f"published_{family.table}" for family in Family} <= NEEDS.keys() <= written
     assert {needed for needs in NEEDS.values() for needed in needs} <= NEEDS.keys()
     advice = " ".join(advice for _, advice in WHY.values()).format(profile="starter")
     files = {word.rstrip(".,;") for word in advice.split() if word.startswith("curation_rules/")}
@@ -40,7 +40,7 @@ def test_the_first_empty_table_is_the_cause_with_what_was_refused_there(data: Pa
     assert "curation_rules/profiles/mine.yaml" in found["changes"].advice
     assert "curation_rules/dependents.yaml" in str(found["snippets"])
     assert "(refused: duplicate 2)" in str(found["snippets"])
-    assert {family for empty in found.values() for family in empty.families} == set(map(str, PYTHON))
+    assert {family for empty in found.values() for family in empty.families} == set(PYTHON)
 
 
 def test_libraries_with_one_cause_stand_together_and_foreign_ones_have_blocks_only(data: Path) -> None:
@@ -57,4 +57,4 @@ def test_a_library_with_rows_has_no_empty_family(data: Path) -> None:
     lake = fill(data / "lake", made)
     library = lake.libraries("releases")[0]
     told = {family for empty in empty_families(lake, [library], stages, "mine", ()) for family in empty.families}
-    assert told.isdisjoint(family for family in map(str, RowFamily) if made.get(f"published_{family}"))
+    assert told.isdisjoint(family.table for family in Family if made.get(f"published_{family.table}"))

@@ -9,11 +9,11 @@ import pytest
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, Granularity
-from pipeline.core.vocabularies.scores import Family
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.functions.rules import FunctionRules

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.entries import Flag, Validation
 from pipeline.quality.annotation.filling import Flagged, fill
 from pipeline.quality.annotation.store import Store, open_store

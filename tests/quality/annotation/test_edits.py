@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.samples import Granularity
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.schema import Row
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.annotation.leaks import leak_of

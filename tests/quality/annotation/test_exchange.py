@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.decisions import Said, add_validation, decide
 from pipeline.quality.annotation.exchange import (
     BadLine,

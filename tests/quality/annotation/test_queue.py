@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.vocabularies.annotation import DecisionKind, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.decisions import Said, decide
 from pipeline.quality.annotation.queue import (
     Filter,

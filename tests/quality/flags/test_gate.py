@@ -9,10 +9,10 @@ import pytest
 
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.core.vocabularies.samples import Drafter, Evidence, SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.ids import content_id
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output

@@ -11,6 +11,7 @@ import pytest
 from pipeline.core.rules.load import RULES, RuleError
 from pipeline.core.vocabularies.gates import GateKind, GateStanding
 from pipeline.core.vocabularies.review import ReviewStatus
+from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.runner import Count
 from pipeline.lake.tables import Lake
@@ -18,7 +19,6 @@ from pipeline.orchestration.stages.all_stages import GROUPS
 from pipeline.snapshots.approval_text import request_text, told_changes, told_gates
 from pipeline.snapshots.candidate import Draft, make_draft
 from pipeline.snapshots.comparison.comparison import compare_snapshots
-from pipeline.snapshots.description.card import FAMILIES
 from pipeline.snapshots.release_checks.measures import families_of
 from pipeline.snapshots.release_checks.release_checks import Gate, Known, standing_of, weigh
 from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, gate_rules
@@ -88,7 +88,7 @@ def test_a_gate_that_cannot_work_is_an_error_with_its_line(tmp_path: Path, old: 
 
 
 def test_a_draft_is_counted_as_its_rows_are(draft: Draft) -> None:
-    published = {name: tables()[f"published_{name}"] for name in FAMILIES}
+    published = {name: tables()[f"published_{name}"] for name in INSTANCE_TABLES}
     counted = families_of(draft.path)
     assert {name: family.rows for name, family in counted.items()} == {
         name: len(rows) for name, rows in published.items()

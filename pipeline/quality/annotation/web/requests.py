@@ -9,9 +9,9 @@ from urllib.parse import urlencode
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection, QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.core.vocabularies.term import Term
 from pipeline.quality.annotation.queue import Filter
 

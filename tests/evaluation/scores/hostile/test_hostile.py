@@ -9,8 +9,8 @@ from dataclasses import replace
 import pytest
 
 from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.core.vocabularies.scores import Family
 from pipeline.evaluation.scores.planning import Sources, plan
 from pipeline.evaluation.scores.runs import UNJUDGED, CaseRun
 from pipeline.evaluation.scores.tasks import Task

@@ -9,9 +9,9 @@ from threading import Event
 
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.changes import VersiCodeTag
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
 from pipeline.core.vocabularies.samples import SnippetSource
-from pipeline.core.vocabularies.scores import Family
 from pipeline.lake.ids import content_id
 from pipeline.quality.annotation.entries import Flag, Validation
 from pipeline.quality.annotation.filling import Flagged, fill

@@ -10,8 +10,8 @@ import pytest
 from bs4 import BeautifulSoup
 
 from pipeline.core.vocabularies.annotation import QueueStatus
+from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
-from pipeline.core.vocabularies.scores import Family
 from pipeline.quality.annotation.entries import Flag
 from pipeline.quality.annotation.filling import fill
 from pipeline.quality.annotation.view import Document, Link

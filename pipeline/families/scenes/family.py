@@ -1,0 +1,43 @@
+"""The family of scenes: a block of a function of a real project, at a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pipeline.core.vocabularies.families import Family
+from pipeline.core.vocabularies.scores import Facet
+from pipeline.families.family import InstanceFamily, Pane, ProjectTests, Proof, Proofs
+from pipeline.lake.schema import Row
+
+
+def _scene(row: Row) -> Iterator[Proof]:
+    yield ProjectTests(row["project_id"], row["path"], tuple(row["unit_test_ids"]))
+
+
+def is_unnoticed(row: Row) -> bool:
+    """Return whether the tests of a scene pass with an empty answer, so that a run says nothing about any other."""
+    return row["discriminating"] is False
+
+
+SCENES = InstanceFamily(
+    name=Family.SCENE,
+    stages=("scenes", "scenes_gate"),
+    needs=("traced_functions",),
+    advice=("no function that tests reach could be taken", "see curation_rules/scenes.yaml"),
+    scoring=("project_id", "discriminating"),
+    running=("path", "lock_id", "unit_test_ids", "prefix", "test_suffix"),
+    place=("library", "project", "version", "path", "namespace", "block_type", "scene"),
+    question=("project_id", "prefix", "middle", "suffix"),
+    judged=("version", "scene", "block_key", "middle", "unit_test_ids"),
+    edited=(),
+    panes=(
+        Pane("contexts_above", "File above the cursor"),
+        Pane("middle", "What is to be written"),
+        Pane("contexts_below", "File below the cursor"),
+    ),
+    environments=None,
+    proofs=Proofs(("project_id", "path", "unit_test_ids"), _scene),
+    verbatim=True,
+    apart=Facet.SCENE,
+    unnoticed=is_unnoticed,
+)
