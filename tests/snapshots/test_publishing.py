@@ -61,9 +61,9 @@ def limits(rules: Path, old: str, new: str) -> None:
 def open_gates(rules: Path) -> None:
     """Let everything through; a test closes the gate that it is about."""
     (rules / "gates.yaml").write_text(
-        "least: 1\nrejected: []\ninternal_errors: {hold_above: 1}\nunproven: []\nduplicates: {hold_above: 1}\n"
-        "agreement: {hold_below: -1, least: 30}\nsurvival: {hold_below: 0}\nunreviewed: {hold_above: 1}\n"
-        "lost: {hold_above: 1}\nlost_libraries: {hold_above: 1}\nshifted: {hold_above: 1}\n"
+        "least: 1\nrejected: []\nunproven: []\nagreement: {hold_below: -1, least: 30}\nlost_libraries: {hold_above: 1}\n"
+        "limits:\n  internal_errors: {hold_above: 1}\n  duplicates: {hold_above: 1}\n  survival: {hold_below: 0}\n"
+        "  unreviewed: {hold_above: 1}\n  lost: {hold_above: 1}\n  shifted: {hold_above: 1}\n"
         "signing: {users: [], gives_way_after_h: 24, within_days: 7}\n"
     )
 

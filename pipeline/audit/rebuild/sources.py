@@ -18,11 +18,6 @@ _FOUND = (
     *("score", "accepted", "file", "created_time", "licence", "attribution"),
 )
 _HELD = frozenset({"first_version", "last_version"})
-_NOT_FETCHED = {
-    SnippetSource.GITHUB: "verify does not fetch repositories; place names the commit",
-    SnippetSource.STACK_OVERFLOW: "a post can be edited, and no hash of it is published; url names the post",
-    SnippetSource.DOCUMENTATION: "a page can be edited, and no hash of it is published; url names the page",
-}
 
 
 def document(world: World, row: Row) -> Made:
@@ -54,7 +49,7 @@ def snippet(world: World, row: Row) -> Made:
     if row["source"] == SnippetSource.DOWNSTREAM:
         found = _taken(world, row, _in_dependent(world, row))
         return Made(found, frozenset({"example_of"}), "example_of depends on what else its author shows")
-    raise NotRebuilt(_NOT_FETCHED.get(row["source"], f"nothing reads a {row['source']} again"))
+    raise NotRebuilt(SnippetSource(row["source"]).source.not_rebuilt or f"nothing reads a {row['source']} again")
 
 
 def uses(world: World, row: Row) -> Made:

@@ -1,5 +1,8 @@
 """Snippets, uses, instances and drafts: closed vocabularies."""
 
+from dataclasses import dataclass
+from typing import Self
+
 from pipeline.core.vocabularies.term import Term
 
 
@@ -7,29 +10,6 @@ class Evidence(Term):
     STATIC = "static", "found by comparing sources"
     DOCUMENTED = "documented", "stated by the library's own documentation"
     EXECUTED = "executed", "seen by running in both neighbouring releases"
-
-
-class SnippetSource(Term):
-    DOCSTRING = "docstring", "an example in the library's own docstring"
-    DOWNSTREAM = "downstream", "a source distribution of a package that depends on the library"
-    GITHUB = "github", "a repository on GitHub, at a commit"
-    DOCUMENTATION = "documentation", "a page of the library's documentation site"
-    STACK_OVERFLOW = "stack_overflow", "a question or answer on Stack Overflow"
-    CHANGE = "change", "no code: a change of the library, by the signatures and documents of both releases"
-
-
-class ExternalSource(Term):
-    """Where code of other people is crawled: what a refresh can be told to ask."""
-
-    DOWNSTREAM = SnippetSource.DOWNSTREAM.value, SnippetSource.DOWNSTREAM.meaning
-    GITHUB = SnippetSource.GITHUB.value, SnippetSource.GITHUB.meaning
-    DOCUMENTATION = SnippetSource.DOCUMENTATION.value, SnippetSource.DOCUMENTATION.meaning
-    STACK_OVERFLOW = SnippetSource.STACK_OVERFLOW.value, SnippetSource.STACK_OVERFLOW.meaning
-
-
-class DocumentSource(Term):
-    SITE = "site", "the documentation site of that version"
-    DOCSTRING = "docstring", "the docstring in the release"
 
 
 class SnippetStyle(Term):
@@ -44,6 +24,88 @@ class SnippetStyle(Term):
     STATEMENTS = "statements", "statements of a module's top level, with what they need of the file"
     POST = "post", "a block of code of a post"
     PAGE = "page", "a block of code of a documentation page"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """What is said of the code of a source; how it is got is a `CodeSource` of `corpus/NAME/`."""
+
+    style: SnippetStyle | None = None
+    """Its rows are blocks without prompts, of this style; None: whole files, or blocks whose style their text tells."""
+    files: bool = False
+    """Its rows are whole files, out of which examples are cut."""
+    purl: str = ""
+    """What makes a package URL of a place that is none."""
+    versicode: str | None = None
+    """What VersiCode calls it; None where no code is exported."""
+    not_rebuilt: str | None = None
+    """Why `driftline verify` does not make its rows again, and what names the original all the same."""
+
+
+class SnippetSource(Term):
+    source: Source
+
+    DOCSTRING = "docstring", "an example in the library's own docstring", Source(versicode="Library Source Code")
+    DOWNSTREAM = (
+        "downstream",
+        "a source distribution of a package that depends on the library",
+        Source(files=True, versicode="Downstream Application"),
+    )
+    GITHUB = (
+        "github",
+        "a repository on GitHub, at a commit",
+        Source(
+            files=True,
+            purl="pkg:github/",
+            versicode="Downstream Application",
+            not_rebuilt="verify does not fetch repositories; place names the commit",
+        ),
+    )
+    DOCUMENTATION = (
+        "documentation",
+        "a page of the library's documentation site",
+        Source(
+            style=SnippetStyle.PAGE,
+            versicode="Library Source Code",
+            not_rebuilt="a page can be edited, and no hash of it is published; url names the page",
+        ),
+    )
+    STACK_OVERFLOW = (
+        "stack_overflow",
+        "a question or answer on Stack Overflow",
+        Source(
+            style=SnippetStyle.POST,
+            versicode="StackOverflow",
+            not_rebuilt="a post can be edited, and no hash of it is published; url names the post",
+        ),
+    )
+    CHANGE = (
+        "change",
+        "no code: a change of the library, by the signatures and documents of both releases",
+        Source(not_rebuilt="nothing reads a change again"),
+    )
+
+    def __new__(cls, value: str, meaning: str = "", source: Source | None = None) -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        if source is not None:
+            member.source = source
+        return member
+
+
+class ExternalSource(Term):
+    """Where code of other people is crawled: what a refresh can be told to ask."""
+
+    DOWNSTREAM = SnippetSource.DOWNSTREAM.value, SnippetSource.DOWNSTREAM.meaning
+    GITHUB = SnippetSource.GITHUB.value, SnippetSource.GITHUB.meaning
+    DOCUMENTATION = SnippetSource.DOCUMENTATION.value, SnippetSource.DOCUMENTATION.meaning
+    STACK_OVERFLOW = SnippetSource.STACK_OVERFLOW.value, SnippetSource.STACK_OVERFLOW.meaning
+
+
+class DocumentSource(Term):
+    SITE = "site", "the documentation site of that version"
+    DOCSTRING = "docstring", "the docstring in the release"
 
 
 class VersionEvidence(Term):

@@ -17,10 +17,6 @@ from pipeline.corpus.snippets.redact import redact
 from pipeline.corpus.snippets.rules import SnippetRules
 from pipeline.lake.rows import FoundRow
 
-_STYLES: dict[str, SnippetStyle] = {
-    SnippetSource.STACK_OVERFLOW: SnippetStyle.POST,
-    SnippetSource.DOCUMENTATION: SnippetStyle.PAGE,
-}
 _PROMPT = re.compile(r"^\s*>>>", re.MULTILINE)
 _IPYTHON = re.compile(r"^\s*In \[\d*\]:", re.MULTILINE)
 _INPUT = re.compile(r"\s*(?:In \[\d*\]|\.{3,}):(?: |$)(?![%!])(.*)")
@@ -86,7 +82,7 @@ class Blocks:
 
 def style_of(row: FoundRow) -> SnippetStyle:
     """Return how the code of a post or page is called where it has no prompts."""
-    return _STYLES.get(row["source"], SnippetStyle.POST)
+    return SnippetSource(row["source"]).source.style or SnippetStyle.POST
 
 
 def with_plain_line_ends(text: str) -> str:

@@ -247,8 +247,8 @@ def _is_python(row: FoundRow) -> bool:
 def _purl(row: FoundRow) -> str | None:
     """Return the package URL of what a row stands in: of a package itself, or of a repository at a commit."""
     place: str = row["place"]
-    if row["source"] == SnippetSource.GITHUB:
-        return f"pkg:github/{place.lower()}"
+    if prefix := SnippetSource(row["source"]).source.purl:
+        return prefix + place.lower()
     return place if place.startswith("pkg:") else None
 
 

@@ -18,7 +18,7 @@ from pipeline.lake.rows import FoundRow
 
 Refusal = tuple[RejectReason, str]
 
-FILES = frozenset({SnippetSource.DOWNSTREAM, SnippetSource.GITHUB})
+FILES = frozenset(source for source in SnippetSource if source.source.files)
 """The sources whose rows are whole files; of the others they are blocks of posts and pages."""
 
 _NAMES_AUTHORS = "CC-BY"

@@ -39,14 +39,7 @@ LAYOUT = Layout(
     ),
 )
 
-_SOURCES = {
-    SnippetSource.DOCSTRING: "Library Source Code",
-    SnippetSource.DOWNSTREAM: "Downstream Application",
-    SnippetSource.STACK_OVERFLOW: "StackOverflow",
-    SnippetSource.GITHUB: "Downstream Application",
-    SnippetSource.DOCUMENTATION: "Library Source Code",
-}
-_SOURCE_OF = {name: source for source, name in reversed(_SOURCES.items())}
+_SOURCE_OF = {source.source.versicode: source for source in reversed(SnippetSource)}
 
 
 def versicode(snapshot: Snapshot) -> Iterator[Result]:
@@ -88,7 +81,7 @@ def completion_record(row: Row) -> Record:
         "answer": row["core_token"],
         "type": str(row["versicode_tag"]),
         "granularity": str(row["granularity"]),
-        "source": _SOURCES[row["source"]],
+        "source": SnippetSource(row["source"]).source.versicode,
     }
     if row["granularity"] == Granularity.LINE:
         record["masked_line"] = row["answer"]
@@ -183,7 +176,7 @@ def foreign_record(row: Row) -> Record:
         "masked_code": as_released(row["masked_code"]),
         "answer": row["core_token"],
         "granularity": str(Granularity.BLOCK),
-        "source": _SOURCES[row["source"]],
+        "source": SnippetSource(row["source"]).source.versicode,
         "core_token": row["core_token"],
         "language": str(row["language"]),
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.core.rules.profiles import Profile
 from pipeline.core.settings import Settings, index_url
@@ -52,6 +53,13 @@ def _no_way_to(fetcher: Fetcher, address: str) -> str | None:
     return fetcher.no_way_to(address)
 
 
+class Maker(NamedTuple):
+    """What makes a source, and the address that must be reached for it, where there is one."""
+
+    make: Callable[[], CodeSource]
+    address: str | None = None
+
+
 @dataclass(frozen=True)
 class CodeSources:
     """Makes the sources that a profile wants; each keeps what it fetched in a folder of its own in the cache."""
@@ -63,16 +71,23 @@ class CodeSources:
 
     def wanted(self) -> list[CodeSource]:
         """Return the sources of the profile; one to which there is no way at all is said to be left out, at once."""
-        makers: Mapping[ExternalSource, Callable[[], CodeSource]] = {
-            ExternalSource.DOWNSTREAM: self._downstream,
-            ExternalSource.GITHUB: self._github,
-            ExternalSource.DOCUMENTATION: self._documentation,
-            ExternalSource.STACK_OVERFLOW: self._stack_overflow,
-        }
         return [
-            OutOfReach(SnippetSource(name), why) if (why := self._no_way_to(name)) else makers[name]()
+            OutOfReach(SnippetSource(name), why) if (why := self._no_way_to(name)) else self._makers[name].make()
             for name in self.profile.code.sources
         ]
+
+    @property
+    def _makers(self) -> Mapping[ExternalSource, Maker]:
+        """The sources that there are, each with the address without which it need not be asked."""
+        settings = self.settings
+        pages = None if self._has_other_sites else settings.read_the_docs_url
+        posts = None if settings.stack_overflow_dump else settings.stack_exchange_url
+        return {
+            ExternalSource.DOWNSTREAM: Maker(self._downstream),
+            ExternalSource.GITHUB: Maker(self._github),
+            ExternalSource.DOCUMENTATION: Maker(self._documentation, pages),
+            ExternalSource.STACK_OVERFLOW: Maker(self._stack_overflow, posts),
+        }
 
     def sites(self) -> Documentation | None:
         """Return the documentation sites, None where the profile does not want them."""
@@ -81,12 +96,7 @@ class CodeSources:
 
     def _no_way_to(self, source: ExternalSource) -> str | None:
         """Return why the service behind a source cannot be reached; its own client would try again and again."""
-        settings = self.settings
-        addresses = {
-            ExternalSource.DOCUMENTATION: None if self._has_other_sites else settings.read_the_docs_url,
-            ExternalSource.STACK_OVERFLOW: None if settings.stack_overflow_dump else settings.stack_exchange_url,
-        }
-        address = addresses.get(source)
+        address = self._makers[source].address
         return _no_way_to(self.artifacts.fetcher, address) if address else None
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,20 +15,6 @@ from pipeline.snapshots.comparison.comparison import Comparison
 from pipeline.snapshots.release_checks.measures import Family, added, families_of, shift
 from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, shown
 
-_ADVICE: Mapping[GateKind, str] = {
-    GateKind.REJECTED: "look at the rejects of this stage, and refresh the libraries that they name",
-    GateKind.INTERNAL_ERRORS: "report the traces that summary and report of the refresh show; their rows come with"
-    " a Driftline that mends them",
-    GateKind.UNPROVEN: "see the outcomes of environments and verdicts; `driftline doctor` tells what is missing here",
-    GateKind.DUPLICATES: "see which sources repeat each other; snippets.yaml says what is taken for alike",
-    GateKind.AGREEMENT: "settle what is in conflict on the page Agreement (`driftline review`), then publish again;"
-    " and make the guideline clearer",
-    GateKind.SURVIVAL: "see the table survivals for what no longer passes, and why",
-    GateKind.UNREVIEWED: "decide what is pending (`driftline review`, or the page in Airflow), then publish again; that"
-    " needs no refresh to count",
-    GateKind.LOST: "see the errata of the draft for each row that went, and why",
-    GateKind.SHIFTED: "see with `driftline compare` which values the column has now",
-}
 _RULES_TOO = "; if this is as it should be, sign it off, or change curation_rules/gates.yaml"
 
 
@@ -46,7 +32,7 @@ class Gate:
     @property
     def advice(self) -> str:
         """What to do where it is not passed."""
-        return _ADVICE[self.kind] + _RULES_TOO
+        return CHECKS[self.kind].advice + _RULES_TOO
 
     @property
     def told(self) -> str:
@@ -79,19 +65,26 @@ class Known:
     survivals: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a check measures, and the families of the draft, counted once for all checks."""
+
+    known: Known
+    families: Mapping[str, Family]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A release check: how a draft is weighed, in a gate for each thing that is measured, and what to do."""
+
+    weigh: Callable[[Measured, GateRules], Iterable[Gate]]
+    advice: str
+
+
 def weigh(known: Known, rules: GateRules) -> list[Gate]:
     """Measure a draft at every gate."""
-    families = families_of(known.draft)
-    return [
-        *_rejected(known.counts, rules),
-        *_internal_errors(known.counts, rules),
-        *_unproven(families, rules),
-        *_duplicates(families, rules),
-        _gate(GateKind.AGREEMENT, "two annotators", known.kappa, known.pairs, rules.agreement, rules.agreement.least),
-        _gate(GateKind.SURVIVAL, "the last period", known.surviving, known.survivals, rules.survival, rules.least),
-        _unreviewed(families, rules),
-        *(_compared(known, known.comparison, rules) if known.comparison else ()),
-    ]
+    draft = Measured(known, families_of(known.draft))
+    return [gate for kind in GateKind for gate in CHECKS[kind].weigh(draft, rules)]
 
 
 def standing_of(gates: Sequence[Gate]) -> GateStanding:
@@ -110,10 +103,10 @@ def _share(part: int, of: int) -> float | None:
     return part / of if of else None
 
 
-def _rejected(counts: Sequence[Count], rules: GateRules) -> Iterator[Gate]:
+def _rejected(draft: Measured, rules: GateRules) -> Iterator[Gate]:
     seen: Counter[str] = Counter()
     refused: Counter[tuple[str, str | None]] = Counter()
-    for count in counts:
+    for count in draft.known.counts:
         seen[count.stage] += count.seen
         for reason, number in (*count.rejected.items(), *count.rejected_before.items()):
             refused[count.stage, reason] += number
@@ -124,52 +117,108 @@ def _rejected(counts: Sequence[Count], rules: GateRules) -> Iterator[Gate]:
         yield _gate(GateKind.REJECTED, what, _share(refused[rule.stage, rule.reason], of), of, rule, rules.least)
 
 
-def _internal_errors(counts: Sequence[Count], rules: GateRules) -> Iterator[Gate]:
+def _internal_errors(draft: Measured, rules: GateRules) -> Iterator[Gate]:
     """Weigh the internal errors of each stage that had any, of units and of their parts, however few it looked at."""
+    limit = rules.limits[GateKind.INTERNAL_ERRORS]
     seen: Counter[str] = Counter()
     failed: Counter[str] = Counter()
-    for count in counts:
+    for count in draft.known.counts:
         seen[count.stage] += count.seen
         for reasons in (count.rejected, count.rejected_before, count.noted, count.noted_before):
             failed[count.stage] += reasons.get(RejectReason.INTERNAL_ERROR, 0)
     for stage, number in sorted((+failed).items()):
         share = min(1.0, number / max(1, seen[stage]))
-        yield _gate(GateKind.INTERNAL_ERRORS, stage, share, seen[stage], rules.internal_errors, 0)
+        yield _gate(GateKind.INTERNAL_ERRORS, stage, share, seen[stage], limit, 0)
     if not +failed:
         total = sum(seen.values())
-        yield _gate(GateKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, rules.internal_errors, 0)
+        yield _gate(GateKind.INTERNAL_ERRORS, "all stages", _share(0, total), total, limit, 0)
 
 
-def _unproven(families: Mapping[str, Family], rules: GateRules) -> Iterator[Gate]:
+def _unproven(draft: Measured, rules: GateRules) -> Iterator[Gate]:
     for rule in rules.unproven:
-        found = families[rule.family]
+        found = draft.families[rule.family]
         share = _share(found.with_evidence - found.executed, found.with_evidence)
         yield _gate(GateKind.UNPROVEN, rule.family, share, found.with_evidence, rule, rules.least)
 
 
-def _duplicates(families: Mapping[str, Family], rules: GateRules) -> Iterator[Gate]:
-    for name, found in families.items():
+def _duplicates(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+    for name, found in draft.families.items():
         share = _share(found.repeated, found.rows)
-        yield _gate(GateKind.DUPLICATES, name, share, found.rows, rules.duplicates, rules.least)
+        yield _gate(GateKind.DUPLICATES, name, share, found.rows, rules.limits[GateKind.DUPLICATES], rules.least)
 
 
-def _unreviewed(families: Mapping[str, Family], rules: GateRules) -> Gate:
-    found = added([*families.values()])
-    share = _share(found.pending, found.reviewable)
-    return _gate(GateKind.UNREVIEWED, "all families", share, found.reviewable, rules.unreviewed, rules.least)
+def _agreement(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+    known, rule = draft.known, rules.agreement
+    yield _gate(GateKind.AGREEMENT, "two annotators", known.kappa, known.pairs, rule, rule.least)
 
 
-def _compared(known: Known, comparison: Comparison, rules: GateRules) -> Iterator[Gate]:
-    """Weigh a draft against the last snapshot: rows that are gone for good, libraries, and columns."""
+def _survival(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+    known, rule = draft.known, rules.limits[GateKind.SURVIVAL]
+    yield _gate(GateKind.SURVIVAL, "the last period", known.surviving, known.survivals, rule, rules.least)
+
+
+def _unreviewed(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+    found = added([*draft.families.values()])
+    share, rule = _share(found.pending, found.reviewable), rules.limits[GateKind.UNREVIEWED]
+    yield _gate(GateKind.UNREVIEWED, "all families", share, found.reviewable, rule, rules.least)
+
+
+def _lost(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+    """Weigh rows of the last snapshot that are gone for good, and libraries."""
+    comparison = draft.known.comparison
+    if comparison is None:
+        return
     for family in INSTANCE_TABLES:
         rows = comparison.rows[family]
-        lost = _share(rows.went, rows.old)
-        yield _gate(GateKind.LOST, f"{family} of {comparison.old}", lost, rows.old, rules.lost, rules.least)
-    gone, before = comparison.libraries.went, known.libraries_before
+        lost, what = _share(rows.went, rows.old), f"{family} of {comparison.old}"
+        yield _gate(GateKind.LOST, what, lost, rows.old, rules.limits[GateKind.LOST], rules.least)
+    gone, before = comparison.libraries.went, draft.known.libraries_before
     what = f"libraries of {comparison.old}" + (f": {', '.join(gone)}" if gone else "")
     yield _gate(GateKind.LOST, what, _share(len(gone), before), before, rules.lost_libraries, 1)
-    for family in INSTANCE_TABLES:
+
+
+def _shifted(draft: Measured, rules: GateRules) -> Iterator[Gate]:
+    """Weigh how far the columns moved since the last snapshot."""
+    comparison = draft.known.comparison
+    for family in INSTANCE_TABLES if comparison else ():
+        assert comparison is not None
         rows, moved = comparison.rows[family], shift(comparison, family)
         what = f"{family}.{moved.column} since {comparison.old}" if moved else f"{family} since {comparison.old}"
-        of = min(rows.old, rows.new)
-        yield _gate(GateKind.SHIFTED, what, moved.distance if moved else None, of, rules.shifted, rules.least)
+        measured, of = moved.distance if moved else None, min(rows.old, rows.new)
+        yield _gate(GateKind.SHIFTED, what, measured, of, rules.limits[GateKind.SHIFTED], rules.least)
+
+
+CHECKS: Mapping[GateKind, Check] = {
+    GateKind.REJECTED: Check(_rejected, "look at the rejects of this stage, and refresh the libraries that they name"),
+    GateKind.INTERNAL_ERRORS: Check(
+        _internal_errors,
+        (
+            "report the traces that summary and report of the refresh show; their rows come with"
+            " a Driftline that mends them"
+        ),
+    ),
+    GateKind.UNPROVEN: Check(
+        _unproven, "see the outcomes of environments and verdicts; `driftline doctor` tells what is missing here"
+    ),
+    GateKind.DUPLICATES: Check(
+        _duplicates, "see which sources repeat each other; snippets.yaml says what is taken for alike"
+    ),
+    GateKind.AGREEMENT: Check(
+        _agreement,
+        (
+            "settle what is in conflict on the page Agreement (`driftline review`), then publish again;"
+            " and make the guideline clearer"
+        ),
+    ),
+    GateKind.SURVIVAL: Check(_survival, "see the table survivals for what no longer passes, and why"),
+    GateKind.UNREVIEWED: Check(
+        _unreviewed,
+        (
+            "decide what is pending (`driftline review`, or the page in Airflow), then publish again; that"
+            " needs no refresh to count"
+        ),
+    ),
+    GateKind.LOST: Check(_lost, "see the errata of the draft for each row that went, and why"),
+    GateKind.SHIFTED: Check(_shifted, "see with `driftline compare` which values the column has now"),
+}
+"""The checks of a release, by kind; a kind without one fails a test."""

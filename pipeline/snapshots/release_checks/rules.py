@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from pipeline.core.rules.load import Rule, RuleError, load
-from pipeline.core.vocabularies.gates import GateStanding
+from pipeline.core.vocabularies.gates import GateKind, GateStanding
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.snapshots.release_checks.approval_rules import SigningRule
@@ -83,6 +83,15 @@ class Least(Rule):
         return _told("below", self.sign_off_below, self.hold_below)
 
 
+def _side(limit: object) -> str:
+    below = isinstance(limit, Least) or (isinstance(limit, dict) and any(str(key).endswith("_below") for key in limit))
+    return "least" if below else "most"
+
+
+Limit = Annotated[Annotated[Most, Tag("most")] | Annotated[Least, Tag("least")], Discriminator(_side)]
+"""Either of them, by its keys, so that what is wrong is said of the one that was meant."""
+
+
 class RejectedRule(Most):
     """How much a stage may refuse for a reason; none named: for any."""
 
@@ -113,21 +122,28 @@ class AgreementRule(Least):
         return _told("below", self.sign_off_below, self.hold_below, "{:.2f}".format)
 
 
+_OWN_RULES = frozenset({GateKind.REJECTED, GateKind.UNPROVEN, GateKind.AGREEMENT})
+"""The checks that need more than a limit."""
+
+
 class GateRules(Rule):
     """The gates of a snapshot. They are no part of what it is made from: another limit makes no other content."""
 
     least: int = Field(ge=1, description="shares of fewer units are not measured")
+    limits: dict[GateKind, Limit]
     rejected: tuple[RejectedRule, ...]
-    internal_errors: Most
     unproven: tuple[UnprovenRule, ...]
-    duplicates: Most
     agreement: AgreementRule
-    survival: Least
-    unreviewed: Most
-    lost: Most
     lost_libraries: Most
-    shifted: Most
     signing: SigningRule
+
+    @model_validator(mode="after")
+    def _complete(self) -> GateRules:
+        if missing := [str(kind) for kind in GateKind if kind not in {*self.limits, *_OWN_RULES}]:
+            raise ValueError(f"limits: no line for {', '.join(missing)}")
+        if twice := [str(kind) for kind in _OWN_RULES if kind in self.limits]:
+            raise ValueError(f"limits: {', '.join(twice)} stands below, with what else it needs; take the line out")
+        return self
 
 
 def gate_rules(folder: Path, stages: Collection[str]) -> GateRules:

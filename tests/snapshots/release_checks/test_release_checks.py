@@ -20,7 +20,7 @@ from pipeline.snapshots.approval_text import request_text, told_changes, told_ga
 from pipeline.snapshots.candidate import Draft, make_draft
 from pipeline.snapshots.comparison.comparison import compare_snapshots
 from pipeline.snapshots.release_checks.measures import families_of
-from pipeline.snapshots.release_checks.release_checks import Gate, Known, standing_of, weigh
+from pipeline.snapshots.release_checks.release_checks import CHECKS, Gate, Known, Measured, standing_of, weigh
 from pipeline.snapshots.release_checks.rules import GateRules, Least, Most, gate_rules
 from pipeline.snapshots.snapshot import place
 from tests.families.completions_and_migrations.rows import LIBRARY
@@ -76,6 +76,8 @@ def test_what_a_share_means(rule: Most | Least, measured: float, standing: GateS
         ("duplicates: {sign_off_above: 0.06", "duplicates: {sign_off_above: 0.6", r"gates.yaml:\d+: .*never reached"),
         ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {}", r"gates.yaml:\d+: .*says nothing"),
         ("unreviewed: {sign_off_above: 0.4}", "unreviewed: {sign_off_over: 0.25}", r"gates.yaml:\d+: .*unknown key"),
+        ("  lost: {", "  # lost: {", "no line for lost"),
+        ("  lost: {", "  agreement: {hold_above: 1}\n  lost: {", "agreement stands below"),
         ("within_days: 7", "within_days: 0", r"gates.yaml:\d+: .*greater than 0"),
     ],
 )
@@ -107,6 +109,14 @@ def test_the_same_task_twice_is_a_duplicate_and_another_answer_is_none(lake: Lak
         lake.write(table, LIBRARY, [])
     counted = families_of(drafted(lake, tmp_path).path)["completions"]
     assert (counted.rows, counted.repeated) == (len(rows) + 2, 1)
+
+
+def test_every_kind_has_a_check_that_measures_it_and_says_what_to_do(draft: Draft) -> None:
+    assert CHECKS.keys() == set(GateKind)
+    assert all(check.advice for check in CHECKS.values())
+    for kind, check in CHECKS.items():
+        drafted = Measured(Known(draft.path, None, counts(10)), families_of(draft.path))
+        assert {gate.kind for gate in check.weigh(drafted, SHIPPED)} <= {kind}
 
 
 def test_few_units_are_not_measured(draft: Draft) -> None:
@@ -187,7 +197,7 @@ def test_flagged_rows_that_nobody_has_decided_on_ask_for_a_person(draft: Draft) 
     found = of(weigh(Known(draft.path, None, []), SMALL), GateKind.UNREVIEWED, "all families")
     reviewable = sum(family.reviewable for family in families_of(draft.path).values())
     assert (found.measured, found.of) == (round(1 / reviewable, 6), reviewable)
-    strict = SMALL.model_copy(update={"unreviewed": Most(sign_off_above=0)})
+    strict = SMALL.model_copy(update={"limits": SMALL.limits | {GateKind.UNREVIEWED: Most(sign_off_above=0)}})
     assert of(weigh(Known(draft.path, None, []), strict), GateKind.UNREVIEWED, "").standing == GateStanding.SIGN_OFF
 
 
@@ -240,6 +250,7 @@ def test_the_person_who_is_asked_sees_what_asks_and_what_changed(draft: Draft) -
 
 def test_the_shipped_gates_let_the_starter_profile_pass() -> None:
     """The figures of a first refresh of it, from which nobody may have to wait for a person."""
+    shares = {GateKind.UNREVIEWED: 0.14, GateKind.DUPLICATES: 0.03}
     measured = {"completions": 0.15, "controlled_completions": 0.16, "repository_tasks": 0.0, "scenes": 0.23}
     assert all(rule.standing(measured[rule.family]) == GateStanding.PASSED for rule in SHIPPED.unproven)
-    assert SHIPPED.unreviewed.standing(0.14) == SHIPPED.duplicates.standing(0.03) == GateStanding.PASSED
+    assert {SHIPPED.limits[kind].standing(share) for kind, share in shares.items()} == {GateStanding.PASSED}
