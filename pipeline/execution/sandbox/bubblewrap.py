@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.execution.sandbox.mounts import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
 from pipeline.execution.sandbox.permissions import CASE_UID, INDEX_SOCKET, GrantRefused, Grants
-from pipeline.execution.sandbox.processes import Launch
+from pipeline.execution.sandbox.processes import Holder, Launch
 from pipeline.execution.sandbox.sandbox import SCRATCH, Program, Sandbox
 from pipeline.execution.sandbox.seccomp import seccomp_filter
 from pipeline.execution.sandbox.supervise import Limits
@@ -18,6 +19,22 @@ from pipeline.execution.sandbox.uid_pool import Descriptors, open_descriptors, o
 
 _TO_DROP = ("CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP")
 _OF_SERVER = ("setuid", "setgid", "kill")
+_CHILD = re.compile(rb'"child-pid": (\d+)')
+
+
+@dataclass(frozen=True)
+class _Namespaces(Holder):
+    """Namespaces, which end with the first process in them; bubblewrap says in a pipe which that is."""
+
+    announces: int
+    mounts: tuple[str, ...] = (SCRATCH, SHARED_MEMORY)
+
+    def first(self) -> int | None:
+        """Read what bubblewrap has said."""
+        with contextlib.suppress(BlockingIOError):
+            found = _CHILD.search(os.read(self.announces, 4096))
+            return int(found.group(1)) if found else None
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +86,7 @@ class Bubblewrap(Sandbox):
                 second | program.variables_in(SCRATCH),
                 Path("/"),
                 tuple(descriptors.numbers),
-                info=info,
-                mounts=(SCRATCH, SHARED_MEMORY),
+                _Namespaces(info),
             )
 
     def _users(self, stack: contextlib.ExitStack, grants: Grants) -> list[int]:

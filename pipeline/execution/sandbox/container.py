@@ -20,7 +20,7 @@ from pipeline.core.errors import FatalError
 from pipeline.execution.sandbox.folders import put
 from pipeline.execution.sandbox.mounts import SHARED_MEMORY, etc_files, limited, outermost, system_folders, system_links
 from pipeline.execution.sandbox.permissions import INDEX_SOCKET, GrantRefused
-from pipeline.execution.sandbox.processes import Launch
+from pipeline.execution.sandbox.processes import Holder, Launch
 from pipeline.execution.sandbox.sandbox import SCRATCH, Program, Sandbox
 from pipeline.execution.sandbox.seccomp import seccomp_profile
 from pipeline.execution.sandbox.supervise import Limits
@@ -29,10 +29,37 @@ from pipeline.execution.sandbox.uid_pool import FIRST_UID, own_uid
 _FIRST_REMAPPED = 1000
 _OF_USER = ("passwd", "group")
 _ASK_S = 60
+_ANSWER_S = 30
 
 
 class EngineFailed(FatalError):
     """The engine could not be asked; the message is what it said."""
+
+
+@dataclass(frozen=True)
+class _Engine(Holder):
+    """An engine: `asks` is a command that prints the first process of a container, and `ends` one that ends it."""
+
+    asks: tuple[str, ...]
+    ends: tuple[str, ...]
+    mounts: tuple[str, ...] = (SCRATCH, SHARED_MEMORY)
+
+    def first(self) -> int | None:
+        """Ask for it; an engine says 0 as long as there is none."""
+        said = _output(self.asks).strip()
+        return int(said) if said.isdigit() and int(said) else None
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """End the container, unless it has ended."""
+        if process.poll() is None:
+            _output(self.ends)
+
+
+def _output(argv: Sequence[str]) -> bytes:
+    with contextlib.suppress(subprocess.TimeoutExpired, OSError):
+        done = subprocess.run(argv, env=_of_engine(), capture_output=True, timeout=_ANSWER_S, check=False)
+        return done.stdout if done.returncode == 0 else b""
+    return b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +111,11 @@ class Container(Sandbox):
                 ),
                 _of_engine(),
                 Path("/"),
-                asks=(*self.engine, "inspect", "--format", "{{.State.Pid}}", name),
-                # podman would first ask the program kindly, and wait.
-                ends=(*self.engine, "rm", "--force", *(("--time", "0") if podman else ()), name),
-                mounts=(SCRATCH, SHARED_MEMORY),
+                holder=_Engine(
+                    asks=(*self.engine, "inspect", "--format", "{{.State.Pid}}", name),
+                    # podman would first ask the program kindly, and wait.
+                    ends=(*self.engine, "rm", "--force", *(("--time", "0") if podman else ()), name),
+                ),
             )
 
     def _mounts(self, folder: Path, program: Program) -> Iterator[str]:

@@ -4,43 +4,51 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import select
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
 from pipeline.execution.sandbox import usage
 
-_CHILD = re.compile(rb'"child-pid": (\d+)')
 _GONE_MS = 10_000
-_ENGINE_S = 30
+
+
+class Holder:
+    """What holds a started command: how its processes are found, where its scratch is, and how all of it is ended.
+
+    Each kind of sandbox has one of its own beside it. This one holds nothing: the command leads a session of our own.
+    """
+
+    announces: int | None = None
+    """The end to read from of a pipe that becomes readable once `first` is known."""
+    mounts: tuple[str, ...] = ()
+    """The scratch folders as the command sees them, where the kernel bounds their size."""
+    folder: Path | None = None
+    """The scratch folder on our disk, where nothing bounds it."""
+    supervised: bool = False
+    """Whether the process that we start is a supervisor of ours, and not one of the command's."""
+
+    def first(self) -> int | None:
+        """Return the first process of a namespace, as we see it; None where there is none, or none yet."""
+        return None
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """Let whatever holds the command end all of it; whatever descends from `process` is killed afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to start a command, and how to know what came of it.
-
-    Where a namespace holds it: `info` is the end to read from of a pipe in which bubblewrap says which process is the
-    first in it, and `mounts` are the scratch folders as the command sees them. Where a container engine holds it,
-    `asks` is a command that prints that process, and `ends` one that ends the container. Where a supervisor holds it:
-    `told_by` is the end to write to of a pipe in which it is told to end everything, and `folder` is the scratch folder
-    on our disk.
-    """
+    """How to start a command, and what holds it."""
 
     argv: tuple[str, ...]
     variables: Mapping[str, str]
     cwd: Path
     pass_fds: tuple[int, ...] = ()
-    info: int | None = None
-    mounts: tuple[str, ...] = ()
-    told_by: int | None = None
-    folder: Path | None = None
-    asks: tuple[str, ...] = ()
-    ends: tuple[str, ...] = ()
+    holder: Holder = field(default_factory=Holder)
 
 
 class Tree:
@@ -70,22 +78,11 @@ class Tree:
 
     def first(self) -> int | None:
         """Return the first process of the namespace as we see it; None where there is none, or none yet."""
-        if self._first is None and (said := self._said()):
-            self._first = int(said)
+        if self._first is None and (first := self.launch.holder.first()):
+            self._first = first
             with contextlib.suppress(ProcessLookupError):
                 self._first_fd = os.pidfd_open(self._first)
         return self._first
-
-    def _said(self) -> bytes:
-        """Return the pid of the first process, as bubblewrap or an engine says it; nothing if it is not there yet."""
-        if self.launch.asks:
-            said = _output(self.launch.asks, self.launch.variables).strip()
-            return said if said.isdigit() and int(said) else b""
-        if self.launch.info is not None:
-            with contextlib.suppress(BlockingIOError):
-                found = _CHILD.search(os.read(self.launch.info, 4096))
-                return found.group(1) if found else b""
-        return b""
 
     def memory_bytes(self, enough: int = 0) -> int:
         """Return the resident bytes of all processes; see `usage.memory_bytes`."""
@@ -93,26 +90,27 @@ class Tree:
 
     def threads(self) -> int:
         """Return how many threads there are, where a supervisor holds them; elsewhere the kernel counts."""
-        return usage.threads(self._members()) if self.launch.told_by is not None else 0
+        return usage.threads(self._members()) if self.launch.holder.supervised else 0
 
     def scratch(self, files: int, size: int) -> tuple[int, int]:
         """Return files and bytes in scratch, exact up to `files` and `size`; no bytes where the kernel bounds them."""
-        if self.launch.folder is not None:
-            return usage.stored(str(self.launch.folder), self._members(), files, size)
+        holder = self.launch.holder
+        if holder.folder is not None:
+            return usage.stored(str(holder.folder), self._members(), files, size)
         root = self._root()
-        return (sum(usage.mounted(f"{root}{mount}") for mount in self.launch.mounts) if root else 0), 0
+        return (sum(usage.mounted(f"{root}{mount}") for mount in holder.mounts) if root else 0), 0
 
     def end(self) -> None:
         """Kill everything, and return when it is gone; what holds a namespace takes all in it along."""
-        self._tell()
-        if self.launch.info is not None:
+        self.launch.holder.end(self.process)
+        if self.launch.holder.announces is not None:
             self.first()
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         if self._first_fd is not None:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._first_fd, signal.SIGKILL)
-            _wait_for(self._first_fd)
+            wait_for(self._first_fd)
             os.close(self._first_fd)
             self._first_fd = None
         self.process.wait()
@@ -120,17 +118,6 @@ class Tree:
             # We write to the descriptor, so there is nothing to flush; closing can still find the reader gone.
             with contextlib.suppress(BrokenPipeError):
                 pipe.close()
-
-    def _tell(self) -> None:
-        """Let the supervisor or engine, if there is one that has not ended yet, end everything."""
-        if self.launch.ends and self.process.poll() is None:
-            _output(self.launch.ends, self.launch.variables)
-        if self.launch.told_by is not None and self.process.returncode is None:
-            with contextlib.suppress(BrokenPipeError, ProcessLookupError):
-                os.write(self.launch.told_by, b"!")
-                supervisor = os.pidfd_open(self.process.pid)
-                _wait_for(supervisor)
-                os.close(supervisor)
 
     def _root(self) -> str | None:
         """Return the sandbox's root folder; None until its first process has left ours, whose files are not its own."""
@@ -145,7 +132,7 @@ class Tree:
     def _members(self) -> Iterator[str]:
         root = self._root()
         if root is None:
-            if self.launch.told_by is None:
+            if not self.launch.holder.supervised:
                 yield f"/proc/{self.process.pid}"
             yield from (f"/proc/{pid}" for pid in usage.descendants(self.process.pid))
             return
@@ -154,15 +141,8 @@ class Tree:
             yield from (f"{inside}/{name}" for name in os.listdir(inside) if name.isdigit())  # noqa: PTH208
 
 
-def _wait_for(process: int) -> None:
+def wait_for(process: int) -> None:
     """Wait until a process, given as a pidfd, is gone."""
     gone = select.poll()
     gone.register(process, select.POLLIN)
     gone.poll(_GONE_MS)
-
-
-def _output(argv: Sequence[str], variables: Mapping[str, str]) -> bytes:
-    with contextlib.suppress(subprocess.TimeoutExpired, OSError):
-        done = subprocess.run(argv, env=dict(variables), capture_output=True, timeout=_ENGINE_S, check=False)
-        return done.stdout if done.returncode == 0 else b""
-    return b""

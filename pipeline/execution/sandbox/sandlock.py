@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from pathlib import Path
 from pipeline.execution.sandbox.folders import put, remove
 from pipeline.execution.sandbox.mounts import limited
 from pipeline.execution.sandbox.permissions import GrantRefused, Grants
-from pipeline.execution.sandbox.processes import Launch
+from pipeline.execution.sandbox.processes import Holder, Launch, wait_for
 from pipeline.execution.sandbox.sandbox import Program, Sandbox
 from pipeline.execution.sandbox.seccomp import same_user_filter
 from pipeline.execution.sandbox.supervise import Limits
@@ -28,6 +29,24 @@ _READABLE = (
     *("/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"),
 )
 _NOT_NEEDED = ("memfd_create", "memfd_secret")  # memory that belongs to no process and no bounded file system
+
+
+@dataclass(frozen=True)
+class _Supervisor(Holder):
+    """The program of sandlock, which ends everything when it is told so by the end to write to of a pipe."""
+
+    told_by: int
+    folder: Path
+    supervised: bool = True
+
+    def end(self, process: subprocess.Popen[bytes]) -> None:
+        """Tell it, and wait until it is gone."""
+        if process.returncode is None:
+            with contextlib.suppress(BrokenPipeError, ProcessLookupError):
+                os.write(self.told_by, b"!")
+                supervisor = os.pidfd_open(process.pid)
+                wait_for(supervisor)
+                os.close(supervisor)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +83,7 @@ class Sandlock(Sandbox):
                 program.variables_in(str(folder)),
                 Path("/"),
                 tuple(descriptors.numbers),
-                told_by=told_by,
-                folder=folder,
+                _Supervisor(told_by, folder),
             )
 
     def _uid(self, stack: contextlib.ExitStack, readable: Sequence[Path], grants: Grants) -> int:

@@ -160,8 +160,8 @@ def _pump(watch: _Watch) -> None:
     tree = watch.tree
     with selectors.DefaultSelector() as selector, _descriptor(os.pidfd_open(tree.process.pid)) as ended:
         selector.register(ended, selectors.EVENT_READ, watch.end)
-        if tree.launch.info is not None:
-            selector.register(tree.launch.info, selectors.EVENT_READ, watch.find)
+        if tree.launch.holder.announces is not None:
+            selector.register(tree.launch.holder.announces, selectors.EVENT_READ, watch.find)
         for name, pipe in tree.pipes.items():
             os.set_blocking(pipe.fileno(), False)
             if name == "stdin":
