@@ -122,7 +122,7 @@ class AgreementRule(Least):
         return _told("below", self.sign_off_below, self.hold_below, "{:.2f}".format)
 
 
-_OWN_RULES = frozenset({GateKind.REJECTED, GateKind.UNPROVEN, GateKind.AGREEMENT})
+OWN_RULES = frozenset({GateKind.REJECTED, GateKind.UNPROVEN, GateKind.AGREEMENT})
 """The checks that need more than a limit."""
 
 
@@ -139,9 +139,9 @@ class GateRules(Rule):
 
     @model_validator(mode="after")
     def _complete(self) -> GateRules:
-        if missing := [str(kind) for kind in GateKind if kind not in {*self.limits, *_OWN_RULES}]:
+        if missing := [str(kind) for kind in GateKind if kind not in {*self.limits, *OWN_RULES}]:
             raise ValueError(f"limits: no line for {', '.join(missing)}")
-        if twice := [str(kind) for kind in _OWN_RULES if kind in self.limits]:
+        if twice := [str(kind) for kind in OWN_RULES if kind in self.limits]:
             raise ValueError(f"limits: {', '.join(twice)} stands below, with what else it needs; take the line out")
         return self
 
