@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from pipeline import __version__
 from pipeline.cli.commands import NAME, Commands, program
 from pipeline.cli.output import BAD_USAGE, PROBLEM, err, fail
+from pipeline.core.build import build_version
 
 INTERRUPTED = 130
 """The status with which Typer ends on Ctrl-C, as shells count it: 128 and the number of SIGINT."""
@@ -28,7 +28,7 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"{NAME} {__version__}")  # noqa: T201 - the output itself
+        print(f"{NAME} {build_version()}")  # noqa: T201 - the output itself
         raise typer.Exit
 
 

@@ -19,9 +19,9 @@ from pipeline.core.spelling import did_you_mean
 _PREFIX = "DRIFTLINE_"
 _OTHERS = {
     f"{_PREFIX}{name}"
-    for name in ("AIRFLOW_DATABASE", "AIRFLOW_HOME", "AIRFLOW_PORT", "PROFILE", "SCHEDULE", "SECRETS")
+    for name in ("AIRFLOW_DATABASE", "AIRFLOW_HOME", "AIRFLOW_PORT", "COMMIT", "PROFILE", "SCHEDULE", "SECRETS")
 }
-"""Variables that are read elsewhere: by the Makefile, the DAGs and the local Airflow."""
+"""Variables that are read elsewhere: by the Makefile, the DAGs, the local Airflow and `core/build.py`."""
 PROJECT = Path(__file__).resolve().parents[2]
 
 

@@ -33,6 +33,11 @@ def cache_version(name: str) -> int:
     return read_versions()["caches"][name].version
 
 
+def all_versions() -> dict[str, int]:
+    """Return the versions of all stages and caches, by name."""
+    return {name: recorded.version for entries in read_versions().values() for name, recorded in entries.items()}
+
+
 @cache
 def read_versions() -> Mapping[str, Mapping[str, Recorded]]:
     """Return what is recorded of `stages` and `caches`, by name."""

@@ -16,7 +16,7 @@ from requests.adapters import HTTPAdapter
 from requests.auth import HTTPBasicAuth
 from urllib3.util import Retry
 
-from pipeline import __version__
+from pipeline.core.build import VERSION
 from pipeline.core.credentials import cut_bytes, cut_message, sign_in_for, without_userinfo
 from pipeline.core.errors import FatalError
 from pipeline.index.rates import wait_for_turn
@@ -115,7 +115,7 @@ class Fetcher:
         """The session of this process: a connection that two processes share would mix their answers."""
         if self._session is None or self._session[0] != os.getpid():
             session = requests.Session()
-            session.headers["User-Agent"] = f"driftline/{__version__}"
+            session.headers["User-Agent"] = f"driftline/{VERSION}"
             for scheme in ("http://", "https://"):
                 session.mount(scheme, Polite(max_retries=self._policy))
             self._session = os.getpid(), session

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from pipeline import __version__
+from pipeline.core.build import build_version
+from pipeline.core.versions import all_versions
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
@@ -23,7 +24,7 @@ from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, write_parts
 from pipeline.snapshots.comparison.errata import errata_of
 from pipeline.snapshots.description.texts import TOLD, texts_of
-from pipeline.snapshots.format.manifest import FORMAT, Covered, Entry, Manifest
+from pipeline.snapshots.format.manifest import FORMAT, Covered, Entry, Manifest, read_manifest
 from pipeline.snapshots.format.names import last_before
 from pipeline.snapshots.format.reader import DATA, DEPRECATED
 from pipeline.snapshots.format.rows import TABLES, TAGGED, Rows, Written
@@ -66,7 +67,7 @@ def make_draft(
     The same lake and the same last snapshot give the same draft, with the same bytes. It is named by its profile, the
     end of its covered period, and the hash of its manifest. A period without an end reaches to the time at which the
     refresh was `made`; where that is not known, to the newest release. Two processes that draft for one profile take
-    turns.
+    turns. Where only the build differs from the last snapshot, its manifest is used again: nothing is new.
 
     Errors: NothingToPublish where the lake has no instance of the libraries that passed the gate; OutdatedTables where
     rows of a library do not fit what is declared today.
@@ -87,7 +88,7 @@ def make_draft(
         clean(folder)
         unnamed = folder / f".{name}.{os.getpid()}.tmp"
         try:
-            rows, digest = _write(unnamed, tables, errata.deprecated, profile, period, rules)
+            rows, digest = _write(unnamed, tables, errata.deprecated, profile, period, rules, last)
             path = folder / f"{name}.{digest[:16]}"
             if not path.exists():
                 unnamed.rename(path)
@@ -121,6 +122,7 @@ def _write(
     profile: str,
     period: Period,
     rules: Mapping[str, str],
+    before: Path | None,
 ) -> tuple[dict[str, int], str]:
     """Write the files of a snapshot; return the rows of each configuration and the hash of the manifest."""
     files = [_table(folder, DATA, config, tables.parts(config)) for config in tables]
@@ -134,15 +136,18 @@ def _write(
         files.append(_entry(folder, folder / name))
     manifest = Manifest(
         format=FORMAT,
-        driftline=__version__,
+        driftline=build_version(),
         profile=profile,
         period=Covered(since=_iso(period.since), until=_iso(period.until)),
         rules_sha256=sha256_json(rules),
         rules=dict(rules),
+        versions=all_versions(),
         libraries=dict(sorted(Counter(row["library"] for row in told["releases"]).items())),
         tags={family: tag_counts(told[family]) for family in TAGGED},
         files=tuple(files),
     )
+    if before and manifest.model_copy(update={"driftline": (earlier := read_manifest(before)).driftline}) == earlier:
+        manifest = earlier  # another build that makes the same content makes no new snapshot
     manifest.write(folder / "manifest.json")
     return rows, sha256_file(folder / "manifest.json") or ""
 

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline import __version__
 from pipeline.cli.commands import PANELS, Commands, as_typed, load
+from pipeline.core.build import build_version
 from pipeline.core.rules.load import RULES
 from pipeline.core.settings import PROJECT
 from pipeline.core.vocabularies.annotation import QueueStatus
@@ -68,7 +68,7 @@ def test_every_command_is_documented(words: tuple[str, ...]) -> None:
 
 def test_the_version(driftline: Driftline) -> None:
     result = driftline("--version")
-    assert (result.status, result.out) == (0, f"driftline {__version__}\n")
+    assert (result.status, result.out) == (0, f"driftline {build_version()}\n")
 
 
 @pytest.mark.parametrize(

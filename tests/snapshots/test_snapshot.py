@@ -17,11 +17,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.core.settings import PROJECT
+from pipeline.core.versions import all_versions
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import table
 from pipeline.lake.tables import Lake, read_parquet
+from pipeline.snapshots import candidate
+from pipeline.snapshots.comparison.comparison import compare_snapshots
 from pipeline.snapshots.format.manifest import read_manifest
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.tables import TABLES, TAGGED, NothingToPublish, OutdatedTables
@@ -94,6 +97,33 @@ def test_other_content_becomes_a_revision_and_the_first_stays(lake: Lake, tmp_pa
     assert third.path.name == f"{first.path.name}.r3"
     assert contents(first.path) == before
     assert verify(third.path) == verify(second.path) == []
+
+
+def test_another_build_makes_a_snapshot_only_of_other_content(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidate, "build_version", lambda: "0.1.0+g1")
+    first = publish_lake(lake, tmp_path)
+    monkeypatch.setattr(candidate, "build_version", lambda: "0.1.0+g2.dirty")
+    again = publish_lake(lake, tmp_path)
+    assert (again.path, again.written, again.manifest_sha256) == (first.path, False, first.manifest_sha256)
+    other_content(lake)
+    second = publish_lake(lake, tmp_path)
+    assert second.written
+    builds = [read_manifest(snapshot.path).driftline for snapshot in (first, second)]
+    assert builds == ["0.1.0+g1", "0.1.0+g2.dirty"]
+    assert compare_snapshots(first.path, second.path).facts["driftline"] == tuple(builds)
+    assert verify(second.path) == []
+
+
+def test_a_raised_version_of_a_stage_is_in_the_manifest(
+    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = publish_lake(lake, tmp_path)
+    versions = all_versions()
+    assert read_manifest(first.path).versions == versions
+    monkeypatch.setattr(candidate, "all_versions", lambda: versions | {"surface": versions["surface"] + 1})
+    assert publish_lake(lake, tmp_path).path.name == f"{first.path.name}.r2"
 
 
 def test_what_was_published_before_is_found_again(lake: Lake, tmp_path: Path) -> None:

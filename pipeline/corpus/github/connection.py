@@ -8,7 +8,7 @@ import requests
 from github.Auth import Auth
 from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectionClass, Requester, RequestsResponse
 
-from pipeline import __version__
+from pipeline.core.build import VERSION
 from pipeline.index.http import BadAnswer, Unreachable
 
 ACCEPT = "application/vnd.github.v3+json"
@@ -38,7 +38,7 @@ def requester(session: requests.Session, url: str, auth: Auth | None, timeout_s:
         auth=auth,
         base_url=url.rstrip("/"),
         timeout=max(1, round(timeout_s)),
-        user_agent=f"driftline/{__version__}",
+        user_agent=f"driftline/{VERSION}",
         per_page=per_page,
         verify=True,
         retry=None,

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pipeline import __version__
+from pipeline.core.build import build_version
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.errors import ExportError, NothingHeld
 from pipeline.evaluation.export.results import Attached, Further, Layout, Placed, Record, Refused, Result
@@ -179,7 +179,7 @@ def _tell(draft: Path, wanted: ExportFormat, layout: Layout, snapshot: Snapshot,
     """Write what was made, and what it does not hold, and hand on whom the licences ask to name."""
     summary = {
         "format": wanted,
-        "driftline": __version__,
+        "driftline": build_version(),
         "snapshot": snapshot.name,
         "manifest_sha256": snapshot.sha256,
         "files": dict(sorted(written.records.items())),

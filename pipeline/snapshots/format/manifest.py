@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
-from pipeline import __version__
+from pipeline.core.build import build_version
 from pipeline.lake.names import plain_name
 from pipeline.lake.runner import write_json
 
@@ -56,7 +56,9 @@ class Covered(_Part):
 class Manifest(_Part):
     """What a snapshot consists of; `libraries` counts releases, `tags` instances by LibEvolutionEval tag.
 
-    `rules` are the hashes of what rule files say, by the name of its rules; older snapshots have only all in one.
+    `driftline` is the build that wrote it first, as `build_version` says. `rules` are the hashes of the rule files, by
+    the name of their rules; older snapshots have one hash of all. `versions` are those of stages and caches; older
+    snapshots have none.
     """
 
     format: int
@@ -65,9 +67,15 @@ class Manifest(_Part):
     period: Covered
     rules_sha256: str
     rules: dict[str, str] = {}
+    versions: dict[str, int] = {}
     libraries: dict[str, int]
     tags: dict[str, dict[str, int]]
     files: tuple[Entry, ...]
+
+    @field_validator("files")
+    @classmethod
+    def _in_order(cls, files: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        return tuple(sorted(files, key=lambda entry: entry.path))
 
     @field_validator("profile")
     @classmethod
@@ -83,8 +91,7 @@ class Manifest(_Part):
 
     def write(self, path: Path) -> None:
         """Write the manifest; equal manifests give equal bytes."""
-        ordered = sorted(self.files, key=lambda entry: entry.path)
-        files = [entry.model_dump(exclude_none=True) for entry in ordered]
+        files = [entry.model_dump(exclude_none=True) for entry in self.files]
         write_json(path, self.model_dump() | {"files": files})
 
 
@@ -106,7 +113,7 @@ def read_manifest(snapshot: Path) -> Manifest:
     if not isinstance(raw, dict) or raw.get("format") != FORMAT:
         other = f" ({raw.get('format')!r}, by driftline {raw.get('driftline')!r})" if isinstance(raw, dict) else ""
         raise SnapshotError(
-            f"{path}: not a manifest of format {FORMAT}{other}, which driftline {__version__} reads:"
+            f"{path}: not a manifest of format {FORMAT}{other}, which driftline {build_version()} reads:"
             " publish it again with this driftline"
         )
     return _validated(path, text)

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pipeline import __version__
+from pipeline.core.build import build_version
 from pipeline.lake.collector import without_collector
 from pipeline.lake.ids import sha256_file
 from pipeline.lake.schema import Column, Row, Table, enum_of, table
@@ -227,7 +227,7 @@ class Snapshot:
     def _of_other(self, place: Path, problem: str) -> OtherVersion:
         return OtherVersion(
             f"{place}: {problem}. Driftline {self.manifest.driftline} published this snapshot, and this is"
-            f" {__version__}: use that version, or publish it again with this one"
+            f" {build_version()}: use that version, or publish it again with this one"
         )
 
     def _broken(self, path: Path, error: BaseException) -> SnapshotError:

@@ -168,7 +168,11 @@ def test_the_rules_of_today_are_held_against_those_of_the_snapshot(
     copy = Path(shutil.copytree(snapshot, tmp_path / "snapshot"))
     edit_manifest(copy, lambda manifest: manifest.update(rules={}))
     assert otherwise_made(read_manifest(copy), world.rules) == ["rules"]
-    edit_manifest(copy, lambda manifest: manifest.update(rules={"masking": "0"}, driftline="0.0.0"))
+    edit_manifest(copy, lambda manifest: manifest.update(rules={"masking": "0"}, driftline="0.1.0+g0"))
+    assert otherwise_made(read_manifest(copy), world.rules) == ["masking"]
+    edit_manifest(copy, lambda manifest: manifest["versions"].update(usage=0, gone=1))
+    assert otherwise_made(read_manifest(copy), world.rules) == ["masking", "gone", "usage"]
+    edit_manifest(copy, lambda manifest: manifest.pop("versions"))
     assert otherwise_made(read_manifest(copy), world.rules) == ["masking", "driftline"]
 
 

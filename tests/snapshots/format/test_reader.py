@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import __version__
+from pipeline.core.build import build_version
 from pipeline.lake.tables import read_parquet
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
@@ -126,7 +126,7 @@ def test_anything_else_is_an_error_that_names_both_versions(snapshot: Path, chan
     with pytest.raises(SnapshotError, match=re.escape(problem)) as error:
         Snapshot(snapshot).rows("completions")
     assert "0.0.7" in str(error.value)
-    assert __version__ in str(error.value)
+    assert build_version() in str(error.value)
     # what is not read is in nobody's way
     assert Snapshot(snapshot).rows("completions", ("id", "library"))
 
@@ -136,7 +136,7 @@ def test_a_table_that_was_not_published_is_an_error_that_names_both_versions(sna
     edit_manifest(snapshot, lambda m: m.update(files=[one for one in m["files"] if one["path"] not in files]))
     found = Snapshot(snapshot)
     assert not found.has("scenes")
-    with pytest.raises(SnapshotError, match=rf"no table data/scenes.parquet.*{re.escape(__version__)}"):
+    with pytest.raises(SnapshotError, match=rf"no table data/scenes.parquet.*{re.escape(build_version())}"):
         found.rows("scenes")
 
 
