@@ -17,7 +17,8 @@ from pipeline.core.settings import Settings
 from pipeline.core.vocabularies.term import vocabularies as all_vocabularies
 from pipeline.lake.schema import enum_of, table, table_names
 
-RULES = Path(__file__).resolve().parent.parent / "curation_rules"
+PROJECT = Path(__file__).resolve().parent.parent
+RULES = PROJECT / "curation_rules"
 MARK = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 
 
@@ -102,12 +103,19 @@ def rules() -> str:
     return _table(("file", "what it sets"), rows)
 
 
+def contributing() -> str:
+    """Return `CONTRIBUTING.md` without its heading; its links to other files at the top become plain text."""
+    text = (PROJECT / "CONTRIBUTING.md").read_text("utf-8").partition("\n")[2]
+    return re.sub(r"\[([^]]+)\]\([A-Z]+\.md\)", r"`\1`", text).replace("](docs/contributing/", "](").strip()
+
+
 GENERATORS: dict[str, Callable[[], str]] = {
     "commands": commands,
     "settings": settings,
     "tables": tables,
     "vocabularies": vocabularies,
     "rules": rules,
+    "contributing": contributing,
 }
 
 
