@@ -14,6 +14,6 @@ def test_hooks_are_local_and_run_what_make_test_runs() -> None:
     assert [repository["repo"] for repository in repositories] == ["local"]
     hooks = repositories[0]["hooks"]
     assert {hook["language"] for hook in hooks} == {"system"}
-    tools = {re.match(r"\.venv/bin/([\w-]+)", hook["entry"])[1] for hook in hooks}
+    tools = {hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in hooks}
     in_make = set(re.findall(r"\$\(BIN\)/([\w-]+)", (PROJECT / "Makefile").read_text("utf-8")))
     assert tools == {"ruff", "mypy", "lint-imports"} <= in_make
