@@ -18,8 +18,8 @@ from pipeline.core.vocabularies.exports import ExportFormat, NotHeld
 from pipeline.evaluation.export.errors import ExportError, NothingHeld
 from pipeline.evaluation.export.export import export as export_snapshot
 from pipeline.evaluation.export.folder import Written
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.projects import Unpack, from_index
-from pipeline.evaluation.export.samples import IN_PROJECTS
 from pipeline.families.repository_tasks.rules import RepositoryRules
 from pipeline.families.repository_tasks.sdists import ProjectSources
 from pipeline.families.repository_tasks.tree import Tree
@@ -65,7 +65,7 @@ def _sources(wanted: ExportFormat) -> Unpack:
     """Return what gives the sources of projects, which the formats whose tasks run in projects need."""
     current = settings()
     rules = load(current.rules / "repository.yaml", RepositoryRules)
-    if wanted not in IN_PROJECTS:
+    if not FORMATS[wanted].in_projects:
         return lambda row: Tree("", {}, rules)
     fetcher = Fetcher(timeout_s=current.timeout_s)
     return from_index(ProjectSources(current.cache / "projects", fetcher, index_url(), rules))

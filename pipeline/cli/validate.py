@@ -23,9 +23,9 @@ from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.running import Outcome, Process
 from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.in_projects import validate_in_projects
 from pipeline.evaluation.export.records import detect
-from pipeline.evaluation.export.samples import IN_PROJECTS
 from pipeline.execution.environments.resolution.rules import environment_rules
 from pipeline.execution.environments.store import EnvironmentStore
 from pipeline.execution.sandbox.probe import find_sandbox
@@ -111,7 +111,7 @@ def validate(
     try:
         with _file(samples, verdicts) as given, progress("samples") as tell:
             found = wanted or detect(given)
-            if found in IN_PROJECTS:
+            if found and FORMATS[found].in_projects:
                 if span or only or coverage or repeats or process or timeout or apart is not None:
                     fail(_ONLY_PROGRAMS.format(found), BAD_USAGE)
                 tools = _workshop(engine)

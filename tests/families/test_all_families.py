@@ -8,7 +8,7 @@ from pipeline.audit.rebuild.sample import MAKERS
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.settings import PROJECT, settings
 from pipeline.core.vocabularies.families import Family
-from pipeline.evaluation.export.export import LAYOUTS
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.prompts.rules import prompt_rules
 from pipeline.evaluation.scores.families import SCORERS
 from pipeline.evaluation.scores.planning import PLANNERS
@@ -44,7 +44,7 @@ def test_it_is_scored_asked_exported_and_made_again(family: InstanceFamily) -> N
     assert family.name in SCORERS
     assert (family.name in PLANNERS) == bool(family.running)
     assert family.name in {rule.family for rules in prompt_rules().values() for rule in rules.templates.values()}
-    assert [name for name, layout in LAYOUTS.items() if family.table in layout.families]
+    assert [name for name, known in FORMATS.items() if family.table in known.layout.families]
     assert family.table in MAKERS
     assert family.name in REFERENCES
 

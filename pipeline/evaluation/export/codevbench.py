@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pipeline.core.vocabularies.exports import NotHeld
 from pipeline.core.vocabularies.scenes import BlockType, Scene
 from pipeline.evaluation.export.evocodebench import path_of
+from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.families.scenes.family import is_unnoticed
@@ -42,7 +43,7 @@ _TYPES: dict[str, str] = {str(block): name for name, block in _EXACT.items()} | 
 }
 """Types as the benchmark's scorer counts them; it knows these seven and stops at any other."""
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     families=("scenes",),
     configs=("scenes", "projects"),
     added={"discriminating": "whether a unit test fails where the block is empty; null where nothing was left out"},
@@ -151,3 +152,11 @@ def scene_row(record: Record, scene: str | None) -> Row:
         "middle_start": len(prefix),
         "middle_end": len(prefix) + len(record["middle"]),
     }
+
+
+FORMAT = Format(
+    layout=_LAYOUT,
+    results=lambda snapshot, unpack, unnoticed: codevbench(snapshot, unpack, unnoticed=unnoticed),
+    recognised_by=(frozenset({"block_key", "test_prefix"}),),
+    in_projects=True,
+)

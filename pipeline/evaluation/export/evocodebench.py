@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from pipeline.core.vocabularies.exports import NotHeld
+from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Refused, Result
 from pipeline.lake.schema import Row
@@ -13,7 +14,7 @@ from pipeline.snapshots.format.reader import Snapshot
 DATA = "data.jsonl"
 ELEMENTS = "prompt/prompt_elements.jsonl"
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     families=("repository_tasks",),
     configs=("repository_tasks", "projects"),
     notes=(
@@ -129,3 +130,12 @@ def task_row(record: Record) -> Row:
 def path_of(completion_path: str) -> str:
     """Return the path of a file in its project, of a path below the sources."""
     return completion_path.split("/", 1)[-1]
+
+
+FORMAT = Format(
+    layout=_LAYOUT,
+    results=lambda snapshot, unpack, unnoticed: evocodebench(snapshot, unpack),
+    recognised_by=(frozenset({"namespace", "completion_path"}),),
+    answers=("namespace", "completion"),
+    in_projects=True,
+)

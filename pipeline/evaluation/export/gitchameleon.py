@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from pipeline.core.vocabularies.changes import GitChameleonCategory
+from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.results import Attached, Layout, Placed, Record, Result
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
@@ -13,7 +14,7 @@ from pipeline.snapshots.format.reader import Snapshot
 PROBLEMS = "problems.jsonl"
 HIDDEN_TESTS = "hidden_tests"
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     families=("problems",),
     configs=("problems",),
     notes=(
@@ -105,3 +106,11 @@ def problem_row(record: Record, hidden_tests: str | None) -> Row:
 def _flag(value: object) -> bool:
     """Read 0 and 1, which the files have as numbers or texts."""
     return str(value).lower() in {"1", "true"}
+
+
+FORMAT = Format(
+    layout=_LAYOUT,
+    results=lambda snapshot, unpack, unnoticed: gitchameleon(snapshot),
+    recognised_by=(frozenset({"example_id", "starting_code"}),),
+    answers=("example_id", "answer"),
+)

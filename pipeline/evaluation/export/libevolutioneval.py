@@ -8,12 +8,13 @@ from typing import Any
 
 from packaging.version import Version
 
+from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Result
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     families=("contexts", "controlled_completions"),
     configs=("contexts", "controlled_completions", "api_documents"),
     added={
@@ -169,3 +170,10 @@ def version_of(file: str) -> str | None:
     """Return the version that the name of a file tells, None where it tells none."""
     stem = file.rpartition("/")[2].removesuffix(".jsonl")
     return stem.removeprefix("v_").replace("_", ".") if stem.startswith("v_") else None
+
+
+FORMAT = Format(
+    layout=_LAYOUT,
+    results=lambda snapshot, unpack, unnoticed: libevolutioneval(snapshot),
+    recognised_by=(frozenset({"prompt", "code_str"}), frozenset({"API_Call", "Signature"})),
+)

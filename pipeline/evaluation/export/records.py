@@ -10,6 +10,7 @@ from typing import IO, Any
 
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.results import Record
 
 LINE_BYTES = 64 << 20
@@ -32,27 +33,19 @@ class BadRecord:
     detail: str
 
 
-_TELLING = (
-    (frozenset({"example_id", "starting_code"}), ExportFormat.GITCHAMELEON),
-    (frozenset({"namespace", "completion_path"}), ExportFormat.EVOCODEBENCH),
-    (frozenset({"block_key", "test_prefix"}), ExportFormat.CODEVBENCH),
-    (frozenset({"prompt", "code_str"}), ExportFormat.LIBEVOLUTIONEVAL),
-    (frozenset({"API_Call", "Signature"}), ExportFormat.LIBEVOLUTIONEVAL),
-)
-"""Fields by which the first record of a file of JSON lines tells its format."""
-
-
 def detect(path: Path) -> ExportFormat | None:
     """Return the format of a file by its first record, None where it has none of the formats."""
     with path.open("rb") as file:
         if is_whole_json(file):
-            return ExportFormat.VERSICODE
+            return next(wanted for wanted, known in FORMATS.items() if not known.recognised_by)
         first = next((line for line in _lines(file) if line.strip()), b"")
     try:
         fields = set(json.loads(first))
     except (ValueError, TypeError, RecursionError):
         return None
-    return next((wanted for telling, wanted in _TELLING if telling <= fields), None)
+    return next(
+        (wanted for wanted, known in FORMATS.items() if any(one <= fields for one in known.recognised_by)), None
+    )
 
 
 def is_whole_json(file: IO[bytes]) -> bool:
@@ -107,10 +100,6 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
             line = file.readline(LINE_BYTES + 1)
 
 
-_ANSWERS = {ExportFormat.GITCHAMELEON: ("example_id", "answer"), ExportFormat.EVOCODEBENCH: ("namespace", "completion")}
-"""The fields of files of answers: by which a record is found, and what a model wrote."""
-
-
 def read_answered(path: Path, wanted: ExportFormat, answers: Path | None) -> Iterator[tuple[int, Record] | BadRecord]:
     """Yield the records of a file; with a file of answers those that it answers, with what it says in them.
 
@@ -119,9 +108,10 @@ def read_answered(path: Path, wanted: ExportFormat, answers: Path | None) -> Ite
     if answers is None:
         yield from read_records(path)
         return
-    if wanted not in _ANSWERS:
+    stand_in = FORMATS[wanted].answers
+    if stand_in is None:
         raise ExportError(f"{answers}: {wanted} keeps answers in its records; leave out --answers")
-    key, field = _ANSWERS[wanted]
+    key, field = stand_in
     found: dict[str, list[tuple[int, str]]] = {}
     for one in read_records(answers):
         if isinstance(one, BadRecord):

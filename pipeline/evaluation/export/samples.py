@@ -10,11 +10,9 @@ from typing import IO, Any
 
 from pipeline.core.vocabularies.exports import ExportFormat
 from pipeline.evaluation.export.errors import ExportError
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.programs import Program, read_record
 from pipeline.evaluation.export.records import BadRecord, RecordError, read_answered
-
-IN_PROJECTS = frozenset({ExportFormat.EVOCODEBENCH, ExportFormat.CODEVBENCH})
-"""Formats whose records are run in a project, by its own tests, and not as programs."""
 
 
 @dataclass(slots=True)
@@ -34,7 +32,7 @@ def write_samples(path: Path, wanted: ExportFormat, out: IO[str], answers: Path 
 
     Errors: ExportError where the file as a whole cannot be used.
     """
-    if wanted in IN_PROJECTS:
+    if FORMATS[wanted].in_projects:
         raise ExportError(f"{path}: records of {wanted} are no programs: they run in a project, with its tests")
     converted = Converted()
     for programs, answered, bad in _programs(path, wanted, answers):

@@ -8,12 +8,13 @@ from datetime import datetime
 from pipeline.core.vocabularies.exports import NotHeld
 from pipeline.core.vocabularies.functions import TestKind
 from pipeline.core.vocabularies.samples import Direction, Granularity, SnippetSource
+from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.masks import MASK, as_released, from_released
 from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
-LAYOUT = Layout(
+_LAYOUT = Layout(
     families=("completions", "migrations", "block_completions", "functions"),
     configs=("completions", "migrations", "block_completions", "functions"),
     added={
@@ -200,3 +201,9 @@ def _time(text: str | None) -> datetime | None:
         return datetime.fromisoformat(text) if text else None
     except ValueError:
         return None
+
+
+FORMAT = Format(
+    layout=_LAYOUT,
+    results=lambda snapshot, unpack, unnoticed: versicode(snapshot),
+)

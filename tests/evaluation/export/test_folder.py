@@ -15,8 +15,9 @@ from pipeline.core.vocabularies.exports import ExportFormat, NotHeld
 from pipeline.core.vocabularies.samples import Granularity
 from pipeline.core.vocabularies.scenes import Scene
 from pipeline.evaluation.export.errors import ExportError
-from pipeline.evaluation.export.export import LAYOUTS, export
+from pipeline.evaluation.export.export import export
 from pipeline.evaluation.export.folder import write_export
+from pipeline.evaluation.export.formats import FORMATS
 from pipeline.evaluation.export.projects import Unpack
 from pipeline.evaluation.export.results import Attached, Further, Result
 from pipeline.snapshots.format.manifest import SnapshotError
@@ -69,7 +70,7 @@ def test_records_and_the_side_file_together_are_the_rows(
     assert dict(written.records) == FILES[wanted]
     found, published = restored(tmp_path / "out"), Snapshot(snapshot)
     documents = found.pop("api_documents", [])
-    assert found == {family: published.rows(family) for family in LAYOUTS[wanted].families}
+    assert found == {family: published.rows(family) for family in FORMATS[wanted].layout.families}
     # lib.load has no document in 1.1, the only version with examples
     assert documents == [row for row in published.rows("api_documents") if row["path"] == "lib.fetch"][: len(documents)]
     assert bool(documents) == (wanted is ExportFormat.LIBEVOLUTIONEVAL)
@@ -192,7 +193,7 @@ def test_an_export_that_breaks_off_leaves_nothing(snapshot: Path, tmp_path: Path
         yield Further("a.jsonl", {"x": 1})
         raise KeyboardInterrupt
 
-    known, layout = Snapshot(snapshot), LAYOUTS[ExportFormat.VERSICODE]
+    known, layout = Snapshot(snapshot), FORMATS[ExportFormat.VERSICODE].layout
     with pytest.raises(KeyboardInterrupt):
         write_export(tmp_path / "new" / "out", ExportFormat.VERSICODE, layout, known, broken())
     assert list((tmp_path / "new").iterdir()) == []

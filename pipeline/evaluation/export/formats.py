@@ -1,0 +1,17 @@
+"""The formats that there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pipeline.core.vocabularies.exports import ExportFormat
+from pipeline.evaluation.export import codevbench, evocodebench, gitchameleon, libevolutioneval, versicode
+from pipeline.evaluation.export.format import Format
+
+FORMATS: Mapping[ExportFormat, Format] = {
+    ExportFormat.VERSICODE: versicode.FORMAT,
+    ExportFormat.LIBEVOLUTIONEVAL: libevolutioneval.FORMAT,
+    ExportFormat.GITCHAMELEON: gitchameleon.FORMAT,
+    ExportFormat.EVOCODEBENCH: evocodebench.FORMAT,
+    ExportFormat.CODEVBENCH: codevbench.FORMAT,
+}
