@@ -65,7 +65,8 @@ def section(held: Mapping[str, Any], per_unit: Mapping[str, float]) -> str:
 ## Held against a real refresh
 
 On {held["day"]} a refresh in Airflow took {held["asked"]} libraries of the profile from an empty data folder to a
-snapshot of {rows:,} rows: their {held["releases"]:,} releases since {held["since"]} ({none} libraries had none).
+snapshot of {rows:,} rows. It covered their {held["releases"]:,} releases since {held["since"]} ({none} libraries had
+none).
 
 | | |
 |---|---|

@@ -109,13 +109,12 @@ def _head(size: Size) -> str:
     return f"""\
 # 300 libraries and all their releases
 
-Made by `python -m benchmarks.plan write` from `benchmarks/plan.json` (what was measured, and how: see
+Made by `python -m benchmarks.plan write` from `benchmarks/plan.json` (measurements, explained in
 `benchmarks/plan.py`), `data/libraries/` and the rules. All of it was measured on one machine of 2 cores that other work
 shared: ratios are to be trusted more than seconds.
 
 The profile `popular` has {size.libraries} libraries{_unasked(size)} with **{size.releases:,} final releases**, whose
-files (one each, a pure wheel where there is one) have {size.gib:,.0f} GiB; of long wheels only the sources are
-fetched."""
+files (one each, preferably a pure wheel) have {size.gib:,.0f} GiB. Of long wheels only the sources are fetched."""
 
 
 def _unasked(size: Size) -> str:
@@ -141,10 +140,9 @@ def _units(lines: Sequence[Line]) -> str:
 ## What a unit costs
 
 Seconds are those of refreshes from nothing over the starter's libraries, with both cores. CPU seconds come from a
-second measurement (`benchmarks/costs.py`: libraries of the profile, the newest releases of each, one process) and are
-those of all processes of the stage that ended; those that end with their sandbox cannot be seen from outside, so that
-stages which run code have seconds only (of two cores: CPU at most twice as much). How many units a release or library
-has is what the starter has.
+second measurement (`benchmarks/costs.py`: libraries of the profile, the newest releases of each, one process). They
+count all processes of the stage, except those in a sandbox, which cannot be measured from outside. So stages that run
+code have seconds only (of two cores: CPU at most twice as much). Units per release or library are those of the starter.
 
 {markdown_table(head, rows)}"""
 
@@ -171,8 +169,8 @@ def _time(lines: Sequence[Line], measured: Mapping[str, Any], size: Size) -> str
 | the library with most releases ({name}, {releases}), which one worker has to itself | {longest:.1f} |
 
 More workers help until the largest library alone takes as long as all the others. Take the first refresh in parts:
-`driftline refresh --profile popular --libraries …`, or by periods (`--since`, `--until`); what is in the lake is not
-done again.
+`driftline refresh --profile popular --libraries …`, or by periods (`--since`, `--until`); finished work in the lake is
+not repeated.
 
 A worker needs memory for one library: {memory:.1f} GiB at most for those of the starter, 0.7 for reading pandas.
 {_large()}"""
@@ -180,10 +178,9 @@ A worker needs memory for one library: {memory:.1f} GiB at most for those of the
 
 def _large() -> str:
     return """
-Libraries of the starter are small. Reading a large one costs more for each release, and was measured by
-`benchmarks/history.py` (crawl, surface and comparison of a whole history, CPU seconds for each release): networkx
-0.27, pandas 0.48. What is run of a library was not measured for large ones, and counts here as growing with the
-releases; those are the plan's greatest doubts."""
+Libraries of the starter are small. Reading a large one costs more for each release. `benchmarks/history.py` measured
+crawl, surface and comparison of whole histories, in CPU seconds for each release: networkx 0.27, pandas 0.48. Runs of
+large libraries were not measured, and count here as growing with the releases. That is the plan's greatest doubt."""
 
 
 def _week(lines: Sequence[Line], measured: Mapping[str, Any], size: Size) -> str:
@@ -228,16 +225,16 @@ def _disk(measured: Mapping[str, Any], size: Size) -> str:
     return f"""\
 ## Disk
 
-{markdown_table(("what", "measured", "of the profile", "limit", f"at most on each of {WORKERS} workers"), rows)}
+{markdown_table(("folder", "measured", "of the profile", "limit", f"at most on each of {WORKERS} workers"), rows)}
 
-The lake and the snapshots are kept: with a snapshot each week that is {year:.0f} GiB in a year, unless `snapshots` in
-`retention.yaml` lets old ones go. Caches are brought below their limits by `driftline clean` (`retention.yaml`,
-`DRIFTLINE_ENVIRONMENTS_GIB`): what was used longest ago goes first, never what is in use. Environments with
-large wheels need more than those of the starter: 369 of them, with numpy, pandas and scipy among them, had 7.2 GB, so
-that the limit holds about a thousand. An environment that went comes back from its lock.
+The lake and the snapshots have no limit. With a snapshot each week that is {year:.0f} GiB in a year, unless `snapshots`
+in `retention.yaml` lets old ones go. `driftline clean` brings caches below their limits (`retention.yaml`,
+`DRIFTLINE_ENVIRONMENTS_GIB`): entries that were used longest ago go first, entries in use stay. Environments with large
+wheels need more than those of the starter. 369 of them, with numpy, pandas and scipy among them, had 7.2 GB, so the
+limit holds about a thousand. An environment that went comes back from its lock.
 
-Workers share lake and snapshots through an object store, which holds both, and what was replaced in the last week; each
-has a working copy, which is whole on those that end refreshes and publish, and caches of its own."""
+Workers share lake and snapshots through an object store, which also holds files replaced in the last week. Each worker
+has caches and a working copy of its own. The copy is whole on workers that end refreshes and publish."""
 
 
 def _gib_limit(name: str, limits: CacheRules) -> float:
@@ -275,15 +272,15 @@ def _network(measured: Mapping[str, Any], size: Size) -> str:
     return f"""\
 ## Network
 
-What the machine received while a stage ran, other work on it included, so that these are upper bounds:
+Bytes that the machine received while a stage ran, other work included; so these are upper bounds:
 
 {markdown_table(("stage", "received", "of the profile"), rows)}
 
 The files of all releases together have {size.gib:,.0f} GiB; compiled wheels, most of that, are read by ranges.
 
-On {WORKERS} workers `crawl` and `prove` of a library may be done by two of them, so that what the crawl received is
-received at most twice; an environment is still made once, by who proves. The lake ({lake:.1f} GiB) goes to the object
-store once, and comes from it at most twice: to who proves, and to who ends the refresh."""
+On {WORKERS} workers, two of them may do `crawl` and `prove` of a library, so files of the crawl are received at most
+twice. An environment is still made once, by `prove`. The lake ({lake:.1f} GiB) goes to the object store once. It comes
+from it at most twice: for `prove`, and for the end of the refresh."""
 
 
 def _number(value: float | None) -> str:
