@@ -1,0 +1,612 @@
+"""Cutting a test out of its suite: each of its cases becomes a program that stands alone."""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.own_tests.fixtures import Fixture, Fixtures, fixtures_of
+from pipeline.corpus.own_tests.functions import (
+    Function,
+    Owner,
+    TestFunction,
+    fixture_decorator,
+    is_setting_up,
+    marks_of,
+    members,
+    parameters,
+)
+from pipeline.corpus.own_tests.methods import Flat, flattened
+from pipeline.corpus.own_tests.parametrization import Dimension, Option, case_id, cases, dimensions
+from pipeline.corpus.own_tests.program import Program, globals_of
+from pipeline.corpus.own_tests.refusal import Refused
+from pipeline.corpus.own_tests.rendering import Edit, operand, render, replace
+from pipeline.corpus.own_tests.suite import Suite, SuiteModule, Unparsed, dotted_name
+
+_MARKS = frozenset({"parametrize", "skipif", "filterwarnings", "usefixtures"})
+"""Marks that change how a test runs; others are labels."""
+
+_CONTEXTS = frozenset({"raises", "warns", "deprecated_call"})
+_INDENT = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class CutTest:
+    """A case of a test as a program: what it needs, then the test itself.
+
+    `entry` runs it as a script behind both; None where only pytest can run it. `assertions` are what it states.
+    """
+
+    test: TestFunction
+    case: str
+    preamble: str
+    code: str
+    entry: str | None
+    assertions: tuple[str, ...]
+
+    @property
+    def id(self) -> str:
+        """Its node id, with the case in brackets."""
+        return f"{self.test.id}[{self.case}]" if self.case else self.test.id
+
+
+@dataclass(frozen=True, slots=True)
+class NotCut:
+    """A test, or a case of it, that cannot be cut out, and why."""
+
+    id: str
+    reason: RejectReason
+    detail: str
+
+
+def cut(test: TestFunction, suite: Suite) -> Iterator[CutTest | NotCut]:
+    """Yield the cases of a test as programs, or why one, or all of it, cannot be cut out."""
+    try:
+        _refuse(test, suite)
+        plan = _plan(test, suite)
+    except Refused as refused:
+        yield NotCut(test.id, refused.reason, str(refused))
+        return
+    except Unparsed as error:
+        yield NotCut(test.id, RejectReason.UNPARSED_SOURCE, f"a file that it needs: {error}")
+        return
+    chosen, total = cases(plan.expanded, suite.rules)
+    if len(chosen) < total:
+        detail = f"{len(chosen)} of its {total} cases are taken"
+        yield NotCut(f"{test.id}[…]", RejectReason.OVER_QUOTA, detail)
+    for options in chosen:
+        key = f"{test.id}[{case_id(options)}]" if options else test.id
+        try:
+            if mark := next((option.refused for option in options if option.refused), None):
+                raise Refused(RejectReason.SKIPPED, f"its parameters are marked {mark}")
+            yield _Case(plan, options, suite).cut()
+        except Refused as refused:
+            yield NotCut(key, refused.reason, str(refused))
+        except Unparsed as error:
+            yield NotCut(key, RejectReason.UNPARSED_SOURCE, f"a file that it needs: {error}")
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What all cases of a test have in common."""
+
+    test: TestFunction
+    fixtures: Fixtures
+    expanded: tuple[Dimension, ...]
+    injected: frozenset[str]
+    flat: Flat | None
+
+    @property
+    def is_function(self) -> bool:
+        return not self.test.classes or self.flat is not None
+
+
+def _refuse(test: TestFunction, suite: Suite) -> None:
+    """Refuse a test that pytest would not run here, by its marks and those of its class and module."""
+    rules = suite.rules
+    decorators = [*test.function.decorator_list, *(d for owner in test.classes for d in owner.node.decorator_list)]
+    for binding in test.module.bindings.get("pytestmark", ()):
+        if isinstance(binding.statement, ast.Assign):
+            value = binding.statement.value
+            decorators += value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
+    for name, _ in marks_of(decorators):
+        if reason := rules.refused_marks.get(name):
+            raise Refused(reason, f"marked {name}")
+    own = [node for node in ast.walk(test.function) if isinstance(node, ast.Yield | ast.YieldFrom)]
+    nested = {
+        id(node)
+        for inner in ast.walk(test.function)
+        if isinstance(inner, Function | ast.Lambda) and inner is not test.function
+        for node in ast.walk(inner)
+    }
+    if any(id(node) not in nested for node in own):
+        raise Refused(RejectReason.NO_CHECK, "a generator, which pytest does not run")
+
+
+def _plan(test: TestFunction, suite: Suite) -> _Plan:
+    function = test.function
+    is_static = any(name == "staticmethod" for name, _ in marks_of(function.decorator_list))
+    asked = parameters(function)[bool(test.classes) and not is_static :]
+    direct = list(dimensions(test))
+    given = {name for dimension in direct if not dimension.indirect for name in dimension.names}
+    injected = _injected(function, asked)
+    fixtures = fixtures_of(test, [name for name in asked if name not in given | injected], suite)
+    of_fixtures = [fixture.dimension for name, fixture in fixtures.of_suite.items() if name not in given]
+    indirect = {name for dimension in direct if dimension.indirect for name in dimension.names}
+    found = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
+    in_class = any(fixture.in_class for fixture in fixtures.of_suite.values())
+    flat = flattened(test, suite) if test.classes and not in_class and not is_static else None
+    return _Plan(test, fixtures, tuple(each for each in found if each.options), frozenset(injected), flat)
+
+
+def _injected(function: Function, asked: Sequence[str]) -> set[str]:
+    """Return the parameters that decorators fill: mocks from the left, examples of hypothesis by name or the right."""
+    mocks = 0
+    found: set[str] = set()
+    for decorator in function.decorator_list:
+        name = dotted_name(decorator)
+        if not isinstance(decorator, ast.Call):
+            continue
+        last = name.rpartition(".")[2]
+        if last == "patch" or ".patch." in f".{name}":
+            place = 1 if last == "patch" else 2
+            has_new = len(decorator.args) > place or any(each.arg == "new" for each in decorator.keywords)
+            mocks += not has_new and last not in ("dict", "multiple")
+        elif last == "given":
+            found |= {each.arg for each in decorator.keywords if each.arg}
+            found |= set(asked[len(asked) - len(decorator.args) :]) if decorator.args else set()
+    return found | set(asked[:mocks])
+
+
+@dataclass
+class _Case:
+    """One case while it is cut out."""
+
+    plan: _Plan
+    options: Sequence[Option]
+    suite: Suite
+    edits: dict[ast.stmt, list[Edit]] = field(default_factory=dict)
+    head: list[str] = field(default_factory=list)
+    written: set[str] = field(default_factory=set)
+    gone: set[int] = field(default_factory=set)
+    elsewhere: set[str] = field(default_factory=set)
+    """Names that what was written into the test brings from other modules."""
+
+    def cut(self) -> CutTest:
+        test = self.plan.test
+        self.program = Program(self.suite, self.edits)
+        self.locals = _locals(test.function) | {name for name, _ in self._set_up_names()}
+        for dimension, option in zip(self.plan.expanded, self.options, strict=True):
+            self._choose(dimension, option)
+        self._fixtures()
+        code = self._function() if self.plan.is_function else self._class()
+        if "pytestmark" in test.module.bindings and not self._is_label(test.module):
+            self.program.need(test.module, "pytestmark")
+        if test.module.path.endswith(".py"):
+            self.program._touch(test.module)
+        preamble = _preamble(self.program)
+        lines = preamble.count("\n") + code.count("\n")
+        if lines > self.suite.rules.max_lines:
+            raise Refused(RejectReason.TOO_LONG, f"{lines} lines, the limit is {self.suite.rules.max_lines}")
+        if problem := _syntax(preamble + code):
+            raise Refused(RejectReason.INTERNAL_ERROR, problem)
+        stated = assertions(preamble, code, self.suite.rules.asserting)
+        if not stated:
+            raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
+        return CutTest(test, case_id(self.options), preamble, code, self._entry(code), stated)
+
+    def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:
+        for _, statement, _ in self.plan.flat.before if self.plan.flat else ():
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    yield node.id, statement
+
+    def _is_label(self, module: SuiteModule) -> bool:
+        texts = [module.text(binding.statement) for binding in module.bindings["pytestmark"]]
+        return not any(name in text for text in texts for name in ("skipif", "filterwarnings", "usefixtures"))
+
+    def _choose(self, dimension: Dimension, option: Option) -> None:
+        """Leave one set of parameters: written into the function, or as the only one of the decorator."""
+        fixture = self.plan.fixtures.of_suite.get(dimension.names[0])
+        if fixture is not None and dimension.decorator is fixture.decorator:
+            self._choose_of_fixture(fixture, dimension, option)
+            return
+        module = dimension.module
+        values = [(name, value, self._value(module, value)) for name, value in option.values]
+        names = {name for _, value, _ in values for name in _names_in(value)}
+        if option.values and not dimension.indirect and not names & self.locals and not dimension.indirect:
+            self.head += [f"{name} = {text}" for name, _, text in values]
+            self.written |= {name for name, _ in option.values}
+            self.gone.add(id(dimension.decorator))
+            return
+        assert isinstance(dimension.decorator, ast.Call)
+        text = module.text(dimension.decorator.func)
+        more = ", indirect=True" if dimension.indirect else ""
+        names_text = ", ".join(dimension.names)
+        element = self._value(module, option.element)
+        for statement in self._statements_of(dimension.decorator):
+            edit = replace(module, dimension.decorator, f'{text}("{names_text}", [{element}]{more})')
+            self.edits.setdefault(statement, []).append(edit)
+
+    def _value(self, module: SuiteModule, node: ast.expr) -> str:
+        """Return an expression of a module as text, with what it needs taken in."""
+        statement = ast.Expr(node, lineno=node.lineno, col_offset=node.col_offset)
+        edits, brought = self.program.inside(module, statement)
+        text = render(module, *module.span(node), edits)
+        text = text if not ("\n" in text and operand(module, node) != module.text(node)) else f"({text})"
+        self._need_elsewhere(module, text, brought)
+        return text
+
+    def _need_elsewhere(self, module: SuiteModule, text: str, brought: frozenset[str]) -> None:
+        """Take in what an expression of any module needs, which is to stand in the test."""
+        names = globals_of(text.strip())
+        for name in sorted(names - brought):
+            self.program.need(module, name)
+        if module is not self.plan.test.home:
+            self.elsewhere |= names - self.plan.test.home.bindings.keys()
+        self.elsewhere |= brought
+
+    def _statements_of(self, decorator: ast.expr) -> Iterator[ast.stmt]:
+        test = self.plan.test
+        for statement in (test.function, *(owner.node for owner in test.classes)):
+            if decorator in statement.decorator_list:
+                yield statement
+
+    def _choose_of_fixture(self, fixture: Fixture, dimension: Dimension, option: Option) -> None:
+        module, function = fixture.module, fixture.function
+        assert isinstance(fixture.decorator, ast.Call)
+        uses = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == "request"]
+        params = [
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.value, ast.Name)
+            and node.value.id == "request"
+            and node.attr == "param"
+        ]
+        edits = self.edits.setdefault(function, [])
+        kept = [each for each in fixture.decorator.keywords if each.arg not in ("params", "ids")]
+        names = set(_names_in(option.values[0][1])) if option.values else set()
+        if option.values and len(params) == len(uses) and not names & _locals(function):
+            text = self._value(module, option.values[0][1])
+            value = text if operand(module, option.values[0][1]) == module.text(option.values[0][1]) else f"({text})"
+            edits += [replace(module, node, value) for node in params]
+            self.written.add(f"request of {fixture.name}")
+            arguments = [name for name in parameters(function) if name != "request"]
+            edits.append(_header(module, function, function.name, arguments))
+        else:
+            element = self._value(module, option.element)
+            kept = [ast.keyword("params", ast.parse(f"[{textwrap.dedent(element)}]", mode="eval").body), *kept]
+        shown = ", ".join(f"{each.arg}={ast.unparse(each.value)}" for each in kept)
+        called = f"{module.text(fixture.decorator.func)}({shown})" if shown else module.text(fixture.decorator.func)
+        edits.append(replace(module, fixture.decorator, called))
+
+    def _fixtures(self) -> None:
+        """Take in the fixtures; those that only give a value are called in the test itself."""
+        plain: dict[str, Fixture] = {}
+        for name, fixture in self.plan.fixtures.of_suite.items():
+            if fixture.in_class:
+                continue
+            if self._is_plain(fixture) and set(fixture.needs) <= plain.keys():
+                plain[name] = fixture
+            else:
+                self.program.statement(fixture.module, fixture.function)
+                for module, statement in fixture.aliases:
+                    self.program.statement(module, statement)
+        needed = {
+            each
+            for name, fixture in self.plan.fixtures.of_suite.items()
+            if name not in plain
+            for each in fixture.needs
+        }
+        for name in needed & plain.keys():
+            self._as_fixture(name, plain)
+        for name, fixture in plain.items():
+            self._call(name, fixture)
+
+    def _as_fixture(self, name: str, plain: dict[str, Fixture]) -> None:
+        """Keep a plain fixture as one, with all that it needs, since a fixture that stays one asks for it."""
+        fixture = plain.pop(name, None)
+        if fixture is None:
+            return
+        self.program.statement(fixture.module, fixture.function)
+        for needed in fixture.needs:
+            self._as_fixture(needed, plain)
+
+    def _is_plain(self, fixture: Fixture) -> bool:
+        decorator = fixture.decorator
+        keywords = {each.arg for each in decorator.keywords} if isinstance(decorator, ast.Call) else set()
+        asks = fixture.asks_request and f"request of {fixture.name}" not in self.written
+        is_own = not fixture.aliases and fixture.name == fixture.function.name
+        return (
+            self.plan.is_function
+            and is_own
+            and not asks
+            and not fixture.is_generator
+            and "autouse" not in keywords
+            and len(fixture.function.decorator_list) == 1
+            and isinstance(fixture.function, ast.FunctionDef)
+        )
+
+    def _call(self, name: str, fixture: Fixture) -> None:
+        """Call what was a fixture in the test; one that is a single expression stands there itself."""
+        module, function = fixture.module, fixture.function
+        body = _without_docstring(function.body)
+        edits = self.edits.setdefault(function, [])
+        is_asked = name in parameters(self.plan.test.function) or any(
+            name in other.needs for other in self.plan.fixtures.of_suite.values()
+        )
+        self.written.add(name)
+        if len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None and not fixture.needs:
+            value = body[0].value
+            if not set(_names_in(value)) & self.locals:
+                inner, brought = self.program.inside(module, body[0])
+                text = render(module, *module.span(value), [*edits, *inner])
+                text = f"({text})" if "\n" in text and operand(module, value) != module.text(value) else text
+                self._need_elsewhere(module, text, brought)
+                self.head.append(f"{name} = {text}" if is_asked else text)
+                return
+        maker = f"make_{name}"
+        if maker in module.bindings or maker in self.plan.test.module.bindings:
+            maker = f"{maker}_fixture"
+        edits[:] = [each for each in edits if each.end > module.span(fixture.decorator)[1]]
+        start = module.offset(function.lineno, function.col_offset)
+        edits[:] = [each for each in edits if not (each.start == start)]
+        edits.append(_header(module, function, maker, fixture.needs))
+        self.program.add(module, function, start, module.span(function)[1], name=maker)
+        called = f"{maker}({', '.join(fixture.needs)})"
+        self.elsewhere.add(maker)
+        self.head.append(f"{name} = {called}" if is_asked else called)
+
+    def _kept(self, module: SuiteModule, statement: ast.stmt) -> Iterator[str]:
+        """Yield the decorators of a test or class that change how it runs."""
+        edits = self.edits.get(statement, [])
+        for name, decorator in marks_of(getattr(statement, "decorator_list", [])):
+            is_mark = ".mark." in f".{dotted_name(decorator)}."
+            if id(decorator) in self.gone or (is_mark and name not in _MARKS):
+                continue
+            inner, brought = self.program.inside(
+                module, ast.Expr(decorator, lineno=decorator.lineno, col_offset=decorator.col_offset)
+            )
+            text = render(module, *module.span(decorator), [*edits, *inner])
+            self._need(module, text, brought)
+            yield f"@{text}\n"
+
+    def _need(self, module: SuiteModule, text: str, known: frozenset[str] = frozenset()) -> None:
+        for name in sorted(globals_of(text) - known - self.elsewhere):
+            self.program.need(module, name)
+
+    def _body(self, indent: str) -> str:
+        """Return the body of the test function, behind what was written in."""
+        test, flat = self.plan.test, self.plan.flat
+        lines: list[str] = []
+        for module, statement, edits in flat.before if flat else ():
+            inner, brought = self.program.inside(module, statement)
+            text = render(module, *module.span(statement), [*edits, *inner], indent)
+            self._need(module, textwrap.dedent(text), brought)
+            lines.append(text)
+        lines += [f"{indent}{line}" for line in self.head]
+        body = _without_docstring(test.function.body)
+        inner, brought = self.program.inside(test.home, ast.Module(body, []))  # type: ignore[arg-type]
+        start, end = test.home.span(body[0])[0], test.home.span(body[-1])[1]
+        self.brought = brought
+        lines.append(render(test.home, start, end, [*(flat.edits if flat else ()), *inner], indent))
+        return "\n".join(lines)
+
+    def _function(self) -> str:
+        """Return the test as a function."""
+        test, function = self.plan.test, self.plan.test.function
+        decorators = [line for owner in test.classes for line in self._kept(owner.module, owner.node)]
+        decorators += self._kept(test.home, function)
+        arguments = parameters(function)[bool(test.classes) :]
+        self.arguments = [name for name in arguments if name not in self.written]
+        self.decorators = decorators
+        body = self._body(_INDENT)
+        word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
+        defaults = _defaults(function)
+        text = f"{word} {function.name}({', '.join([*self.arguments, *defaults])}):\n{body}\n"
+        self._need(test.home, text, self.brought)
+        if self.plan.flat and self.plan.flat.needs_pytest:
+            self.program.add_import("import pytest", "pytest")
+        return "".join(decorators) + text
+
+    def _class(self) -> str:
+        """Return the test in its class, with the members that it needs; the bases of the suite become statements."""
+        self.arguments, self.decorators = ["self"], []
+        test = self.plan.test
+        needed = self._members_needed()
+        is_inherited = test.function not in test.classes[0].node.body
+        for owner in reversed(test.classes[1:]):
+            flag = is_inherited and test.function in owner.node.body
+            head = f"{_INDENT}__test__ = False\n" if flag else ""
+            text = self._class_text(owner, needed, head)
+            self.program.text(owner.module, owner.node, text, frozenset({owner.node.name}))
+        return self._class_text(test.classes[0], needed, f"{_INDENT}__test__ = True\n" if is_inherited else "")
+
+    def _class_text(self, owner: Owner, needed: set[int], head: str) -> str:
+        node, module = owner.node, owner.module
+        decorators = "".join(self._kept(module, node))
+        known: set[str] = {node.name}
+        parts: list[str] = []
+        for base in (*node.bases, *(keyword.value for keyword in node.keywords)):
+            inner, brought = self.program.inside(module, ast.Expr(base, lineno=base.lineno, col_offset=base.col_offset))
+            parts.append(render(module, *module.span(base), inner))
+            known |= brought
+        words = [*parts[: len(node.bases)]]
+        words += [
+            f"{keyword.arg}={text}" if keyword.arg else f"**{text}"
+            for keyword, text in zip(node.keywords, parts[len(node.bases) :], strict=True)
+        ]
+        bases = f"({', '.join(words)})" if words else ""
+        bodies: list[str] = []
+        for member in node.body:
+            if id(member) not in needed:
+                continue
+            inner, brought = self.program.inside(module, member)
+            known |= brought
+            if member is self.plan.test.function:
+                bodies.append(self._method(_INDENT))
+                known |= self.brought
+                continue
+            bodies.append(render(module, *module.span(member), [*self.edits.get(member, ()), *inner], _INDENT))
+        body = head + "\n\n".join(bodies)
+        text = f"{decorators}class {node.name}{bases}:\n{body or f'{_INDENT}pass'}\n"
+        self._need(module, text, frozenset(known))
+        return text
+
+    def _method(self, indent: str) -> str:
+        test, function = self.plan.test, self.plan.test.function
+        decorators = [f"{indent}{line}" for line in self._kept(test.home, function)]
+        arguments = [name for name in parameters(function) if name not in self.written]
+        word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
+        body = self._body(indent + _INDENT)
+        defaults = _defaults(function)
+        header = f"{indent}{word} {function.name}({', '.join([*arguments, *defaults])}):\n"
+        return "".join(decorators) + header + body
+
+    def _members_needed(self) -> set[int]:
+        """Return the statements in the bodies of the test's classes that it needs, by their ids."""
+        test = self.plan.test
+        everything = list(members(test.classes))
+        by_name: dict[str, list[ast.stmt]] = {}
+        for owner, node in everything:
+            for name in _bound_in_class(node):
+                by_name.setdefault(name, []).append(node)
+            if isinstance(node, Function):  # overridden ones are reached by super()
+                for other in test.classes:
+                    same = [each for each in other.node.body if isinstance(each, Function) and each.name == node.name]
+                    by_name[node.name] += [each for each in same if each not in by_name[node.name] and owner != other]
+        asked = {f.function for f in self.plan.fixtures.of_suite.values() if f.in_class}
+        waiting: list[ast.stmt] = [test.function, *asked]
+        waiting += [node for _, node in everything if is_setting_up(node) and node is not test.function]
+        waiting += [
+            node for _, node in everything if "__" in "".join(_bound_in_class(node)) and not isinstance(node, Function)
+        ]
+        needed: set[int] = set()
+        while waiting:
+            node = waiting.pop()
+            if id(node) in needed:
+                continue
+            needed.add(id(node))
+            if isinstance(node, Function) and is_setting_up(node):
+                waiting += by_name.get(node.name, [])
+            for each in ast.walk(node):
+                name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else None
+                waiting += [other for other in by_name.get(name or "", ()) if not _is_other_test(other, test)]
+        return needed
+
+    def _entry(self, code: str) -> str | None:
+        function = self.plan.test.function
+        is_plain = self.plan.is_function and not self.arguments and not self.decorators
+        kept = any(
+            fixture.name not in self.written for fixture in self.plan.fixtures.of_suite.values() if not fixture.in_class
+        )
+        is_marked = "pytestmark" in self.plan.test.module.bindings and not self._is_label(self.plan.test.module)
+        if not is_plain or kept or is_marked or isinstance(function, ast.AsyncFunctionDef):
+            return None
+        return f"{function.name}()"
+
+
+def assertions(preamble: str, code: str, asserting: re.Pattern[str]) -> tuple[str, ...]:
+    """Return what a test states: assertions, expected exceptions, and calls of what asserts for it."""
+    helpers = {
+        node.name
+        for node in ast.parse(preamble).body
+        if isinstance(node, Function) and any(_states(each, asserting) for each in ast.walk(node))
+    }
+    stated = [
+        node
+        for node in ast.walk(ast.parse(code))
+        if _states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers)
+    ]
+    return tuple(dict.fromkeys(ast.unparse(node) for node in sorted(stated, key=lambda each: each.lineno)))
+
+
+def _states(node: ast.AST, asserting: re.Pattern[str]) -> bool:
+    if isinstance(node, ast.Call):
+        last = dotted_name(node).rpartition(".")[2] or (node.func.attr if isinstance(node.func, ast.Attribute) else "")
+        return last in _CONTEXTS or bool(asserting.search(last))
+    return isinstance(node, ast.Assert)
+
+
+def _preamble(program: Program) -> str:
+    future = f"from __future__ import {', '.join(sorted(program.futures))}\n" if program.futures else ""
+    imports = "".join(f"{line}\n" for line in sorted(program.imports))
+    texts = [piece.text.rstrip() for piece in program.ordered()]
+    pieces = "".join(f"\n\n{text}\n" if "\n" in text else f"\n{text}\n" for text in texts)
+    text = f"{future}{imports}{pieces}"
+    return f"{text}\n\n" if text else ""
+
+
+def _syntax(text: str) -> str | None:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        return f"the program does not parse: line {getattr(error, 'lineno', 0)}: {getattr(error, 'msg', error)}"
+    return None
+
+
+def _header(module: SuiteModule, function: Function, name: str, arguments: Sequence[str]) -> Edit:
+    """Return the edit that writes the first line of a function anew."""
+    start = module.offset(function.lineno, function.col_offset)
+    body = function.body[0]
+    first = module.span(body)[0]
+    line = module.starts[body.lineno - 1] if body.lineno > function.lineno else first
+    if getattr(body, "decorator_list", None):
+        line = module.starts[body.decorator_list[0].lineno - 1]  # type: ignore[attr-defined]
+    text = f"def {name}({', '.join([*arguments, *_defaults(function)])}):"
+    return Edit(start, line, f"{text}\n" if line != first or line > start and body.lineno > function.lineno else f"{text} ")
+
+
+def _defaults(function: Function) -> list[str]:
+    """Return the parameters that have a default, as they are written."""
+    plain = [*function.args.posonlyargs, *function.args.args]
+    with_default = plain[len(plain) - len(function.args.defaults) :]
+    return [
+        f"{argument.arg}={ast.unparse(default)}"
+        for argument, default in zip(with_default, function.args.defaults, strict=True)
+    ]
+
+
+def _locals(function: Function) -> set[str]:
+    """Return the names that a function binds: its parameters, and what is assigned or imported in it."""
+    names = {each.arg for each in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)}
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, Function | ast.ClassDef) and node is not function:
+            names.add(node.name)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            names.add(node.name)
+    return names
+
+
+def _names_in(node: ast.AST) -> Iterator[str]:
+    return (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0]
+    is_docstring = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    return body[1:] if is_docstring and len(body) > 1 else body
+
+
+def _bound_in_class(node: ast.stmt) -> list[str]:
+    if isinstance(node, Function | ast.ClassDef):
+        return [node.name]
+    return [each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+
+
+def _is_other_test(node: ast.stmt, test: TestFunction) -> bool:
+    return (
+        isinstance(node, Function)
+        and node.name.startswith("test")
+        and node.name != test.function.name
+        and not fixture_decorator(node)
+    )

@@ -1,0 +1,52 @@
+"""What a curator decides about own tests: which are cut out, what of them is refused, which are run."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from functools import cached_property
+
+from pydantic import Field
+
+from pipeline.core.rules.load import Rule
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.index.archives import ArchiveLimits
+
+
+class OwnTestRules(Rule):
+    """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
+
+    max_sdist_bytes: int = Field(gt=0)
+    max_unpacked_bytes: int = Field(gt=0)
+    max_ratio: int = Field(gt=0)
+    test_files: tuple[str, ...]
+    test_folders: frozenset[str]
+    aside: frozenset[str]
+    max_lines: int = Field(ge=1)
+    cases_per_test: int = Field(ge=1)
+    runs_per_release: int = Field(ge=0)
+    similarity: float = Field(gt=0, le=1)
+    asserting: re.Pattern[str]
+    built_in_fixtures: frozenset[str]
+    refused_marks: dict[str, RejectReason]
+    refused_names: dict[str, RejectReason]
+    refused_exceptions: dict[str, RejectReason]
+
+    @property
+    def archive_limits(self) -> ArchiveLimits:
+        """The limits that the archive reader takes."""
+        return ArchiveLimits(self.max_unpacked_bytes, self.max_ratio)
+
+    @cached_property
+    def _test_file(self) -> re.Pattern[str]:
+        return re.compile("|".join(fnmatch.translate(pattern) for pattern in self.test_files))
+
+    def holds_tests(self, path: str) -> bool:
+        """Say whether pytest finds tests in a file, by its path in the source distribution."""
+        *folders, name = path.split("/")
+        return bool(self._test_file.match(name)) and not self.aside.intersection(folders)
+
+    def is_among_tests(self, path: str) -> bool:
+        """Say whether a file of the library's own package is a part of its tests."""
+        *folders, name = path.split("/")
+        return bool(self.test_folders.intersection(folders)) or name == "conftest.py" or self.holds_tests(path)
