@@ -465,6 +465,45 @@ class NotHeldRow(TypedDict):
     reason: str  # NotHeld
     detail: str
 
+class OwnTestRunRow(TypedDict):
+    """One run of the program of an own test in the pinned environment of a release, at home or in a neighbour."""
+
+    id: str
+    own_test_id: str
+    library: str
+    version: str
+    role: str  # VerdictRole
+    outcome: str  # Outcome
+    exception: str | None
+    python: str
+    lock_id: str
+    detail: str | None
+    duration_s: float
+
+class OwnTestRow(TypedDict):
+    """A case of a library's own test, cut out of the suite of a release into a program that stands alone."""
+
+    id: str
+    library: str
+    version: str
+    last_version: str
+    test_id: str
+    test: str
+    case: str
+    preamble: str
+    code: str
+    entry: str | None
+    assertions: Sequence[str]
+    apis: Sequence[str]
+    file: str
+    line: int
+    sdist: str
+    sdist_sha256: str
+    created_time: datetime
+    purl: str
+    licence: str | None
+    attribution: str | None
+
 class ProblemRunRow(TypedDict):
     """One run of the program of a problem with its tests in one pinned environment."""
 
@@ -1074,6 +1113,10 @@ class ImportableRow(SymbolRow):
     """One state of one path that can be imported without being public there; another release may have it as a public one."""
 
 
+class OwnTestEnvironmentRow(EnvironmentRow):
+    """The environments that own tests are run in, a release with pytest and what the tests import beside it."""
+
+
 class ProblemEnvironmentRow(EnvironmentRow):
     """The environments that problems and their tests are run in, a release with pytest beside it."""
 
@@ -1312,6 +1355,9 @@ class Tables(TypedDict, total=False):
     lifecycles: Sequence[LifecycleRow]
     migrations: Sequence[MigrationRow]
     not_held: Sequence[NotHeldRow]
+    own_test_environments: Sequence[OwnTestEnvironmentRow]
+    own_test_runs: Sequence[OwnTestRunRow]
+    own_tests: Sequence[OwnTestRow]
     problem_environments: Sequence[ProblemEnvironmentRow]
     problem_runs: Sequence[ProblemRunRow]
     problems: Sequence[ProblemRow]
@@ -1405,6 +1451,12 @@ class TypedReads:
     def read(self, name: Literal["migrations"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[MigrationRow]: ...
     @overload
     def read(self, name: Literal["not_held"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[NotHeldRow]: ...
+    @overload
+    def read(self, name: Literal["own_test_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestEnvironmentRow]: ...
+    @overload
+    def read(self, name: Literal["own_test_runs"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestRunRow]: ...
+    @overload
+    def read(self, name: Literal["own_tests"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[OwnTestRow]: ...
     @overload
     def read(self, name: Literal["problem_environments"], library: str, where: pc.Expression | None = None, columns: Sequence[str] | None = None) -> list[ProblemEnvironmentRow]: ...
     @overload

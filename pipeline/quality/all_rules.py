@@ -15,6 +15,7 @@ from pipeline.core.versions import cache_version
 from pipeline.corpus.dependents.rules import DependentRules
 from pipeline.corpus.documentation.rules import DocumentationRules
 from pipeline.corpus.github.rules import GitHubRules
+from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.pins.rules import PinRules, pin_rules
 from pipeline.corpus.python_files import PythonFileRules
 from pipeline.corpus.snippets.rules import SnippetRules
@@ -51,6 +52,7 @@ class CurationRules:
     crawl: CrawlRules
     licences: LicenceRules
     dependents: DependentRules
+    own_tests: OwnTestRules
     python_files: PythonFileRules
     pins: PinRules
     github: GitHubRules
@@ -117,6 +119,7 @@ class CurationRules:
             crawl=load(folder / "crawl.yaml", CrawlRules),
             licences=load(folder / "licences.yaml", LicenceRules),
             dependents=load(folder / "dependents.yaml", DependentRules),
+            own_tests=load(folder / "own_tests.yaml", OwnTestRules),
             pins=pin_rules(folder),
             python_files=load(folder / "python_files.yaml", PythonFileRules),
             github=load(folder / "github.yaml", GitHubRules),

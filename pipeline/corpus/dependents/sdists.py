@@ -6,16 +6,27 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 from pipeline.core.versions import cache_version
-from pipeline.corpus.dependents.rules import DependentRules
 from pipeline.corpus.pins.read import is_pin_file
 from pipeline.index.archives import ArchiveLimits, read_members
 from pipeline.index.http import Fetcher
 from pipeline.index.index import IndexFile
 from pipeline.index.manifest import Artifact, Manifest, is_about, make_manifest, sha256_of
 from pipeline.index.sources import SourceStore
+
+
+class SdistLimits(Protocol):
+    """How large a source distribution may be, in bytes."""
+
+    @property
+    def max_sdist_bytes(self) -> int:
+        """Of the file."""
+
+    @property
+    def archive_limits(self) -> ArchiveLimits:
+        """Of what it holds."""
 
 
 class TooLarge(Exception):
@@ -37,7 +48,7 @@ class SdistStore:
     SourcesError.
     """
 
-    def __init__(self, root: Path, fetcher: Fetcher, rules: DependentRules) -> None:
+    def __init__(self, root: Path, fetcher: Fetcher, rules: SdistLimits) -> None:
         self.root = root
         self.fetcher = fetcher
         self.rules = rules

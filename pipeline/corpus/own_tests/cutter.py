@@ -159,6 +159,11 @@ def _injected(function: Function, asked: Sequence[str]) -> set[str]:
         elif last == "given":
             found |= {each.arg for each in decorator.keywords if each.arg}
             found |= set(asked[len(asked) - len(decorator.args) :]) if decorator.args else set()
+        elif last != "usefixtures" and decorator.args:
+            # A function of the suite that parametrises: `@both_kinds("items", …)`.
+            first = decorator.args[0]
+            stated = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+            found |= {part.strip() for part in stated.split(",")} & set(asked)
     return found | set(asked[:mocks])
 
 
@@ -186,8 +191,7 @@ class _Case:
         code = self._function() if self.plan.is_function else self._class()
         if "pytestmark" in test.module.bindings and not self._is_label(test.module):
             self.program.need(test.module, "pytestmark")
-        if test.module.path.endswith(".py"):
-            self.program._touch(test.module)
+        self.program.read_futures(test.module)
         preamble = _preamble(self.program)
         lines = preamble.count("\n") + code.count("\n")
         if lines > self.suite.rules.max_lines:
@@ -298,10 +302,7 @@ class _Case:
                 for module, statement in fixture.aliases:
                     self.program.statement(module, statement)
         needed = {
-            each
-            for name, fixture in self.plan.fixtures.of_suite.items()
-            if name not in plain
-            for each in fixture.needs
+            each for name, fixture in self.plan.fixtures.of_suite.items() if name not in plain for each in fixture.needs
         }
         for name in needed & plain.keys():
             self._as_fixture(name, plain)
@@ -355,7 +356,7 @@ class _Case:
             maker = f"{maker}_fixture"
         edits[:] = [each for each in edits if each.end > module.span(fixture.decorator)[1]]
         start = module.offset(function.lineno, function.col_offset)
-        edits[:] = [each for each in edits if not (each.start == start)]
+        edits[:] = [each for each in edits if each.start != start]
         edits.append(_header(module, function, maker, fixture.needs))
         self.program.add(module, function, start, module.span(function)[1], name=maker)
         called = f"{maker}({', '.join(fixture.needs)})"
@@ -384,16 +385,16 @@ class _Case:
         """Return the body of the test function, behind what was written in."""
         test, flat = self.plan.test, self.plan.flat
         lines: list[str] = []
+        self.brought: frozenset[str] = frozenset()
         for module, statement, edits in flat.before if flat else ():
             inner, brought = self.program.inside(module, statement)
-            text = render(module, *module.span(statement), [*edits, *inner], indent)
-            self._need(module, textwrap.dedent(text), brought)
-            lines.append(text)
+            lines.append(render(module, *module.span(statement), [*edits, *inner], indent))
+            self.brought |= brought
         lines += [f"{indent}{line}" for line in self.head]
         body = _without_docstring(test.function.body)
-        inner, brought = self.program.inside(test.home, ast.Module(body, []))  # type: ignore[arg-type]
+        inner, brought = self.program.inside(test.home, ast.Module(body, []))
         start, end = test.home.span(body[0])[0], test.home.span(body[-1])[1]
-        self.brought = brought
+        self.brought |= brought
         lines.append(render(test.home, start, end, [*(flat.edits if flat else ()), *inner], indent))
         return "\n".join(lines)
 
@@ -405,13 +406,14 @@ class _Case:
         arguments = parameters(function)[bool(test.classes) :]
         self.arguments = [name for name in arguments if name not in self.written]
         self.decorators = decorators
+        if self.plan.flat and self.plan.flat.needs_pytest:
+            self.program.add_import("import pytest", "pytest")
+            self.elsewhere.add("pytest")
         body = self._body(_INDENT)
         word = "async def" if isinstance(function, ast.AsyncFunctionDef) else "def"
         defaults = _defaults(function)
         text = f"{word} {function.name}({', '.join([*self.arguments, *defaults])}):\n{body}\n"
         self._need(test.home, text, self.brought)
-        if self.plan.flat and self.plan.flat.needs_pytest:
-            self.program.add_import("import pytest", "pytest")
         return "".join(decorators) + text
 
     def _class(self) -> str:
@@ -513,14 +515,19 @@ class _Case:
 
 def assertions(preamble: str, code: str, asserting: re.Pattern[str]) -> tuple[str, ...]:
     """Return what a test states: assertions, expected exceptions, and calls of what asserts for it."""
+    tree, before = ast.parse(code), ast.parse(preamble)
     helpers = {
         node.name
-        for node in ast.parse(preamble).body
+        for node in before.body
         if isinstance(node, Function) and any(_states(each, asserting) for each in ast.walk(node))
     }
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    bases = {name for node in classes for base in node.bases for name in _names_in(base)}
+    places = [tree, *(node for node in before.body if isinstance(node, ast.ClassDef) and node.name in bases)]
     stated = [
         node
-        for node in ast.walk(ast.parse(code))
+        for place in places
+        for node in ast.walk(place)
         if _states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers)
     ]
     return tuple(dict.fromkeys(ast.unparse(node) for node in sorted(stated, key=lambda each: each.lineno)))
@@ -559,7 +566,9 @@ def _header(module: SuiteModule, function: Function, name: str, arguments: Seque
     if getattr(body, "decorator_list", None):
         line = module.starts[body.decorator_list[0].lineno - 1]  # type: ignore[attr-defined]
     text = f"def {name}({', '.join([*arguments, *_defaults(function)])}):"
-    return Edit(start, line, f"{text}\n" if line != first or line > start and body.lineno > function.lineno else f"{text} ")
+    return Edit(
+        start, line, f"{text}\n" if line != first or (line > start and body.lineno > function.lineno) else f"{text} "
+    )
 
 
 def _defaults(function: Function) -> list[str]:
@@ -580,9 +589,9 @@ def _locals(function: Function) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        elif isinstance(node, Function | ast.ClassDef) and node is not function:
-            names.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
+        elif (isinstance(node, Function | ast.ClassDef) and node is not function) or (
+            isinstance(node, ast.ExceptHandler) and node.name
+        ):
             names.add(node.name)
     return names
 

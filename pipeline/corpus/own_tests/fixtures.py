@@ -98,6 +98,8 @@ def _in_module(
     """Return the fixture of a name in a module, which may have imported it or given it a second name."""
     if len(aliases) > 8:  # names that lead in a circle
         return None
+    if named := _by_name(bound, module):
+        return Fixture(name, module, *named, aliases=aliases)
     for binding in reversed(module.bindings.get(bound, ())):
         statement = binding.statement
         if binding.imported is not None:
@@ -110,10 +112,6 @@ def _in_module(
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Name):
             return _in_module(name, statement.value.id, module, suite, (*aliases, (module, statement)))
         return None
-    for statement in module.tree.body:
-        if isinstance(statement, Function) and (decorator := fixture_decorator(statement)):
-            if _name_of(statement, decorator) == bound:
-                return Fixture(name, module, statement, decorator, aliases=aliases)
     for star in module.stars:
         inner = suite.star(module, star)
         if inner is not None and inner is not module and (found := _in_module(name, bound, inner, suite, aliases)):
@@ -121,8 +119,22 @@ def _in_module(
     return None
 
 
+def _by_name(bound: str, module: SuiteModule) -> tuple[Function, ast.expr] | None:
+    """Return the fixture of a module whose decorator states a name: `@pytest.fixture(name="x")`."""
+    for statement in module.tree.body:
+        decorator = fixture_decorator(statement)
+        if not isinstance(statement, Function) or decorator is None or statement.name == bound:
+            continue
+        if _name_of(statement, decorator) == bound:
+            return statement, decorator
+    return None
+
+
 def _automatic(test: TestFunction, suite: Suite) -> Iterator[str]:
-    """Yield the fixtures that every test of the class, the module or a folder has."""
+    """Yield the fixtures that every test of the class, the module or a folder has; those for doctests do not count.
+
+    Nor do those that only filter warnings: a warning fails no test by itself.
+    """
     for module in (*reversed(list(suite.conftests(test.module.path))), test.module):
         for node in module.tree.body:
             if (name := _automatic_name(node)) is not None:
@@ -135,6 +147,8 @@ def _automatic(test: TestFunction, suite: Suite) -> Iterator[str]:
 def _automatic_name(node: ast.stmt) -> str | None:
     decorator = fixture_decorator(node)
     if not isinstance(node, Function) or not isinstance(decorator, ast.Call):
+        return None
+    if "doctest_namespace" in parameters(node) or all(_filters_warnings(each) for each in node.body):
         return None
     is_automatic = any(
         keyword.arg == "autouse" and not (isinstance(keyword.value, ast.Constant) and not keyword.value.value)
@@ -149,6 +163,10 @@ def _used(test: TestFunction) -> Iterator[str]:
     for decorator in decorators:
         if isinstance(decorator, ast.Call) and dotted_name(decorator).endswith("usefixtures"):
             yield from (str(each.value) for each in decorator.args if isinstance(each, ast.Constant))
+
+
+def _filters_warnings(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and dotted_name(statement.value).startswith("warnings.")
 
 
 def _name_of(node: Function, decorator: ast.expr) -> str:

@@ -106,9 +106,7 @@ def members(classes: tuple[Owner, ...]) -> Iterator[tuple[Owner, ast.stmt]]:
     for owner in classes:
         last = {node.name: node for node in owner.node.body if isinstance(node, Function)}
         for node in owner.node.body:
-            if not isinstance(node, Function):
-                yield owner, node
-            elif last[node.name] is node and node.name not in known:
+            if not isinstance(node, Function) or (last[node.name] is node and node.name not in known):
                 yield owner, node
         known |= last.keys()
 

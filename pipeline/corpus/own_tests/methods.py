@@ -75,7 +75,11 @@ class _Flattener:
         self.set_up: list[ast.stmt] = []
         for _, node in members(test.classes):
             if isinstance(node, Function) and (fixture_decorator(node) or is_setting_up(node)):
-                if node.name not in ("setUp", "setup_method", "setup") or node.decorator_list or fixture_decorator(node):
+                if (
+                    node.name not in ("setUp", "setup_method", "setup")
+                    or node.decorator_list
+                    or fixture_decorator(node)
+                ):
                     raise _NotFlat
                 if len(node.args.args) != 1 or node.args.args[0].arg != first[0].arg:
                     raise _NotFlat
@@ -133,7 +137,9 @@ class _Flattener:
                 used.add(node.attr)
                 yield replace(self.module, node, node.attr)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.caught:
-                yield replace(self.module, node, f"{node.value.id}.{'value' if node.attr == 'exception' else node.attr}")
+                yield replace(
+                    self.module, node, f"{node.value.id}.{'value' if node.attr == 'exception' else node.attr}"
+                )
             elif self._is_instance(node):
                 raise _NotFlat
             else:

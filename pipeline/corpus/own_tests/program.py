@@ -38,7 +38,7 @@ class Program:
 
     def __init__(self, suite: Suite, edits: dict[ast.stmt, list[Edit]] | None = None) -> None:
         self.suite = suite
-        self.edits = edits or {}
+        self.edits = {} if edits is None else edits
         self.futures: set[str] = set()
         self.imports: dict[str, None] = {}
         self.pieces: dict[tuple[str, int], Piece] = {}
@@ -98,7 +98,18 @@ class Program:
         self._own(name, f"import {name}" if is_plain else text)
         self.imports[text] = None
 
-    def inside(self, module: SuiteModule, node: ast.stmt) -> tuple[list[Edit], frozenset[str]]:
+    def _is_imported(self, text: str, name: str) -> bool:
+        """Say whether the program imports a name from another module of the same package: `from a.b import c`.
+
+        A package hands on what its modules define, so these are taken for one; a run at home shows whether they are.
+        """
+        known = self._owners.get(name)
+        if not isinstance(known, str) or not known.startswith("from ") or not text.startswith("from "):
+            return False
+        (_, one, _, *first), (_, other, _, *second) = known.split(" "), text.split(" ")
+        return first == second and one.partition(".")[0] == other.partition(".")[0]
+
+    def inside(self, module: SuiteModule, node: ast.AST) -> tuple[list[Edit], frozenset[str]]:
         """Return the edits that a part of a module needs to stand elsewhere, and the names that these bring."""
         return self._inside(module, node, [])
 
@@ -110,6 +121,10 @@ class Program:
     def _touch(self, module: SuiteModule, last: bool = False) -> None:
         if last and module not in self._order:
             self._order.append(module)
+        self.read_futures(module)
+
+    def read_futures(self, module: SuiteModule) -> None:
+        """Take over from a module how its statements are compiled: `from __future__ import annotations`."""
         for node in module.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module == "__future__":
                 self.futures |= {alias.name for alias in node.names}
@@ -127,7 +142,7 @@ class Program:
             return
         if (target := self.suite.target(module, binding)) is None:
             text = self._import(module, node, alias)
-            if text:
+            if text and not self._is_imported(text, name):
                 self.add_import(text, name)
         elif target.name is None:
             # What is used of the module is taken in where it is used.
@@ -149,7 +164,9 @@ class Program:
             return ""
         source = self.suite.absolute(module, node)
         if node.level and source.partition(".")[0] not in self.suite.roots:
-            raise Refused(RejectReason.UNRESOLVED_NAME, f"{module.path}: no module {'.' * node.level}{node.module or ''}")
+            raise Refused(
+                RejectReason.UNRESOLVED_NAME, f"{module.path}: no module {'.' * node.level}{node.module or ''}"
+            )
         return f"from {source} import {shown}"
 
     def _from_star(self, module: SuiteModule, name: str) -> bool:
@@ -166,7 +183,7 @@ class Program:
         return found
 
     def _inside(
-        self, module: SuiteModule, node: ast.stmt, edited: list[tuple[int, int]]
+        self, module: SuiteModule, node: ast.AST, edited: list[tuple[int, int]]
     ) -> tuple[list[Edit], frozenset[str]]:
         """Return the edits of imports inside of a statement, and of names that are reached through a module."""
         edits: list[Edit] = []
@@ -196,12 +213,14 @@ class Program:
     def _local_import(
         self, module: SuiteModule, node: ast.Import | ast.ImportFrom
     ) -> tuple[Edit | None, frozenset[str]]:
-        """Return the edit of an import in a function: relative ones become absolute, those of the suite are taken in."""
+        """Return the edit of an import in a function: a relative one becomes absolute, one of the suite is taken in."""
         targets = [self.suite.target(module, Binding(node, alias, node)) for alias in node.names if alias.name != "*"]
         if any(targets):
             named = [target for target in targets if target is not None and target.name is not None]
             if len(named) < len(node.names) or any(alias.asname for alias in node.names):
-                raise Refused(RejectReason.UNRESOLVED_NAME, f"{module.path}:{node.lineno}: imports modules of the suite")
+                raise Refused(
+                    RejectReason.UNRESOLVED_NAME, f"{module.path}:{node.lineno}: imports modules of the suite"
+                )
             for target in named:
                 self.need(target.module, str(target.name))
             return replace(module, node, "pass"), frozenset(str(target.name) for target in named)
@@ -232,9 +251,9 @@ def _outermost(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom | ast.expr
     waiting = [node]
     while waiting:
         each = waiting.pop()
-        if isinstance(each, ast.Import | ast.ImportFrom):
-            yield each
-        elif isinstance(each, ast.Attribute | ast.Name) and dotted_name(each):
+        if isinstance(each, ast.Import | ast.ImportFrom) or (
+            isinstance(each, ast.Attribute | ast.Name) and dotted_name(each)
+        ):
             yield each
         else:
             waiting.extend(ast.iter_child_nodes(each))

@@ -27,6 +27,7 @@ class OwnTestRules(Rule):
     runs_per_release: int = Field(ge=0)
     similarity: float = Field(gt=0, le=1)
     asserting: re.Pattern[str]
+    secrets: frozenset[str]
     built_in_fixtures: frozenset[str]
     refused_marks: dict[str, RejectReason]
     refused_names: dict[str, RejectReason]

@@ -201,7 +201,7 @@ class Suite:
         return next((self.module(path) for path in paths if path in self.files), None)
 
     def _find(self, module: SuiteModule, dotted: str) -> str | None:
-        """Return the file of a module of the suite: below the root, or beside the importing file (rootdir of pytest)."""
+        """Return the file of a module of the suite: below the root, or beside the importing file (`rootdir`)."""
         if not dotted:
             return None
         way = dotted.replace(".", "/")
@@ -256,7 +256,13 @@ def _stored(node: ast.stmt) -> Iterator[str]:
             yield each.name
         if not isinstance(
             each,
-            ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda | ast.ListComp | ast.SetComp
-            | ast.DictComp | ast.GeneratorExp,
+            ast.FunctionDef
+            | ast.AsyncFunctionDef
+            | ast.ClassDef
+            | ast.Lambda
+            | ast.ListComp
+            | ast.SetComp
+            | ast.DictComp
+            | ast.GeneratorExp,
         ):
             waiting.extend(ast.iter_child_nodes(each))

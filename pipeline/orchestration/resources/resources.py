@@ -16,6 +16,8 @@ from pipeline.api.surface.reader import Surface, SurfaceReader
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.rules.profiles import Profile
 from pipeline.core.settings import Settings, index_url
+from pipeline.corpus.dependents.sdists import SdistStore
+from pipeline.corpus.own_tests.sources import ReleaseSdists
 from pipeline.execution.caches.using import use_caches
 from pipeline.execution.environments.inspect_store import NOT_INSPECTED, inspect_release
 from pipeline.execution.environments.store import EnvironmentStore
@@ -118,6 +120,12 @@ class House:
         )
         rules, workers = self.rules.repository, self.settings.workers
         return Workshop(sources, self.environments, find_sandbox(), rules, workers, self.memory)
+
+    @property
+    def release_sdists(self) -> ReleaseSdists:
+        """The source distributions of the libraries' own releases."""
+        store = SdistStore(self.settings.cache / "own_tests", self.artifacts.fetcher, self.rules.own_tests)
+        return ReleaseSdists(store, index_url())
 
     @cached_property
     def surfaces(self) -> SurfaceReader:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from pipeline.corpus.own_tests.running import own_test_runs_stage
 from pipeline.execution.environments.stage import environments_stage
 from pipeline.execution.validation.runs import wanted_versions
 from pipeline.execution.validation.stage import validation_stage
@@ -43,6 +44,11 @@ def build_environments(house: House, lake: Lake, library: str, progress: Any) ->
 def validate(house: House, **tables: list[Row]) -> Output:
     """Run the validation stage in the sandbox of this machine."""
     return validation_stage(**tables, runner=house.runner)
+
+
+def run_own_tests(house: House, **tables: list[Row]) -> Output:
+    """Run the programs of own tests in the sandbox of this machine."""
+    return own_test_runs_stage(**tables, runner=house.runner, rules=house.rules.own_tests, missing=house.rules.missing)
 
 
 def make_problems(house: House, **tables: list[Row]) -> Output:

@@ -9,6 +9,7 @@ from pipeline.api.history.documented import directives_stage
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
 from pipeline.corpus.documentation.stage import api_documents_stage
+from pipeline.corpus.own_tests.stage import own_tests_stage
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.families.completions_and_migrations.stage import instances_stage
@@ -80,6 +81,20 @@ def analysis(house: House) -> Iterator[Stage]:
         writes="usages",
         depends=lambda: rules.usage,
         run=lambda **tables: usage_stage(**tables, rules=rules.usage),
+    )
+    secrets = [rule for rule in rules.snippets.found.redactions if rule.name in rules.own_tests.secrets]
+    yield declared(
+        "own_tests",
+        reads="releases symbols",
+        writes="own_tests",
+        depends=lambda: [rules.own_tests, rules.usage, secrets],
+        run=lambda **tables: own_tests_stage(
+            **tables,
+            sdists=house.release_sdists,
+            rules=rules.own_tests,
+            usage=rules.usage,
+            redactions=secrets,
+        ),
     )
     yield declared(
         "instances",

@@ -13,7 +13,7 @@ from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.model import draft_migrations, judge_renames
 from pipeline.orchestration.resources.resources import House
-from pipeline.orchestration.resources.running import IN_ENVIRONMENTS, build_environments, validate
+from pipeline.orchestration.resources.running import IN_ENVIRONMENTS, build_environments, run_own_tests, validate
 from pipeline.orchestration.stages.declaring import declared
 
 
@@ -41,6 +41,19 @@ def proof(house: House) -> Iterator[Stage]:
         writes="verdicts",
         depends=lambda: rules.validation,
         run=partial(validate, house),
+    )
+    yield declared(
+        "own_test_runs",
+        reads="releases own_tests",
+        writes="own_test_runs own_test_environments",
+        depends=lambda: [
+            rules.own_tests,
+            rules.missing,
+            rules.validation,
+            rules.of_environments,
+            [interpreter.python for interpreter in discover()],
+        ],
+        run=partial(run_own_tests, house),
     )
     yield declared(
         "migrated_code",

@@ -1,0 +1,56 @@
+"""The same test in two releases: by qualified name, then by likeness."""
+
+from __future__ import annotations
+
+import difflib
+from collections import defaultdict
+from collections.abc import Mapping
+
+
+def match(old: Mapping[str, str], new: Mapping[str, str], similarity: float) -> dict[str, str]:
+    """Return the old id of each new test that the old release has too; both map node ids to the text of the test.
+
+    A test that only the new release has is one that vanished where both have one name below their files and no other
+    has it, or else where their texts are most similar: of tests in one file, or of one function name.
+    """
+    found = {test: test for test in new if test in old}
+    gone, came = sorted(old.keys() - new.keys()), sorted(new.keys() - old.keys())
+    taken: set[str] = set()
+    by_name = defaultdict(list)
+    for test in gone:
+        by_name[_name(test)].append(test)
+    names = [_name(test) for test in came]
+    for test in came:
+        same = by_name[_name(test)]
+        if len(same) == 1 and names.count(_name(test)) == 1:
+            found[test] = same[0]
+            taken.add(same[0])
+    pairs = [
+        (ratio, test, other)
+        for test in came
+        if test not in found
+        for other in gone
+        if other not in taken and _is_near(test, other)
+        if (ratio := _ratio(old[other], new[test], similarity)) >= similarity
+    ]
+    for _, test, other in sorted(pairs, key=lambda pair: (-pair[0], pair[1], pair[2])):
+        if test not in found and other not in taken:
+            found[test] = other
+            taken.add(other)
+    return found
+
+
+def _name(test: str) -> str:
+    return test.partition("::")[2]
+
+
+def _is_near(one: str, other: str) -> bool:
+    same_file = one.partition("::")[0] == other.partition("::")[0]
+    return same_file or one.rpartition("::")[2] == other.rpartition("::")[2]
+
+
+def _ratio(one: str, other: str, least: float) -> float:
+    matcher = difflib.SequenceMatcher(None, one, other, autojunk=False)
+    if matcher.real_quick_ratio() < least or matcher.quick_ratio() < least:
+        return 0.0
+    return matcher.ratio()

@@ -1,0 +1,214 @@
+"""The stage `own_test_runs`: programs of tests that changed, run at home and in the neighbouring releases."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from packaging.version import Version
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
+from pipeline.corpus.own_tests.rules import OwnTestRules
+from pipeline.execution.environments.missing import MissingRules
+from pipeline.execution.environments.resolution.failures import IndexUnreachable
+from pipeline.execution.environments.resolution.request import wanted_of
+from pipeline.execution.validation.cases import Case, Result
+from pipeline.execution.validation.running import run_cases
+from pipeline.execution.validation.stage import Runner
+from pipeline.lake.guard import attempt
+from pipeline.lake.ids import content_id
+from pipeline.lake.intervals import chains
+from pipeline.lake.place import at_release
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+_TOOLS = ("pytest",)
+_EXCEPTION = re.compile(r"(?:^|: )((?:\w+\.)*(?:[A-Z]\w+|gaierror))(?::|$)", re.MULTILINE)
+"""How the first line of a detail names the type of an exception: `test_x: TypeError: …`."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRun:
+    """A program to be run in a release."""
+
+    own_test_id: str
+    version: str
+    role: VerdictRole
+
+
+def plan(releases: Sequence[Row], own_tests: Iterable[Row], most: int) -> list[PlannedRun]:
+    """Return the runs of programs that another release has otherwise, or not at all, at most so many in a release.
+
+    A program runs in the first and the last release whose suites have it, in the release before and in the one after.
+    """
+    neighbours: dict[str, tuple[str | None, str | None]] = {}
+    for chain in chains(releases):
+        for place, version in enumerate(chain):
+            after = chain[place + 1] if place + 1 < len(chain) else None
+            neighbours[version] = chain[place - 1] if place else None, after
+    by_version: dict[str, list[PlannedRun]] = defaultdict(list)
+    for row in own_tests:
+        first, last = row["version"], row["last_version"]
+        if first not in neighbours or last not in neighbours:
+            continue
+        beside = [version for version in (neighbours[first][0], neighbours[last][1]) if version]
+        for version in {first, last} if beside else ():
+            by_version[version].append(PlannedRun(row["id"], version, VerdictRole.REFERENCE))
+        for version in beside:
+            by_version[version].append(PlannedRun(row["id"], version, VerdictRole.OTHER_VERSION))
+    tests = {row["id"]: row["test_id"] for row in own_tests}
+
+    def order(run: PlannedRun) -> str:
+        return sha256(tests[run.own_test_id].encode()).hexdigest()
+
+    return [run for version in sorted(by_version, key=Version) for run in sorted(by_version[version], key=order)[:most]]
+
+
+def own_test_runs_stage(
+    releases: Sequence[Row], own_tests: Sequence[Row], runner: Runner, rules: OwnTestRules, missing: MissingRules
+) -> Output:
+    """Run programs of tests at home and in the neighbouring releases; the unit is a program that is run.
+
+    A program that does not pass at home is a reject, by its exception, or NOT_PROVEN; its runs are rows all the same.
+    A release whose environment cannot be built is a note.
+
+    Errors: those of `EnvironmentStore.open`.
+    """
+    programs = {row["id"]: row for row in own_tests}
+    by_version: dict[str, list[PlannedRun]] = defaultdict(list)
+    for run in plan(releases, own_tests, rules.runs_per_release):
+        by_version[run.version].append(run)
+    known = {release["version"]: release for release in releases}
+    modules = {run.own_test_id: _modules(programs[run.own_test_id]) for runs in by_version.values() for run in runs}
+
+    def build(version: str) -> Row | Reject:
+        asked = {name for run in by_version[version] for name in modules[run.own_test_id]}
+        return attempt(version, _build, known[version], asked, runner, missing)
+
+    with ThreadPoolExecutor(runner.store.workers) as pool:
+        built = dict(zip(by_version, pool.map(build, by_version), strict=True))
+    rows: list[Row] = []
+    notes = [each for each in built.values() if isinstance(each, Reject)]
+    environments = [each for each in built.values() if not isinstance(each, Reject)]
+    for environment in environments:
+        version = environment["version"]
+        if environment["outcome"] != EnvironmentOutcome.BUILT:
+            notes.append(Reject(version, RejectReason.NO_ENVIRONMENT, str(environment["outcome"])))
+            continue
+        with at_release(version):
+            made = attempt(version, _run, by_version[version], environment, known[version], programs, runner)
+        if isinstance(made, Reject):
+            notes.append(made)
+        else:
+            rows += made
+    rejects = list(not_proven({run.own_test_id for runs in by_version.values() for run in runs}, programs, rows, rules))
+    tables = {"own_test_runs": rows, "own_test_environments": environments}
+    seen = len(modules)
+    return Output(tables, seen, seen - len(rejects), rejects, notes)
+
+
+def _build(release: Row, modules: Collection[str], runner: Runner, missing: MissingRules) -> Row | Reject:
+    """Build the environment of a release with pytest and what the tests import, or with pytest alone."""
+    own = {name.partition(".")[0] for name in release["import_names"]}
+    found = {missing.modules[name] for name in modules if name in missing.modules and name not in own}
+    undeclared = tuple(sorted(found - {release["library"]}))
+    row: Row = {}
+    try:
+        with at_release(release["version"]):
+            for beside in dict.fromkeys((undeclared, ())):
+                row = runner.store.build(replace(wanted_of(release), tools=_TOOLS, undeclared=beside))
+                if row["outcome"] == EnvironmentOutcome.BUILT:
+                    break
+    except IndexUnreachable as error:
+        return Reject(release["version"], RejectReason.INDEX_UNREACHABLE, str(error))
+    return row
+
+
+def _modules(program: Row) -> frozenset[str]:
+    """Return the top-level modules that a program imports, but for those of Python itself."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(program["preamble"] + program["code"])):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return frozenset(found - sys.stdlib_module_names)
+
+
+def _run(
+    runs: Sequence[PlannedRun], environment_row: Row, release: Row, programs: Mapping[str, Row], runner: Runner
+) -> list[Row]:
+    """Run the programs of one release: at home as often as the rules say, elsewhere once."""
+    environment = runner.store.open(environment_row)
+    rows: list[Row] = []
+    for role, rules in ((VerdictRole.REFERENCE, runner.rules), (VerdictRole.OTHER_VERSION, runner.rules.once)):
+        group = [run for run in runs if run.role is role]
+        cases = [_case(programs[run.own_test_id], release["import_names"]) for run in group]
+        results = run_cases(environment, cases, runner.sandbox, rules, runner.workers, None, runner.memory)
+        rows += [_row(run, result, environment_row) for run, result in zip(group, results, strict=True)]
+    return rows
+
+
+def _case(program: Row, import_names: Sequence[str]) -> Case:
+    return Case(
+        program["id"], "", "", import_names=tuple(import_names), test_file=program["preamble"] + program["code"]
+    )
+
+
+def _row(run: PlannedRun, result: Result, environment: Row) -> Row:
+    library, lock_id = environment["library"], environment["lock_id"]
+    return {
+        "id": content_id(library, run.own_test_id, run.version, lock_id),
+        "own_test_id": run.own_test_id,
+        "library": library,
+        "version": run.version,
+        "role": run.role,
+        "outcome": result.outcome,
+        "exception": exception_of(result.outcome, result.detail),
+        "python": environment["python"],
+        "lock_id": lock_id,
+        "detail": result.detail,
+        "duration_s": round(result.duration_s, 4),
+    }
+
+
+def exception_of(outcome: Outcome, detail: str | None) -> str | None:
+    """Return the type of the exception that a detail names, without its module."""
+    if outcome is Outcome.PASSED or not detail:
+        return None
+    found = _EXCEPTION.search(detail)
+    if found is None:
+        return "AssertionError" if outcome is Outcome.FAILED_ASSERTION else None
+    return found[1].rpartition(".")[2]
+
+
+def not_proven(
+    asked: Collection[str], programs: Mapping[str, Row], rows: Iterable[Row], rules: OwnTestRules
+) -> Iterator[Reject]:
+    """Yield the rejects of programs that do not pass in a release whose suite has them."""
+    at_home: dict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["role"] == VerdictRole.REFERENCE:
+            at_home[row["own_test_id"]].append(row)
+    for program_id in sorted(asked):
+        program, runs = programs[program_id], at_home[program_id]
+        key = f"{program['test']}[{program['case']}] {program['version']}"
+        failed = next((row for row in runs if row["outcome"] != Outcome.PASSED), None)
+        if not runs:
+            yield Reject(key, RejectReason.NO_ENVIRONMENT, "it did not run in a release whose suite has it")
+        elif failed is not None:
+            reason = rules.refused_exceptions.get(failed["exception"] or "", RejectReason.NOT_PROVEN)
+            if failed["outcome"] == Outcome.TIMED_OUT:
+                reason = RejectReason.TOO_SLOW
+            elif failed["outcome"] == Outcome.FLAKY:
+                reason = RejectReason.FLICKERS
+            elif failed["outcome"] == Outcome.BAD_SAMPLE and "skipped" in (failed["detail"] or "").lower():
+                reason = RejectReason.SKIPPED
+            yield Reject(key, reason, f"{failed['version']}: {failed['outcome']}: {(failed['detail'] or '')[-300:]}")

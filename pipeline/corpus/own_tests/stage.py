@@ -1,0 +1,172 @@
+"""The stage `own_tests`: the tests of each release, cut out of its source distribution, as rows of `own_tests`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.own_tests.cutter import CutTest, NotCut, cut
+from pipeline.corpus.own_tests.functions import TestFunction, tests_of
+from pipeline.corpus.own_tests.lineage import match
+from pipeline.corpus.own_tests.refusal import Refused
+from pipeline.corpus.own_tests.rules import OwnTestRules
+from pipeline.corpus.own_tests.sources import ReleaseSdists
+from pipeline.corpus.own_tests.suite import Suite, Unparsed
+from pipeline.corpus.snippets.code_sample_rules import Redaction
+from pipeline.corpus.snippets.demonstrated_apis import paths_shown
+from pipeline.corpus.snippets.redact import redact
+from pipeline.corpus.usages.api import Api
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.lake.collector import without_collector
+from pipeline.lake.guard import attempt
+from pipeline.lake.ids import content_id
+from pipeline.lake.intervals import chains, encode, holding_at
+from pipeline.lake.schema import Row
+from pipeline.lake.stage import Output, Reject
+
+_STATE = ("preamble", "code", "reason", "detail")
+
+
+def own_tests_stage(
+    releases: Sequence[Row],
+    symbols: Sequence[Row],
+    sdists: ReleaseSdists,
+    rules: OwnTestRules,
+    usage: UsageRules,
+    redactions: Sequence[Redaction],
+) -> Output:
+    """Cut the tests out of the source distributions of a library's releases.
+
+    The unit is a case of a test over the run of consecutive releases in which its program, or what is in its way, stays
+    the same: it becomes a row or a reject. A release without a suite that can be read, and a file of a suite that does
+    not parse, are notes.
+    """
+    states: dict[str, dict[str, Row]] = {}
+    notes: list[Reject] = []
+    reader = _Reader(sdists, rules, redactions)
+    with without_collector():
+        for run in chains(releases):
+            reader.begin()
+            by_version = {release["version"]: release for release in releases}
+            for version in run:
+                found = attempt(version, reader.read, by_version[version])
+                if isinstance(found, Reject):
+                    notes.append(found)
+                    continue
+                states[version], refused = found
+                notes += refused
+        rows, rejects = [], []
+        by_version = {release["version"]: release for release in releases}
+        apis: dict[str, Api] = {}
+        for state in encode(chains(releases), states, lambda row: tuple(row[name] for name in _STATE)):
+            version = state["first_version"]
+            if state["reason"] is None and version not in apis:
+                at = {row["path"]: row for row in holding_at(symbols, version)}
+                apis = {version: Api(at, by_version[version]["import_names"], usage.returns_of(releases[0]["library"]))}
+            key = f"{state['key']} {version}"
+            made = (
+                Reject(key, state["reason"], state["detail"])
+                if state["reason"] is not None
+                else attempt(key, _row, state, by_version[version], apis[version])
+            )
+            (rejects if isinstance(made, Reject) else rows).append(made)
+    return Output({"own_tests": rows}, len(rows) + len(rejects), len(rows), rejects, notes)
+
+
+class _Reader:
+    """Reads the suites of consecutive releases, and gives a test the same id in each."""
+
+    def __init__(self, sdists: ReleaseSdists, rules: OwnTestRules, redactions: Sequence[Redaction]) -> None:
+        self._sdists = sdists
+        self._rules = rules
+        self._redactions = redactions
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin with the first of consecutive releases."""
+        self._texts: Mapping[str, str] = {}
+        self._ids: Mapping[str, str] = {}
+
+    def read(self, release: Row) -> tuple[dict[str, Row], list[Reject]]:
+        """Return the cases of a release by what identifies them in each release, and what could not be read."""
+        version = release["version"]
+        try:
+            file, files = self._sdists.read(release["library"], version)
+        except Refused as refused:
+            return {}, [Reject(version, refused.reason, str(refused))]
+        suite = Suite(files, release["import_names"], self._rules)
+        if not suite.test_files:
+            return {}, [Reject(version, RejectReason.NO_FILES, f"{file.filename}: no file has a name of tests")]
+        tests, notes = _collect(suite, version)
+        texts = {test.id: test.home.text(test.function) for test in tests}
+        before = match(self._texts, texts, self._rules.similarity)
+        self._ids = {test: self._ids.get(before.get(test, ""), test) for test in texts}
+        self._texts = texts
+        states: dict[str, Row] = {}
+        for test in tests:
+            for each in self._cases(test, suite):
+                case = each.case if isinstance(each, CutTest) else each.id[len(test.id) :]
+                state = self._state(each, test) | {"sdist": file.filename, "sdist_sha256": file.sha256}
+                states.setdefault(f"{self._ids[test.id]}\n{case}", state)
+        return states, notes
+
+    def _cases(self, test: TestFunction, suite: Suite) -> Iterator[CutTest | NotCut]:
+        made = attempt(test.id, lambda: list(cut(test, suite)))
+        if isinstance(made, Reject):
+            yield NotCut(test.id, made.reason, made.detail)
+        else:
+            yield from made
+
+    def _state(self, each: CutTest | NotCut, test: TestFunction) -> Row:
+        state: Row = {"key": each.id, "lineage": self._ids[test.id], "preamble": None, "code": None}
+        if isinstance(each, NotCut):
+            return state | {"reason": each.reason, "detail": each.detail}
+        cleaned = redact(each.preamble + each.code, self._redactions, is_python=True)
+        if cleaned.count or cleaned.left:
+            return state | {"reason": RejectReason.SECRET, "detail": "what looks like a secret stands in it"}
+        return state | {
+            "reason": None,
+            "detail": None,
+            "test": test.id,
+            "case": each.case,
+            "preamble": each.preamble,
+            "code": each.code,
+            "entry": each.entry,
+            "assertions": list(each.assertions),
+            "file": test.home.path,
+            "line": test.function.lineno,
+        }
+
+
+def _collect(suite: Suite, version: str) -> tuple[list[TestFunction], list[Reject]]:
+    """Return the tests of a suite, and the files of it that do not parse."""
+    tests: list[TestFunction] = []
+    notes: list[Reject] = []
+    for path in suite.test_files:
+        try:
+            tests += tests_of(suite.module(path), suite)
+        except Unparsed as error:
+            notes.append(Reject(f"{version} {path}", RejectReason.UNPARSED_SOURCE, str(error)))
+    return tests, notes
+
+
+def _row(state: Row, release: Row, api: Api) -> Row | Reject:
+    """Return a row of `own_tests`, or the reject of a test that uses no public API."""
+    library, version = release["library"], release["version"]
+    paths = paths_shown({"preamble": "", "code": state["preamble"] + state["code"]}, api)
+    if not paths:
+        return Reject(f"{state['key']} {version}", RejectReason.NO_USE, "it uses no public API of the library")
+    copied = ("test", "case", "preamble", "code", "entry", "assertions", "file", "line", "sdist", "sdist_sha256")
+    return {
+        "id": content_id(library, version, state["test"], state["case"], state["preamble"], state["code"]),
+        "library": library,
+        "version": version,
+        "last_version": state["last_version"],
+        "test_id": content_id(library, state["lineage"], state["case"]),
+        **{name: state[name] for name in copied},
+        "apis": sorted(paths),
+        "created_time": release["release_time"],
+        "purl": release["purl"],
+        "licence": release["licence"],
+        "attribution": release["attribution"],
+    }

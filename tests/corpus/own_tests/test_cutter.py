@@ -1,0 +1,227 @@
+"""Tests that are cut out: what the programs are, that they run alone, and what is refused."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.own_tests.cutter import CutTest
+from pipeline.corpus.snippets.names import free_names
+from tests.corpus.own_tests.suites import RULE, cut_all, program_of, refusal_of
+
+PROGRAMS = {
+    "a function": (
+        {
+            "tests/test_a.py": "import os\nimport json, math\n\nLIMIT = 3\n\ndef test_it():\n"
+            '    """Doc."""\n    assert math.floor(LIMIT) == 3\n'
+        },
+        "import math\n\nLIMIT = 3\n\n\ndef test_it():\n    assert math.floor(LIMIT) == 3\n",
+        "test_it()",
+    ),
+    "a fixture of conftest that gives a value": (
+        {
+            "tests/conftest.py": "import pytest\nimport json\n\n@pytest.fixture\ndef text(request):\n"
+            "    return json.dumps(1)\n",
+            "tests/test_a.py": "def test_it(text):\n    assert text == '1'\n",
+        },
+        "import json\n\n\ndef test_it():\n    text = json.dumps(1)\n    assert text == '1'\n",
+        "test_it()",
+    ),
+    "a fixture of several statements": (
+        {
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture(scope='module')\ndef numbers():\n    found = []\n"
+            "    found.append(1)\n    return found\n\n@pytest.fixture\ndef total(numbers):\n    return sum(numbers)\n\n"
+            "def test_it(total):\n    assert total == 1\n",
+        },
+        "\n\ndef make_numbers():\n    found = []\n    found.append(1)\n    return found\n\n\n"
+        "def make_total(numbers):\n    return sum(numbers)\n\n\n"
+        "def test_it():\n    numbers = make_numbers()\n    total = make_total(numbers)\n    assert total == 1\n",
+        "test_it()",
+    ),
+    "a fixture that cleans up": (
+        {
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef item():\n    yield 1\n\n"
+            "def test_it(item, tmp_path):\n    assert item == len([tmp_path])\n"
+        },
+        "import pytest\n\n\n@pytest.fixture\ndef item():\n    yield 1\n\n\n"
+        "def test_it(item, tmp_path):\n    assert item == len([tmp_path])\n",
+        None,
+    ),
+    "helpers of other modules": (
+        {
+            "tests/__init__.py": "",
+            "tests/base.py": "from math import floor\n\ndef check(x):\n    assert floor(x) == 1\n",
+            "tests/tools.py": "def one():\n    return 1\n",
+            "tests/test_a.py": "from .base import check as verify\nfrom tests import tools\n\n"
+            "def test_it():\n    verify(tools.one())\n",
+        },
+        "from math import floor\n\n\ndef one():\n    return 1\n\n\ndef check(x):\n    assert floor(x) == 1\n\n"
+        "verify = check\n\n\ndef test_it():\n    verify(one())\n",
+        "test_it()",
+    ),
+    "a method of unittest": (
+        {
+            "tests/test_a.py": "import unittest\n\nclass TestA(unittest.TestCase):\n    SIZE = 2\n\n"
+            "    def setUp(self):\n        self.items = [1, 2]\n\n"
+            "    def test_it(self):\n        self.assertEqual(len(self.items), self.SIZE, 'size')\n"
+            "        with self.assertRaises(ValueError) as caught:\n            self.items.index(3)\n"
+            "        self.assertIn('3', str(caught.exception))\n        self.assertTrue(self.items or None)\n",
+        },
+        "import pytest\n\n\ndef test_it():\n    SIZE = 2\n    items = [1, 2]\n    assert len(items) == SIZE\n"
+        "    with pytest.raises(ValueError) as caught:\n        items.index(3)\n"
+        "    assert '3' in str(caught.value)\n    assert (items or None)\n",
+        "test_it()",
+    ),
+    "a method that needs its class": (
+        {
+            "tests/test_a.py": "class Base:\n    def helper(self):\n        return 1\n\n    def other(self):\n        pass\n\n"
+            "class TestA(Base):\n    def test_it(self):\n        assert self.helper() == 1\n\n"
+            "    def test_other(self):\n        raise ValueError\n",
+        },
+        None,
+        None,
+    ),
+    "an inherited test": (
+        {
+            "tests/base.py": "class TestBase:\n    number = 0\n\n    def test_it(self):\n        assert self.number == 1\n",
+            "tests/test_a.py": "from base import TestBase\n\nclass TestA(TestBase):\n    number = 1\n",
+        },
+        None,
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_stands_alone(name: str, tmp_path: Path) -> None:
+    files, expected, entry = PROGRAMS[name]
+    made = next(each for each in cut_all(files) if each.id.endswith("test_it"))
+    assert isinstance(made, CutTest), made
+    if expected is not None:
+        assert made.preamble + made.code == expected
+    assert made.entry == entry
+    assert made.assertions
+    program = tmp_path / "test_alone.py"
+    program.write_text(made.preamble + made.code)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(program)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "1 passed" in done.stdout, done.stdout
+    if entry is not None:
+        script = [sys.executable, "-c", made.preamble + made.code + entry]
+        assert subprocess.run(script, cwd=tmp_path, check=False).returncode == 0
+
+
+def test_a_member_that_is_not_needed_stays_behind() -> None:
+    files = PROGRAMS["a method that needs its class"][0]
+    made = cut_all(files)[0]
+    assert isinstance(made, CutTest)
+    assert "helper" in made.preamble
+    assert "other" not in made.preamble + made.code
+
+
+def test_each_case_has_its_values() -> None:
+    made = cut_all(
+        {
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture(params=[1, 2], ids=['a', 'b'])\ndef base(request):\n"
+            "    return request.param * 2\n\n@pytest.mark.parametrize('x, y', [(1, 'p'), pytest.param(2, 'q', id='two')])\n"
+            "def test_it(x, base, y):\n    assert x and base and y\n",
+        }
+    )
+    assert [each.id for each in made] == [
+        f"tests/test_a.py::test_it[{case}-{base}]" for case in ("1-'p'", "two") for base in (1, 2)
+    ]
+    first = made[0]
+    assert isinstance(first, CutTest)
+    assert first.code == "def test_it():\n    x = 1\n    y = 'p'\n    base = 1 * 2\n    assert x and base and y\n"
+
+
+def test_too_many_cases_are_the_same_ones_each_time() -> None:
+    text = "import pytest\n\n@pytest.mark.parametrize('x', [{}])\ndef test_it(x):\n    assert x >= 0\n"
+    rules = RULE.model_copy(update={"cases_per_test": 2})
+
+    def ids(values: str) -> set[str]:
+        made = cut_all({"tests/test_a.py": text.format(values)}, rules)
+        assert [each.reason for each in made if not isinstance(each, CutTest)] == [RejectReason.OVER_QUOTA]
+        return {each.id for each in made if isinstance(each, CutTest)}
+
+    assert ids("1, 2, 3, 4") == ids("4, 3, 2, 1")
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("@pytest.mark.skip\ndef test_it():\n    assert True\n", RejectReason.SKIPPED),
+        ("@pytest.mark.xfail(reason='x')\ndef test_it():\n    assert True\n", RejectReason.SKIPPED),
+        ("@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.xfail)])\ndef test_it(x):\n    assert x\n",
+         RejectReason.SKIPPED),
+        ("@pytest.mark.network\ndef test_it():\n    assert True\n", RejectReason.NEEDS_NETWORK),
+        ("@pytest.mark.slow\ndef test_it():\n    assert True\n", RejectReason.TOO_SLOW),
+        ("import os\ndef test_it():\n    assert os.path.dirname(__file__)\n", RejectReason.NEEDS_FILES),
+        ("def test_it(mocker):\n    assert mocker\n", RejectReason.NO_FIXTURE),
+        ("def test_it():\n    print(1)\n", RejectReason.NO_CHECK),
+        ("def test_it():\n    yield 1\n", RejectReason.NO_CHECK),
+        ("def test_it():\n    assert nowhere\n", RejectReason.UNRESOLVED_NAME),
+        ("from .gone import helper\ndef test_it():\n    assert helper\n", RejectReason.UNRESOLVED_NAME),
+        ("def test_it():\n" + "    x = 1\n" * 200 + "    assert x\n", RejectReason.TOO_LONG),
+        ("from broken import x\ndef test_it():\n    assert x\n", RejectReason.UNPARSED_SOURCE),
+        ("from other import helper\nLIMIT = 1\ndef test_it():\n    assert helper() == LIMIT\n", RejectReason.NAME_CONFLICT),
+    ],
+)  # fmt: skip
+def test_what_cannot_stand_alone_is_refused(source: str, reason: RejectReason) -> None:
+    others = {
+        "tests/broken.py": "def x(:\n",
+        "tests/other.py": "LIMIT = 2\ndef helper():\n    return LIMIT\n",
+    }
+    assert refusal_of({"tests/test_a.py": f"import pytest\n{source}", **others}).reason is reason
+
+
+def test_an_import_in_a_function_becomes_absolute() -> None:
+    made = program_of(
+        {
+            "src/demo/__init__.py": "",
+            "src/demo/tests/__init__.py": "",
+            "src/demo/tests/test_a.py": "from .. import greet\n\ndef test_it():\n    from ..core import deep\n"
+            "    assert deep(greet)\n",
+        }
+    )
+    assert made.preamble == "from demo import greet\n\n\n"
+    assert "from demo.core import deep" in made.code
+
+
+def test_lines_of_strings_keep_their_place() -> None:
+    made = program_of(
+        {
+            "tests/test_a.py": 'class TestA:\n    def test_it(self):\n        text = """\n    a\n"""\n'
+            '        assert text == "\\n    a\\n"\n'
+        }
+    )
+    assert made.code == 'def test_it():\n    text = """\n    a\n"""\n    assert text == "\\n    a\\n"\n'
+
+
+_NAMES = st.sampled_from(["alpha", "beta", "gamma", "delta"])
+
+
+@given(st.lists(st.tuples(_NAMES, st.lists(_NAMES, max_size=3)), min_size=1, max_size=8), st.lists(_NAMES, min_size=1))
+def test_the_names_of_a_program_are_bound(definitions: list[tuple[str, list[str]]], used: list[str]) -> None:
+    """Whatever the helpers call: a program parses, and no name in it is free, or the test is refused."""
+    helpers = "".join(
+        f"def {name}(*a):\n    return [{', '.join(other + '()' for other in calls) or '1'}]\n\n"
+        for name, calls in definitions
+    )
+    split = len(helpers) // 2
+    split = helpers.find("def ", split) if helpers.find("def ", split) > 0 else 0
+    files = {
+        "tests/helpers.py": helpers[:split],
+        "tests/test_a.py": f"from helpers import *\n{helpers[split:]}def test_it():\n    assert [{', '.join(used)}]\n",
+    }
+    (made,) = cut_all(files)
+    if isinstance(made, CutTest):
+        assert free_names(made.preamble + made.code) == []
+    else:
+        assert made.reason in (RejectReason.UNRESOLVED_NAME, RejectReason.NAME_CONFLICT)

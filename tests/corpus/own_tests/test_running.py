@@ -1,0 +1,88 @@
+"""Which programs are run where, and what their exceptions are called."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.core.vocabularies.running import Outcome, VerdictRole
+from pipeline.corpus.own_tests.running import exception_of, not_proven, plan
+from tests.corpus.own_tests.suites import RULE
+
+RELEASES: list[dict[str, Any]] = [
+    {"version": "1.0", "predecessor": None},
+    {"version": "2.0", "predecessor": "1.0"},
+    {"version": "3.0", "predecessor": "2.0"},
+]
+
+
+def program(name: str, first: str, last: str) -> dict[str, Any]:
+    return {"id": name, "test_id": name, "version": first, "last_version": last, "test": name, "case": ""}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        ("1.0", "3.0", set()),
+        ("1.0", "1.0", {("1.0", VerdictRole.REFERENCE), ("2.0", VerdictRole.OTHER_VERSION)}),
+        (
+            "2.0",
+            "2.0",
+            {("1.0", VerdictRole.OTHER_VERSION), ("2.0", VerdictRole.REFERENCE), ("3.0", VerdictRole.OTHER_VERSION)},
+        ),
+        (
+            "2.0",
+            "3.0",
+            {("1.0", VerdictRole.OTHER_VERSION), ("2.0", VerdictRole.REFERENCE), ("3.0", VerdictRole.REFERENCE)},
+        ),
+    ],
+)
+def test_a_program_runs_at_home_and_beside(first: str, last: str, expected: set[tuple[str, VerdictRole]]) -> None:
+    runs = plan(RELEASES, [program("a", first, last)], 10)
+    assert {(run.version, run.role) for run in runs} == expected
+
+
+def test_a_quota_takes_the_same_tests_in_each_release() -> None:
+    programs = [program(f"{number}{version}", version, version) for number in range(5) for version in ("1.0", "2.0")]
+    for row in programs:
+        row["test_id"] = row["id"][0]
+    runs = plan(RELEASES[:2], programs, 4)
+    by_version = [{run.own_test_id[0] for run in runs if run.version == version} for version in ("1.0", "2.0")]
+    assert by_version[0] == by_version[1]
+    assert len(runs) == 8
+
+
+@pytest.mark.parametrize(
+    ("detail", "expected"),
+    [
+        ("test_it: TypeError: unexpected keyword", "TypeError"),
+        ("test_it[a: b]: click.exceptions.UsageError: no", "UsageError"),
+        ("test_it: socket.gaierror: [Errno -2]", "gaierror"),
+        ("test_it: 1 != 2", None),
+    ],
+)
+def test_exception(detail: str, expected: str | None) -> None:
+    assert exception_of(Outcome.WRONG_EXCEPTION, detail) == expected
+    assert exception_of(Outcome.PASSED, detail) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "exception", "reason"),
+    [
+        (Outcome.WRONG_EXCEPTION, "FileNotFoundError", RejectReason.NEEDS_FILES),
+        (Outcome.WRONG_EXCEPTION, "gaierror", RejectReason.NEEDS_NETWORK),
+        (Outcome.WRONG_EXCEPTION, "PermissionError", RejectReason.NEEDS_ROOT),
+        (Outcome.WRONG_EXCEPTION, "TclError", RejectReason.NEEDS_DISPLAY),
+        (Outcome.WRONG_EXCEPTION, "TypeError", RejectReason.NOT_PROVEN),
+        (Outcome.TIMED_OUT, None, RejectReason.TOO_SLOW),
+        (Outcome.FLAKY, None, RejectReason.FLICKERS),
+    ],
+)
+def test_what_does_not_pass_at_home_is_a_reject(outcome: Outcome, exception: str | None, reason: RejectReason) -> None:
+    run = {"own_test_id": "a", "version": "1.0", "role": VerdictRole.REFERENCE, "detail": "why"}
+    rows = [run | {"outcome": outcome, "exception": exception}]
+    programs = {"a": program("a", "1.0", "1.0"), "b": program("b", "1.0", "1.0")}
+    rejects = list(not_proven(programs.keys(), programs, rows, RULE))
+    assert [reject.reason for reject in rejects] == [reason, RejectReason.NO_ENVIRONMENT]

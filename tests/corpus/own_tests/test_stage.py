@@ -1,0 +1,122 @@
+"""The stage `own_tests`: real source distributions of an index that listens on loopback."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pipeline.core.rules.load import RULES, load
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.corpus.dependents.sdists import SdistStore
+from pipeline.corpus.own_tests.sources import ReleaseSdists
+from pipeline.corpus.own_tests.stage import own_tests_stage
+from pipeline.corpus.snippets.rules import SnippetRules
+from pipeline.corpus.usages.rules import UsageRules
+from pipeline.index.http import Fetcher
+from pipeline.lake.stage import Output
+from tests.corpus.own_tests.suites import RULE
+from tests.index_server import Index, sdist
+
+USAGE = load(RULES / "usage.yaml", UsageRules)
+SECRETS = [rule for rule in load(RULES / "snippets.yaml", SnippetRules).found.redactions if rule.name in RULE.secrets]
+TOTAL = "import demo\n\n\ndef test_total():\n    assert demo.total([1]) == {}\n"
+
+
+def symbol(path: str, kind: str) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "path": path,
+        "canonical_path": path,
+        "kind": kind,
+        "labels": [],
+        "bases": [],
+        "returns": None,
+    }
+    return row | {"file": "demo/__init__.py", "first_version": "1.0", "last_version": None}
+
+
+SYMBOLS = [symbol("demo", "module"), symbol("demo.total", "function")]
+
+
+@pytest.fixture
+def run(index: Index, tmp_path: Path):
+    """Serve releases of `demo` with these files of their suites, and run the stage."""
+
+    def run_stage(*suites: dict[str, str] | None) -> Output:
+        releases = []
+        for number, suite in enumerate(suites, 1):
+            version = f"{number}.0"
+            if suite is not None:
+                files = {"demo/__init__.py": "def total(x): ..."} | suite
+                index.add("demo", version, sdist("demo", version, files), f"202{number}-01-01T00:00:00Z")
+            releases.append(
+                {
+                    "library": "demo",
+                    "version": version,
+                    "predecessor": f"{number - 1}.0" if number > 1 else None,
+                    "import_names": ["demo"],
+                    "release_time": datetime(2020 + number, 1, 1, tzinfo=UTC),
+                    "purl": f"pkg:pypi/demo@{version}",
+                    "licence": "MIT",
+                    "attribution": "Ada Example",
+                }
+            )
+        store = SdistStore(tmp_path, Fetcher(timeout_s=5, retries=1, backoff_s=0.01), RULE)
+        return own_tests_stage(releases, SYMBOLS, ReleaseSdists(store, index.simple), RULE, USAGE, SECRETS)
+
+    return run_stage
+
+
+def test_a_program_that_stays_is_one_row_and_one_that_changes_has_one_test(run) -> None:
+    stays = "import demo\n\n\ndef test_stays():\n    assert demo.total([]) == 0\n"
+    output = run(
+        {"tests/test_a.py": TOTAL.format(1), "tests/test_b.py": stays},
+        {"tests/test_a.py": TOTAL.format("1.0"), "tests/test_b.py": stays},
+    )
+    rows = {(row["test"], row["version"]): row for row in output.tables["own_tests"]}
+    assert set(rows) == {
+        ("tests/test_a.py::test_total", "1.0"),
+        ("tests/test_a.py::test_total", "2.0"),
+        ("tests/test_b.py::test_stays", "1.0"),
+    }
+    old, new = (rows["tests/test_a.py::test_total", version] for version in ("1.0", "2.0"))
+    assert old["test_id"] == new["test_id"]
+    assert old["last_version"] == "1.0"
+    assert rows["tests/test_b.py::test_stays", "1.0"]["last_version"] == "2.0"
+    assert old["assertions"] == ["assert demo.total([1]) == 1"]
+    assert old["apis"] == ["demo.total"]
+    assert old["licence"] == "MIT"
+    assert (output.seen, output.made, list(output.rejects)) == (3, 3, [])
+
+
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("def test_it():\n    assert 1 + 1 == 2\n", RejectReason.NO_USE),
+        (
+            "import demo\n\ndef test_it():\n    assert demo.total(['ghp_0123456789abcdefghijklmnopqrstuvwxyz'])\n",
+            RejectReason.SECRET,
+        ),
+        ("import demo\n\ndef test_it(mocker):\n    assert demo.total(mocker)\n", RejectReason.NO_FIXTURE),
+    ],
+)
+def test_what_is_no_row_is_a_reject(run, source: str, reason: RejectReason) -> None:
+    output = run({"tests/test_a.py": source})
+    assert [reject.reason for reject in output.rejects] == [reason]
+    assert output.tables["own_tests"] == []
+
+
+@pytest.mark.parametrize(
+    ("suite", "reason"),
+    [
+        (None, RejectReason.NO_FILES),
+        ({}, RejectReason.NO_FILES),
+        ({"tests/test_a.py": "def test_it(:\n"}, RejectReason.UNPARSED_SOURCE),
+    ],
+)
+def test_a_suite_that_cannot_be_read_is_a_note(run, suite: dict[str, str] | None, reason: RejectReason) -> None:
+    output = run({"tests/test_a.py": TOTAL.format(1)}, suite)
+    assert [note.reason for note in output.notes] == [reason]
+    assert [row["last_version"] for row in output.tables["own_tests"]] == ["1.0"]
