@@ -497,8 +497,8 @@ class _Case:
             if isinstance(node, Function) and is_setting_up(node):
                 waiting += by_name.get(node.name, [])
             for each in ast.walk(node):
-                name = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else None
-                waiting += [other for other in by_name.get(name or "", ()) if not _is_other_test(other, test)]
+                used = each.attr if isinstance(each, ast.Attribute) else each.id if isinstance(each, ast.Name) else ""
+                waiting += [other for other in by_name.get(used, ()) if not _is_other_test(other, test)]
         return needed
 
     def _entry(self, code: str) -> str | None:
@@ -528,7 +528,8 @@ def assertions(preamble: str, code: str, asserting: re.Pattern[str]) -> tuple[st
         node
         for place in places
         for node in ast.walk(place)
-        if _states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers)
+        if isinstance(node, ast.stmt | ast.expr)
+        and (_states(node, asserting) or (isinstance(node, ast.Call) and dotted_name(node) in helpers))
     ]
     return tuple(dict.fromkeys(ast.unparse(node) for node in sorted(stated, key=lambda each: each.lineno)))
 
@@ -589,9 +590,7 @@ def _locals(function: Function) -> set[str]:
             names.add(node.id)
         elif isinstance(node, ast.Import | ast.ImportFrom):
             names |= {alias.asname or alias.name.partition(".")[0] for alias in node.names}
-        elif (isinstance(node, Function | ast.ClassDef) and node is not function) or (
-            isinstance(node, ast.ExceptHandler) and node.name
-        ):
+        elif isinstance(node, Function | ast.ClassDef | ast.ExceptHandler) and node is not function and node.name:
             names.add(node.name)
     return names
 

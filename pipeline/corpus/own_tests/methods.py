@@ -113,7 +113,7 @@ class _Flattener:
         arguments = {each.arg for each in self.test.function.args.args}
         if (set_here | used) & (names | arguments | self.module.bindings.keys()):
             raise _NotFlat
-        before = [(self.module, each, ()) for each in constants]
+        before: list[tuple[SuiteModule, ast.stmt, tuple[Edit, ...]]] = [(self.module, each, ()) for each in constants]
         before += [(self.module, each, edits[id(each)]) for each in self.set_up]
         inside = tuple(edit for each in self.test.function.body for edit in edits[id(each)])
         return Flat(inside, tuple(before), self.needs_pytest)

@@ -109,9 +109,10 @@ def own_test_runs_stage(
         else:
             rows += made
     rejects = list(not_proven({run.own_test_id for runs in by_version.values() for run in runs}, programs, rows, rules))
-    tables = {"own_test_runs": rows, "own_test_environments": environments}
     seen = len(modules)
-    return Output(tables, seen, seen - len(rejects), rejects, notes)
+    return Output(
+        {"own_test_runs": rows, "own_test_environments": environments}, seen, seen - len(rejects), rejects, notes
+    )
 
 
 def _build(release: Row, modules: Collection[str], runner: Runner, missing: MissingRules) -> Row | Reject:

@@ -55,7 +55,8 @@ def own_tests_stage(
                     continue
                 states[version], refused = found
                 notes += refused
-        rows, rejects = [], []
+        rows: list[Row] = []
+        rejects: list[Reject] = []
         by_version = {release["version"]: release for release in releases}
         apis: dict[str, Api] = {}
         for state in encode(chains(releases), states, lambda row: tuple(row[name] for name in _STATE)):
@@ -69,7 +70,10 @@ def own_tests_stage(
                 if state["reason"] is not None
                 else attempt(key, _row, state, by_version[version], apis[version])
             )
-            (rejects if isinstance(made, Reject) else rows).append(made)
+            if isinstance(made, Reject):
+                rejects.append(made)
+            else:
+                rows.append(made)
     return Output({"own_tests": rows}, len(rows) + len(rejects), len(rows), rejects, notes)
 
 

@@ -104,6 +104,7 @@ class SuiteModule:
 
     def _note_mutations(self, statement: ast.stmt) -> None:
         """Note what changes an object that a name of the module holds: `table["x"] = 1`, `parser.add_option(…)`."""
+        held: list[ast.expr]
         match statement:
             case ast.Assign(targets=targets):
                 held = [target for target in targets if isinstance(target, ast.Attribute | ast.Subscript)]
