@@ -16,7 +16,7 @@ from tests.api.surface.griffe_stubs import stub
 class Reason(Term):
     """Why a difference is meant; the meaning is the sentence of docs/contributing/griffe.md."""
 
-    BELOW = "below another", "a member of what differs itself: it comes, goes or stands with that"
+    BELOW = "below another", "a member of an API that differs itself: it differs with its owner"
     LAZY = "module __getattr__", "the module's `__getattr__` answers the name; griffe does not read it"
     REEXPORT = (
         "re-export of a package",
@@ -56,7 +56,7 @@ class Reason(Term):
     )
     HANDLER = (
         "fallback",
-        "an `except` branch binds it: we take what it stands in for, or nothing if there is nothing; griffe takes it",
+        "an `except` branch binds it: we take the name that it replaces, or nothing if there is none; griffe takes it",
     )
     TYPING_ONLY = (
         "for type checkers only",
@@ -64,7 +64,7 @@ class Reason(Term):
     )
     TYPING_ELSE = (
         "else of TYPE_CHECKING",
-        "what runs is bound there; griffe takes what type checkers see, and no star import brings the other",
+        "the bindings at run time are there; griffe takes those for type checkers, and no star import brings the others",
     )
     PROGRAM = "of a program", "it is bound under `if __name__ == '__main__'`"
     SCRATCH = "scratch", "a loop binds it in passing, or `del` unbinds it"
@@ -78,7 +78,7 @@ class Reason(Term):
     )
     DECORATED = (
         "decorated below",
-        "`name = decorator(name)` stands below a definition: a decorator for us, for griffe an attribute in its place",
+        "`name = decorator(name)` follows a definition: a decorator for us, for griffe an attribute in its place",
     )
     SET_ELSEWHERE = (
         "set outside __init__",
@@ -91,7 +91,7 @@ class Reason(Term):
     )
     UNFOLLOWED = (
         "a base that griffe loses",
-        "a base of the class is in the release, and griffe does not find it: what it hands on is missing there",
+        "a base of the class is in the release, and griffe does not find it: the inherited members are missing there",
     )
     NEW = "__new__", "the class has no `__init__`; it is called as its `__new__` says"
     KWARGS = "behind **kwargs", "the docstring or the body says which parameters `**kwargs` takes"
@@ -119,7 +119,7 @@ class Reason(Term):
     )
     STUB = (
         "stub",
-        "a stub stands beside the source: it adds for us what the source leaves open, and replaces it for griffe",
+        "a stub is beside the source: it completes the source for us, and replaces it for griffe",
     )
     REBOUND = "imported, then bound", "the module binds the name again after importing it: its own, and public"
 
