@@ -10,7 +10,7 @@ from pipeline.api.surface.extract.stubs import merge_stub
 from pipeline.api.surface.parse.module_model import Definition, ModuleRecord
 from pipeline.api.surface.parse.skeleton import skeleton
 from pipeline.api.surface.parse.sources import SourceFile, module_name, sources_in_scope
-from pipeline.api.surface.parse_cache import ReadingRules, Records
+from pipeline.api.surface.parse_cache import Records
 from pipeline.api.surface.resolve.assemble import Assembler
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.surface import SourceKind
@@ -180,8 +180,3 @@ def _made_module(owner: ModuleRecord, name: str, targets: Mapping[str, str]) -> 
 
 def _opaque(name: str, path: str) -> ModuleRecord:
     return ModuleRecord(name, path, False, SourceKind.COMPILED, problem="a compiled module", skeleton=path)
-
-
-def read_surface(tree: SourceTree, rules: ReadingRules, contents: Mapping[str, bytes]) -> Surface:
-    """Read the public API of one release whose files' bytes are at hand, by sha256."""
-    return SurfaceReader(Records(None, rules, lambda wanted: {sha: contents[sha] for sha in wanted})).read(tree)

@@ -157,7 +157,7 @@ def _record(name: str, path: str, tree: ast.Module, file: Visited, *, whole: boo
     stem = path.rpartition("/")[2].partition(".")[0]
     bind_literal_globals(tree, file.bodies, name, is_package=stem == "__init__")
     # loops are gone once branches are settled
-    binds_more = binds_unseen(tree, file.bodies)
+    binds_more = binds_unseen(tree, file.bodies, name)
     lazy, answers_any = read_getattr(tree, file.bodies, name, rules, is_package=stem == "__init__")
     file.given = given_members(tree.body, rules.member_decorators)
     is_package = PurePath(path).stem == "__init__"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from pathlib import Path
 
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.inspect import PROGRAM, Description, ask
@@ -22,22 +22,7 @@ from pipeline.lake.tables import replacing
 NOT_INSPECTED = "not inspected"
 """The one key of the description of a module that cannot be described; its value says why."""
 
-_SUFFIXES = (".so", ".pyd")
 _OUTPUT_BYTES = 64 << 20
-
-
-def compiled_modules(files: Iterable[str]) -> dict[str, str]:
-    """Return the compiled modules among the files of a release, by name, with their files.
-
-    The tag between name and suffix (PEP 3149, `_speedups.cpython-311-x86_64-linux-gnu.so`) is no part of the name.
-    """
-    found: dict[str, str] = {}
-    for file in sorted(files):
-        path = PurePosixPath(file)
-        segments = [*path.parent.parts, path.name.split(".")[0]]
-        if path.suffix in _SUFFIXES and all(segment.isidentifier() for segment in segments):
-            found.setdefault(".".join(segments).removesuffix(".__init__"), file)
-    return found
 
 
 def inspect_modules(

@@ -22,7 +22,7 @@ from pipeline.index.archives import ArchiveLimits, BadArchive, UnsafeArchive, re
 BYTECODE = (".pyc", ".pyo")
 ARCHIVES = (".whl", ".egg", ".zip", ".pyz", ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz")
 _LARGEST = 1 << 25
-"""Bytes of an installed archive that is looked into: a larger one holds data."""
+"""Bytes of an installed archive that is looked into: a larger one is hidden."""
 _OF_THE_SYSTEM = (
     *("lib/python3*", "lib64/python3*", "local/lib/python3*", "lib/pypy3*", "local/lib/pypy3*"),
     "share/python-wheels",
@@ -56,12 +56,12 @@ class Copies:
         return any(lines and len(own & lines) >= _ALIKE * len(lines) for lines in texts)
 
     def are_packed(self, archive: IO[bytes], limits: ArchiveLimits) -> bool:
-        """Tell whether an archive holds a copy; one that the guarded reader refuses tells nothing either."""
+        """Tell whether an archive may hold a copy: an encrypted zip, which the guarded reader refuses, may."""
         try:
             members = read_members(archive, lambda name: _name(name) in self._lines, limits)
             return any(self.are_equal(one.content) or self.are_alike(one.name, one.content) for one in members)
         except (BadArchive, UnsafeArchive):
-            return False
+            return True
 
 
 def _name(path: str) -> str:
@@ -154,14 +154,14 @@ def _package(bytecode: Path) -> str:
 
 
 def _is_packed(path: Path, copies: Copies) -> bool:
-    """Tell whether an installed archive holds a copy."""
+    """Tell whether an installed archive may hold a copy: whatever is not looked into may."""
     try:
         if path.stat().st_size > _LARGEST:
-            return False
+            return True
         with path.open("rb") as archive:
             return copies.are_packed(archive, ArchiveLimits())
     except OSError:
-        return False
+        return True
 
 
 def _lines(content: bytes) -> frozenset[bytes]:

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 from pipeline.core.vocabularies.survival import Loss
 from pipeline.lake.schema import Row
-from pipeline.lake.tables import Lake
 
 TABLE = "survivals"
 LOOKED = ("period", "snapshot", "reason")
@@ -68,12 +67,6 @@ def last_look(rows: Iterable[Row]) -> Standing | None:
     last = max((row["period"] for row in known), default=None)
     found = standing_of(row | {"snapshot": _ALL} for row in known if row["period"] == last)
     return found[0] if found else None
-
-
-def surviving_share(lake: Lake, libraries: Iterable[str]) -> float | None:
-    """Return the share of published rows of libraries that passed again in the last period; None if nobody looked."""
-    look = last_look(row for library in libraries for row in lake.read(TABLE, library, columns=LOOKED))
-    return look.share if look else None
 
 
 def known_by(rows: Iterable[Row], until: datetime | None) -> list[Row]:

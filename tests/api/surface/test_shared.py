@@ -4,10 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.api.surface.parse_cache import Records
-from pipeline.api.surface.reader import SurfaceReader, read_surface
 from pipeline.api.surface.visit import visit_file
-from tests.api.surface.trees import READING_RULES, SURFACE_RULES, rows, tree
+from tests.api.surface.trees import SURFACE_RULES, reader_of, rows, tree
 
 BASES = (
     "class Base:\n    def m(self): ...\n    def _hidden(self, a): ...\n    class In:\n        x = 1\n",
@@ -42,13 +40,13 @@ STUBS = (
 @given(st.lists(st.tuples(*map(st.sampled_from, (BASES, OTHERS, USERS, STUBS))), min_size=2, max_size=5))
 def test_a_release_read_after_others_is_as_it_is_alone(releases):
     contents: dict[str, bytes] = {}
-    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {sha: contents[sha] for sha in wanted}))
+    reader = reader_of(contents)
     for base, other, user, stub in releases:
         files = {"pkg/__init__.py": "", "pkg/base.py": base, "pkg/other.py": other, "pkg/user.py": user}
         files |= {"pkg/user.pyi": stub, "pkg/_compiled.so": ""}
         sources, added = tree(files)
         contents |= added
-        read, alone = reader.read(sources), read_surface(sources, READING_RULES, contents)
+        read, alone = reader.read(sources), reader_of(contents).read(sources)
         for name in ("symbols", "importable", "documents"):
             assert getattr(read, name) == getattr(alone, name)
 

@@ -6,14 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.api.surface.parse_cache import Records
-from pipeline.api.surface.reader import SurfaceReader, read_surface
 from pipeline.api.surface.stage import surface_stage
 from pipeline.api.surface.visit import visit_file
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
-from tests.api.surface.trees import READING_RULES, surface, tree
+from tests.api.surface.trees import reader_of, surface, tree
 
 SOURCES = (
     "def f(a): ...\n",
@@ -72,9 +70,9 @@ def test_a_reader_that_goes_from_release_to_release_reads_what_a_fresh_one_reads
         read, held = tree(files)
         contents |= held
         trees.append(read)
-    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    reader = reader_of(contents)
     for read in trees:
-        assert reader.read(read) == read_surface(read, READING_RULES, contents)
+        assert reader.read(read) == reader_of(contents).read(read)
 
 
 FILES = {
@@ -185,11 +183,11 @@ def test_what_a_row_says_of_its_file_is_that_of_its_release():
         {"pkg/__init__.py": "from ._part import f, g\n", "pkg/_part.py": part, "pkg/b.py": "\ndef h(): ...\n"},
     ]
     contents: dict[str, bytes] = {}
-    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    reader = reader_of(contents)
     for number, files in enumerate(releases):
         sources, added = tree(files, f"pkg-{number}/")
         contents |= added
-        read, fresh = reader.read(sources), read_surface(sources, READING_RULES, contents)
+        read, fresh = reader.read(sources), reader_of(contents).read(sources)
         assert [row["source"] for row in read.symbols.values()] == [row["source"] for row in fresh.symbols.values()]
         if "pkg.b.h" in read.symbols:
             assert read.symbols["pkg.b.h"]["file"] == f"pkg-{number}/pkg/b.py"
@@ -198,7 +196,7 @@ def test_what_a_row_says_of_its_file_is_that_of_its_release():
 def test_what_a_private_method_says_counts_where_it_has_a_public_name():
     """It is nothing that its class says; the row of the other name was that of the first release all the same."""
     contents: dict[str, bytes] = {}
-    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    reader = reader_of(contents)
     for names in (["a"], ["a", "b"]):
         hidden = f"class _C:\n    def _m({', '.join(names)}): ...\n"
         sources, added = tree({"pkg/__init__.py": "from ._hidden import _C\nf = _C._m\n", "pkg/_hidden.py": hidden})
@@ -223,9 +221,9 @@ def test_a_row_says_where_its_api_stands_in_its_first_version(files, gap):
         contents |= added
     releases = [release(v, before) for v, before in zip(trees, [None, *trees], strict=False)]
     releases[-1]["predecessor"] = "lost" if gap else releases[-1]["predecessor"]
-    reader = SurfaceReader(Records(None, READING_RULES, lambda wanted: {w: contents[w] for w in wanted}))
+    reader = reader_of(contents)
     read = surface_stage(releases, lambda row: reader.read(trees[row["version"]]), at_gap=reader.forget)
-    fresh = surface_stage(releases, lambda row: read_surface(trees[row["version"]], READING_RULES, contents))
+    fresh = surface_stage(releases, lambda row: reader_of(contents).read(trees[row["version"]]))
     assert read.tables == fresh.tables
 
 

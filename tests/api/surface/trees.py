@@ -7,8 +7,8 @@ from textwrap import dedent
 from pipeline.api.surface.extract.signature_decorators import HelperRules
 from pipeline.api.surface.parse.directive_rules import DirectiveRules
 from pipeline.api.surface.parse.rules import SurfaceRules
-from pipeline.api.surface.parse_cache import ReadingRules
-from pipeline.api.surface.reader import Surface, read_surface
+from pipeline.api.surface.parse_cache import ReadingRules, Records
+from pipeline.api.surface.reader import Surface, SurfaceReader
 from pipeline.core.rules.load import RULES, load
 from pipeline.index.tree import SourceTree
 from pipeline.lake.schema import Row
@@ -34,7 +34,12 @@ def surface(files: Mapping[str, str | bytes] | str, root: str = "") -> Surface:
     if isinstance(files, str):
         files = {"pkg/__init__.py": files}
     sources, contents = tree(files, root)
-    return read_surface(sources, READING_RULES, contents)
+    return reader_of(contents).read(sources)
+
+
+def reader_of(contents: Contents) -> SurfaceReader:
+    """Return a reader of releases whose files' bytes are at hand, by sha256."""
+    return SurfaceReader(Records(None, READING_RULES, lambda wanted: {sha: contents[sha] for sha in wanted}))
 
 
 def rows(files: Mapping[str, str] | str) -> dict[str, Row]:

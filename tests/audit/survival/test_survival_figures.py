@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pipeline.core.vocabularies.survival import Loss
-from pipeline.lake.tables import Lake
 from pipeline.snapshots.format.survival_figures import (
     Standing,
     known_by,
     last_look,
     standing_of,
-    surviving_share,
     told_survival,
 )
 
@@ -51,14 +48,7 @@ def test_each_snapshot_stands_for_itself_in_each_period() -> None:
     assert standing_of([]) == []
 
 
-def test_the_share_is_that_of_the_last_period(tmp_path: Path) -> None:
-    lake = Lake(tmp_path)
-    assert surviving_share(lake, ["lib"]) is None
-    lake.write("survivals", "lib", ROWS)
-    lake.write("survivals", "old", [row("z", Loss.FLAKY, period="2026-09", library="old")])
-    assert surviving_share(lake, ["lib", "old"]) == pytest.approx(2 / 5)
-    assert surviving_share(lake, ["old"]) == 0.0
-    assert surviving_share(lake, []) is None
+def test_the_last_look_is_that_of_the_last_period() -> None:
     assert last_look(ROWS) == Standing("all", "2026-11", 5, 2, {Loss.FILE_GONE: 2, Loss.YANKED: 1})
     assert last_look([]) is None
 

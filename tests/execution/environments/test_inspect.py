@@ -15,7 +15,6 @@ from pipeline.api.surface.parse.module_model import UNSEEN_SIGNATURE
 from pipeline.core.settings import index_url
 from pipeline.execution.environments.inspect_store import (
     NOT_INSPECTED,
-    compiled_modules,
     inspect_modules,
     inspect_release,
 )
@@ -28,23 +27,6 @@ from pipeline.lake.schema import Row
 from tests.index_server import Index
 
 MAY = "2021-05-01T00:00:00Z"
-
-
-@pytest.mark.parametrize(
-    ("file", "module"),
-    [
-        ("markupsafe/_speedups.cpython-311-x86_64-linux-gnu.so", "markupsafe._speedups"),
-        ("orjson/orjson.abi3.so", "orjson.orjson"),
-        ("orjson.cpython-39-x86_64-linux-gnu.so", "orjson"),
-        ("lib/core.pyd", "lib.core"),
-        ("lib/__init__.cp38-win_amd64.pyd", "lib"),
-        ("lib/core.py", None),
-        ("lib.libs/libgfortran-2e0d59d6.so.5.0.0", None),
-        ("lib.libs/libopenblas-r0-5bebc122.3.13.dev.so", None),
-    ],
-)
-def test_modules_have_no_tag_in_their_name(file: str, module: str | None) -> None:
-    assert compiled_modules([file]) == ({module: file} if module else {})
 
 
 def ends(*chosen: Interpreter) -> list[Interpreter]:

@@ -163,6 +163,8 @@ def test_archives_and_bytecode_without_a_source_tell_as_much(environment: Enviro
     with tarfile.open(other / "own.tar.gz", "w:gz") as packed:
         packed.add(environment.site_packages / "till" / "core.py", "till-1.0/src/till/core.py")
     (other / "damaged.zip").write_bytes(b"PK")
+    with (other / "large.zip").open("wb") as large:
+        large.truncate((1 << 25) + 1)
     _files.cache_clear()
     found = {
         path.relative_to(other).as_posix()
@@ -171,7 +173,10 @@ def test_archives_and_bytecode_without_a_source_tell_as_much(environment: Enviro
     }
     shutil.rmtree(other)
     _files.cache_clear()
-    assert found == {"till/core.pyc", "till/__pycache__/core.cpython-38.pyc", "own.egg", "own.zip", "own.tar.gz"}
+    assert found == {"till/core.pyc", "till/__pycache__/core.cpython-38.pyc", "own.egg", "own.zip", "own.tar.gz"} | {
+        "damaged.zip",
+        "large.zip",
+    }
 
 
 def test_a_tree_lacks_all_that_tells_what_is_masked(shop: Project) -> None:
@@ -183,11 +188,11 @@ def test_a_tree_lacks_all_that_tells_what_is_masked(shop: Project) -> None:
         "dist/till.whl": packed.getvalue(),
         "build/lib.linux/till/core.py": near,
         "src/till/core.pyc": b"x",
+        "tests/broken.zip": b"PK",
         "a.py": REFERENCE.encode(),
     }
     needed = {
         "src/till/aio/core.py": near,
-        "tests/broken.zip": b"PK",
         "build/notes.py": near,
         "src/till/aio/__init__.py": b"",
     }

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pipeline.api.surface.parse.syntax import dotted, options, statements, text_of
 
-_ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_FLAGS = frozenset({"Flag", "IntFlag"})
+_ENUMS = _FLAGS | {"Enum", "IntEnum", "StrEnum"}
 _MODULES = {
     **dict.fromkeys(_ENUMS, frozenset({"enum"})),
     "TypedDict": frozenset({"typing", "typing_extensions"}),
@@ -50,7 +51,7 @@ def _written(statement: ast.stmt, makers: dict[str, str]) -> ast.stmt:
         case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(args=[_, *_]) as call):
             called = dotted(call.func) or ""
             maker = "type" if called == "type" and len(call.args) == 3 else makers.get(called)
-            members = _MEMBERS["Enum" if maker in _ENUMS else maker](call) if maker else None
+            members = _members(maker, call) if maker else None
             if maker and members is not None:
                 made = _class(name, call, maker, members)
                 return ast.fix_missing_locations(ast.copy_location(made, statement))
@@ -74,24 +75,50 @@ def _class(name: str, call: ast.Call, maker: str, members: Members) -> ast.Class
     )
 
 
-def _enum_members(call: ast.Call) -> Members | None:
+def _members(maker: str, call: ast.Call) -> Members | None:
+    return _enum_members(maker, call) if maker in _ENUMS else _MEMBERS[maker](call)
+
+
+def _enum_members(maker: str, call: ast.Call) -> Members | None:
     listed = call.args[1] if len(call.args) > 1 else options(call).get("names")
     match listed:
         case ast.Constant(value=str(names)):
-            words = names.replace(",", " ").split()
-            return [_bound(name, ast.Constant(number)) for number, name in enumerate(words, 1)]
+            return _generated(maker, names.replace(",", " ").split(), call)
         case ast.Dict(keys=keys, values=values):
             return _all(map(_value_of, keys, values))
         case ast.List(elts=elements) | ast.Tuple(elts=elements):
-            return _all(_enum_member(element, number) for number, element in enumerate(elements, 1))
+            words = [text for element in elements if (text := text_of(element)) is not None]
+            same = len(words) == len(elements)
+            return _generated(maker, words, call) if same else _all(map(_enum_member, elements))
     return None
 
 
-def _enum_member(element: ast.expr, number: int) -> ast.stmt | None:
+def _generated(maker: str, names: Sequence[str], call: ast.Call) -> Members | None:
+    """Return members whose values the enum makes, as `_generate_next_value_` of the standard library does.
+
+    A flag goes on with the next power of two, a `StrEnum` takes the name in lower case, and others count from `start`.
+    """
+    start = options(call).get("start", ast.Constant(1))
+    first = start.value if isinstance(start, ast.Constant) and isinstance(start.value, int) else None
+    members: list[ast.stmt] = []
+    for place, name in enumerate(names):
+        value: ast.expr = ast.Call(func=ast.Name("auto", ctx=ast.Load()), args=[], keywords=[])
+        if maker == "StrEnum":
+            value = ast.Constant(name.lower())
+        elif first is not None:
+            is_later_flag = maker in _FLAGS and place
+            value = ast.Constant(1 << first.bit_length() + place - 1 if is_later_flag else first + place)
+        if not name.isidentifier():
+            return None
+        members.append(_bound(name, value))
+    return members
+
+
+def _enum_member(element: ast.expr) -> ast.stmt | None:
     match element:
         case ast.Tuple(elts=[key, value]) | ast.List(elts=[key, value]):
             return _value_of(key, value)
-    return _value_of(element, ast.Constant(number))
+    return None
 
 
 def _typed_keys(call: ast.Call) -> Members | None:
@@ -145,7 +172,6 @@ def _all(members: Iterator[ast.stmt | None] | map[ast.stmt | None]) -> Members |
 
 
 _MEMBERS: dict[str, Callable[[ast.Call], Members | None]] = {
-    "Enum": _enum_members,
     "TypedDict": _typed_keys,
     "make_dataclass": _dataclass_fields,
     "type": _namespace,

@@ -7,7 +7,7 @@ import ast
 from pipeline.api.surface.extract.lazy_globals import is_globals, tells_names
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.keyword_scan import GETATTR, MAKES_NAMES
-from pipeline.api.surface.parse.syntax import functions
+from pipeline.api.surface.parse.syntax import functions, text_of
 
 
 def binds_dynamically(tree: ast.Module, bodies: Bodies) -> bool:
@@ -40,16 +40,16 @@ def _reaches_names(node: ast.AST) -> bool:
     return False
 
 
-def binds_unseen(tree: ast.Module, bodies: Bodies) -> bool:
+def binds_unseen(tree: ast.Module, bodies: Bodies, module: str) -> bool:
     """Return whether a module, as it is imported, binds names that are made as it runs: `globals()[name] = value`."""
     if bodies.told.isdisjoint(MAKES_NAMES):
         return False
     scopes = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
     at_import = (s for s in tree.body if not isinstance(s, scopes) and bodies.lines_mention(s, MAKES_NAMES))
-    return any(_binds_names(node) for statement in at_import for node in ast.walk(statement))
+    return any(_binds_names(node, module) for statement in at_import for node in ast.walk(statement))
 
 
-def _binds_names(node: ast.AST) -> bool:
+def _binds_names(node: ast.AST, module: str) -> bool:
     match node:
         case ast.Subscript(value=ast.Call(func=ast.Name(id="globals" | "vars" | "locals")), ctx=ast.Store()):
             return True
@@ -62,6 +62,9 @@ def _binds_names(node: ast.AST) -> bool:
         case ast.Call(args=arguments) if any(is_globals(argument) for argument in arguments):
             # it may give the module any name, and a `__getattr__`
             return not tells_names(node)
-        case ast.Call(func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules")), *_]):
-            return True
+        case ast.Call(
+            func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules"), slice=of), *_]
+        ):
+            # another module is patched where its name is a literal
+            return text_of(of) in {None, module}
     return False

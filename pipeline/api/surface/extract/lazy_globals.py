@@ -35,7 +35,12 @@ class GivenNames:
 
 
 def given_names(tree: ast.Module, bodies: Bodies, module: str, *, is_package: bool) -> GivenNames:
-    """Return the names that such calls give a module; those of a mapping that is called deprecated have a mark."""
+    """Return the names that such calls give a module; those of a mapping that is called deprecated have a mark.
+
+    The function that is called stands in another file, often in another distribution, and a file is read without any
+    other (its record is cached by its own bytes). So the keyword is the only sign here of what the function does with
+    a mapping. A name such as `deprecated_aliases` is part of that function's signature and not a word of a comment.
+    """
     given = GivenNames()
     if GLOBALS not in bodies.told and "__name__" not in bodies.rest:
         return given

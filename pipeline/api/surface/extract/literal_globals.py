@@ -1,5 +1,8 @@
 """Names that a module or class binds through its namespace, `globals()["name"] = value`, written as assignments.
 
+`setattr(sys.modules[__name__], "name", value)` does the same. In the body of a class, `globals()` and the module still
+stand for the module: what they bind there is written behind the class.
+
 A loop over literals is unrolled: `for n in ("red", "blue"): globals()["is_" + n] = make(n)`. What is bound only if
 something succeeds there (inside `try` or `if`) is bound as a name that may be missing.
 """
@@ -8,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from pipeline.api.surface.parse.bodies import Bodies
 from pipeline.api.surface.parse.keyword_scan import MAKES_NAMES
@@ -16,7 +19,10 @@ from pipeline.api.surface.parse.literal_values import Literals, RaisedError, Val
 from pipeline.api.surface.parse.module_model import ALTERNATIVE
 from pipeline.api.surface.parse.syntax import COMPOUND, parts, statements, text_of
 
-_NAMESPACES = frozenset({"globals", "vars", "locals"})
+_OF_MODULE = frozenset({"globals"})
+_OF_SCOPE = frozenset({"vars", "locals"})
+"""Calls that give the namespace of the module, and that of the body in which they stand."""
+
 _MOST_NAMES = 1000
 """Names that one loop is unrolled to."""
 
@@ -26,29 +32,104 @@ def bind_literal_globals(tree: ast.Module, bodies: Bodies, module: str, *, is_pa
     if bodies.told.isdisjoint(MAKES_NAMES):
         return
     literals = Literals(tree, module, is_package, "")
-    tree.body = _rewritten(tree.body, literals)
+    tree.body = _Namespace(literals, module, _OF_MODULE | _OF_SCOPE).rewritten(tree.body)
 
 
-def _rewritten(body: Sequence[ast.stmt], literals: Literals) -> list[ast.stmt]:
-    found: list[ast.stmt] = []
-    for statement in body:
+class _Namespace:
+    """The namespace of a module or class, given by calls such as `globals()`, and how statements bind names in it."""
+
+    def __init__(self, literals: Literals, module: str, calls: Set[str]) -> None:
+        self._literals, self._module, self._calls = literals, module, calls
+
+    def rewritten(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        """Return a body in which assignments stand for the statements that bind literal names in the namespace."""
+        found: list[ast.stmt] = []
+        for statement in body:
+            behind: list[ast.stmt] = []
+            match statement:
+                case ast.ClassDef():
+                    of_module = _Namespace(self._literals, self._module, _OF_MODULE)
+                    if self._calls >= _OF_MODULE:
+                        behind = [
+                            made for inner in statements(statement.body) for made in of_module._assignments(inner)
+                        ]
+                    statement.body = _Namespace(self._literals, self._module, _OF_SCOPE).rewritten(statement.body)
+                case ast.If() | ast.With() | ast.Try():
+                    statement.body = self.rewritten(statement.body)
+                    if isinstance(statement, ast.If):
+                        statement.orelse = self.rewritten(statement.orelse)
+            found += [*(self._assignments(statement) or [statement]), *behind]
+        return found
+
+    def _assignments(self, statement: ast.stmt) -> list[ast.stmt]:
+        """Return the assignments that a statement amounts to; none of what binds no literal names so."""
+        if isinstance(statement, ast.For):
+            return self._unrolled(statement)
+        bound = list(self._bound(statement, {}))
+        return [_assignment(name, value, statement) for name, value in bound if name is not None] if _all(bound) else []
+
+    def _unrolled(self, loop: ast.For) -> list[ast.stmt]:
+        inside = statements(loop.body)
+        if not any(list(self._bound(statement, {})) for statement in inside):
+            return []
+        rounds = self._literals.rounds(loop.target, loop.iter, self._literals.containers)
+        made: list[ast.stmt] = []
+        if len(rounds) * len(inside) > _MOST_NAMES:
+            return []
+        for values in rounds:
+            for statement, sure in _simple(loop.body, sure=True):
+                bound = list(self._bound(statement, values))
+                if bound and not _all(bound):
+                    return []
+                suffix = "" if sure else ALTERNATIVE
+                made += [
+                    _assignment(f"{name}{suffix}", _Filled(values).visit(copy.deepcopy(value)), loop)
+                    for name, value in bound
+                ]
+        return made
+
+    def _bound(self, statement: ast.stmt, values: Values) -> Iterator[tuple[str | None, ast.expr]]:
+        """Yield the names that a statement binds in the namespace, with their values; None for one that is unknown."""
         match statement:
-            case ast.If() | ast.With() | ast.ClassDef():
-                statement.body = _rewritten(statement.body, literals)
-                if isinstance(statement, ast.If):
-                    statement.orelse = _rewritten(statement.orelse, literals)
-            case ast.Try():
-                statement.body = _rewritten(statement.body, literals)
-        found += _assignments(statement, literals) or [statement]
-    return found
+            case ast.Assign(targets=[ast.Subscript(value=namespace, slice=key)], value=value) if self._gives(namespace):
+                yield self._name(key, values), value
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Name(id="setattr"),
+                    args=[ast.Subscript(value=ast.Attribute(attr="modules"), slice=of), key, value],
+                )
+            ) if self._calls >= _OF_MODULE and self._is_own(of, values):
+                yield self._name(key, values), value
+            case ast.Expr(
+                value=ast.Call(func=ast.Attribute(value=namespace, attr="update"), args=args, keywords=keywords)
+            ) if self._gives(namespace):
+                for argument in args:
+                    pairs = zip(argument.keys, argument.values, strict=True) if isinstance(argument, ast.Dict) else ()
+                    if not isinstance(argument, ast.Dict):
+                        yield None, argument
+                    for each, value in pairs:
+                        yield self._name(each, values), value
+                for keyword in keywords:
+                    yield keyword.arg, keyword.value
 
+    def _gives(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Call(func=ast.Name(id=called), args=[]):
+                return called in self._calls
+        return False
 
-def _assignments(statement: ast.stmt, literals: Literals) -> list[ast.stmt]:
-    """Return the assignments that a statement amounts to; none of what binds no literal names so."""
-    if isinstance(statement, ast.For):
-        return _unrolled(statement, literals)
-    bound = list(_bound(statement, {}, literals))
-    return [_assignment(name, value, statement) for name, value in bound if name is not None] if _all(bound) else []
+    def _is_own(self, of: ast.expr, values: Values) -> bool:
+        """Return whether a key of `sys.modules` is the name of the module itself, written or as `__name__`."""
+        if isinstance(of, ast.Name) and of.id == "__name__":
+            return True
+        return text_of(self._literals.value(of, values)) == self._module
+
+    def _name(self, key: ast.expr | None, values: Values) -> str | None:
+        try:
+            name = text_of(self._literals.value(key, values)) if key is not None else None
+        except RaisedError:
+            return None
+        return name if name is not None and name.isidentifier() else None
 
 
 def _all(bound: Sequence[tuple[str | None, ast.expr]]) -> bool:
@@ -61,27 +142,6 @@ def _assignment(name: str, value: ast.expr, at: ast.stmt) -> ast.stmt:
     return ast.fix_missing_locations(made)
 
 
-def _unrolled(loop: ast.For, literals: Literals) -> list[ast.stmt]:
-    inside = statements(loop.body)
-    if not any(list(_bound(statement, {}, literals)) for statement in inside):
-        return []
-    rounds = literals.rounds(loop.target, loop.iter, literals.containers)
-    made: list[ast.stmt] = []
-    if len(rounds) * len(inside) > _MOST_NAMES:
-        return []
-    for values in rounds:
-        for statement, sure in _simple(loop.body, sure=True):
-            bound = list(_bound(statement, values, literals))
-            if bound and not _all(bound):
-                return []
-            suffix = "" if sure else ALTERNATIVE
-            made += [
-                _assignment(f"{name}{suffix}", _Filled(values).visit(copy.deepcopy(value)), loop)
-                for name, value in bound
-            ]
-    return made
-
-
 def _simple(body: Sequence[ast.stmt], *, sure: bool) -> Iterator[tuple[ast.stmt, bool]]:
     """Yield the innermost statements of a loop, each with whether it runs in every round."""
     for statement in body:
@@ -90,44 +150,6 @@ def _simple(body: Sequence[ast.stmt], *, sure: bool) -> Iterator[tuple[ast.stmt,
                 yield from _simple(inner, sure=sure and isinstance(statement, ast.With))
         else:
             yield statement, sure
-
-
-def _bound(statement: ast.stmt, values: Values, literals: Literals) -> Iterator[tuple[str | None, ast.expr]]:
-    """Yield the names that a statement binds through a namespace, with their values; None for one that is unknown."""
-    match statement:
-        case ast.Assign(targets=[ast.Subscript(value=namespace, slice=key)], value=value) if _is_namespace(namespace):
-            yield _name(key, values, literals), value
-        case ast.Expr(
-            value=ast.Call(
-                func=ast.Name(id="setattr"), args=[ast.Subscript(value=ast.Attribute(attr="modules")), key, value]
-            )
-        ):
-            yield _name(key, values, literals), value
-        case ast.Expr(
-            value=ast.Call(func=ast.Attribute(value=namespace, attr="update"), args=args, keywords=keywords)
-        ) if _is_namespace(namespace):
-            for argument in args:
-                pairs = zip(argument.keys, argument.values, strict=True) if isinstance(argument, ast.Dict) else ()
-                if not isinstance(argument, ast.Dict):
-                    yield None, argument
-                for each, value in pairs:
-                    yield _name(each, values, literals), value
-            for keyword in keywords:
-                yield keyword.arg, keyword.value
-
-
-def _is_namespace(node: ast.expr) -> bool:
-    return (
-        isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _NAMESPACES and not node.args
-    )
-
-
-def _name(key: ast.expr | None, values: Values, literals: Literals) -> str | None:
-    try:
-        name = text_of(literals.value(key, values)) if key is not None else None
-    except RaisedError:
-        return None
-    return name if name is not None and name.isidentifier() else None
 
 
 class _Filled(ast.NodeTransformer):

@@ -1,5 +1,7 @@
 """Classes that a call makes: their members, as far as literals tell them."""
 
+import enum
+
 import pytest
 
 from tests.api.surface.trees import rows
@@ -24,6 +26,29 @@ def test_members(source, members):
     found = rows(source)
     assert found["pkg.Shade"]["kind"] == "class"
     assert {path.removeprefix("pkg.Shade.") for path in found if path.startswith("pkg.Shade.")} == members
+
+
+VALUES = {
+    "Enum('S', 'A B C')": ["1", "2", "3"],
+    "Enum('S', ['A', 'B'], start=0)": ["0", "1"],
+    "Flag('S', 'A B C D')": ["1", "2", "4", "8"],
+    "IntFlag('S', ['A', 'B', 'C'], start=0)": ["0", "1", "2"],
+    "Flag('S', 'A B C', start=3)": ["3", "4", "8"],
+    "StrEnum('S', 'DARK Light')": ["'dark'", "'light'"],
+    "Enum('S', [('A', 5), ('B', 'x')])": ["5", "'x'"],
+    "Enum('S', 'A B', start=FIRST)": ["auto()", "auto()"],
+    "Enum('S', [])": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("call", "values"), VALUES.items(), ids=VALUES)
+def test_values_are_those_that_the_enum_makes(call, values):
+    found = rows(f"from enum import *\nfrom enum import Enum, Flag, IntFlag, StrEnum\nShade = {call}\n")
+    made = [row["value"] for path, row in found.items() if path.startswith("pkg.Shade.")]
+    assert made == values
+    if "FIRST" not in call:
+        names = vars(enum)
+        assert values == [repr(one.value) for one in eval(call, dict(names)).__members__.values()]
 
 
 def test_what_is_called():

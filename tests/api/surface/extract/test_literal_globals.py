@@ -19,6 +19,13 @@ CASES = {
         set(),
     ),
     "the module itself": ("import sys\nsetattr(sys.modules[__name__], 'limit', 3)\n", {"limit"}, set()),
+    "the module by its name": ("import sys\nsetattr(sys.modules['pkg'], 'limit', 3)\n", {"limit"}, set()),
+    "another module": ("import sys\nsetattr(sys.modules['json'], 'limit', 3)\n", set(), set()),
+    "of the module, in a class": (
+        "class C:\n    globals()['M'] = 1\n    for n in ('a', 'b'):\n        globals()[n] = 2\n    locals()['N'] = 1\n",
+        {"C", "C.N", "M"} | {"a", "b"},
+        set(),
+    ),
     "in a class": ("class C:\n    vars().update({'M': 1})\n", {"C", "C.M"}, set()),
     "what may fail is there to be imported, and no more": (
         "for n in ['wide', 'wider']:\n    try:\n        globals()[n] = getattr(source, n)\n"
