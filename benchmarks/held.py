@@ -26,20 +26,13 @@ from rich.table import Table
 
 from pipeline.core.rules.profiles import LibraryRule, Profile
 from pipeline.core.settings import settings
-from pipeline.core.vocabularies.running import EnvironmentOutcome
 from pipeline.core.vocabularies.samples import Evidence
-from pipeline.execution.environments.resolution.request import Wanted
-from pipeline.execution.environments.store import EnvironmentStore
-from pipeline.execution.sandbox.probe import find_sandbox
-from pipeline.execution.validation.probes import probe
-from pipeline.execution.validation.rules import ValidationRules
-from pipeline.families.proof import Runs
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
+from pipeline.orchestration.proving import run_changes
 from pipeline.orchestration.resources.resources import House
-from pipeline.quality.acceptance.changes import prove_changes
 
 PAIRS = (
     *(f"django:{pair}" for pair in ("5.0.14:5.1", "5.2.19:6.0", "6.0.10:6.1")),
@@ -56,24 +49,13 @@ Judged = tuple[Row, str]
 """A change, and what running says of it."""
 
 
-def judged(library: str, old: str, new: str, store: EnvironmentStore, rules: ValidationRules) -> list[Judged]:
+def judged(library: str, old: str, new: str, house: House) -> list[Judged]:
     """Compare two releases and run what changed in both.
 
     Errors: NoAnswerError for a release that cannot be had, or that has no environment here.
     """
     changes = diff_releases(library, old, new).changes
-    paths = sorted(
-        {change["path"] for change in changes} | {change["replacement"] or change["path"] for change in changes}
-    )
-    verdicts: list[Row] = []
-    for version in (old, new):
-        row = store.build(Wanted(library, version))
-        if row["outcome"] != EnvironmentOutcome.BUILT:
-            raise NoAnswerError(f"{library} {version} has no environment: {row['outcome']}: {row['detail']}")
-        for path, result in probe(store.open(row), paths, find_sandbox(), rules).items():
-            of_path = {"id": path, "subject_id": path, "version": version}
-            verdicts.append(of_path | {"outcome": result.outcome, "seen": result.seen})
-    return list(zip(changes, map(_told, prove_changes(changes, Runs(verdicts))), strict=True))
+    return list(zip(changes, map(_told, run_changes(changes, house)), strict=True))
 
 
 def _told(proven: Row | Reject) -> str:
@@ -117,7 +99,7 @@ def main() -> None:
     for pair in asked.pairs:
         library, old, new = pair.split(":")
         try:
-            of_pair = judged(library, old, new, house.environments, house.rules.validation)
+            of_pair = judged(library, old, new, house)
         except NoAnswerError as error:
             console.print(f"left out: {error}")
             continue

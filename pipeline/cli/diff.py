@@ -3,22 +3,37 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
 from pipeline.api.history.change_text import signature
-from pipeline.api.history.upgrade_guide import Block, grouped, only_breaking
+from pipeline.api.history.upgrade_guide import (
+    Block,
+    Groups,
+    HeldBack,
+    Part,
+    changes_in,
+    grouped,
+    of_part,
+    shortened,
+)
 from pipeline.cli.options import Json
-from pipeline.cli.output import BAD_USAGE, fail, out, print_json, progress, say_left_out
+from pipeline.cli.output import BAD_USAGE, Tell, fail, out, print_json, progress, say_left_out
+from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.schema import Row
+from pipeline.lake.stage import Reject
 from pipeline.orchestration.adhoc import NoAnswerError, diff_releases
 
 PIPED = 120
 """Columns of a line that no terminal limits."""
+
+_PLACES = 5
+"""Places of possible removals that are named."""
 
 States = Mapping[str, tuple[Row, Row]]
 """The states of an API in the old and in the new release, by path."""
@@ -28,46 +43,112 @@ def diff(
     library: Annotated[str, typer.Argument(help="Name on the package index.")],
     old: Annotated[str, typer.Argument(help="Version to come from.")],
     new: Annotated[str, typer.Argument(help="Version to go to.")],
-    breaking: Annotated[bool, typer.Option("--breaking", help="Only what can break code that was right.")] = False,
+    only: Annotated[Part | None, typer.Option(help="Only this part of the changes, all of it.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All changes, also those that need no work.")] = False,
+    prove: Annotated[bool, typer.Option("--prove", help="Run what is shown in both releases.")] = False,
     json: Json = False,
 ) -> None:
     """Show what changed in a library's public API between two releases, by what a user must do about it.
 
-    Ends with status 0 whatever changed, 1 where the index does not answer, 2 where a release cannot be had.
+    The first changes of each group are shown, and what is held back is counted. Ends with status 0 whatever changed, 1
+    where the index does not answer, 2 where a release cannot be had or run.
 
-    Example: driftline diff flask 2.2.5 2.3.0
+    Example: driftline diff flask 2.2.5 2.3.0 --only breaking
     """
+    proof: Proof | None = None
     try:
         with progress(f"comparing {library} {old} and {new}") as tell:
             found = diff_releases(library, old, new, tell)
+            groups: Groups = grouped(found.changes)
+            groups = of_part(groups, only) if only else groups
+            shown, held_back = (groups, []) if only or everything or json else shortened(groups)
+            if prove:
+                proof = _prove(library, [*changes_in(shown)], tell)
+                shown = grouped(proof.changes)
     except NoAnswerError as error:
         fail(str(error), BAD_USAGE)
-    changes = only_breaking(found.changes) if breaking else found.changes
-    reshaped = {block.path for _, blocks in grouped(changes) for block in blocks if block.reshaped}
-    states = {path: states for path in reshaped if (states := found.states(path))}
     if json:
-        told = {"changes": [as_json(change) for change in changes], "rejects": [asdict(one) for one in found.rejects]}
-        print_json({"library": library, "old": old, "new": new, **told})
+        told: dict[str, Any] = {
+            "changes": sorted(map(as_json, changes_in(shown)), key=lambda change: change["path"]),
+            "held_back": [{"path": path, "why": why} for path, why in found.held_back.items()],
+            "rejects": [asdict(one) for one in found.rejects],
+        }
+        refuted = {"refuted": [one.detail for one in proof.refuted]} if proof else {}
+        print_json({"library": library, "old": old, "new": new, **told, **refuted})
         return
-    title = f"{library} {old} → {new}"
+    reshaped = {block.path for _, blocks in shown for block in blocks if block.reshaped}
+    states = {path: states for path in reshaped if (states := found.states(path))}
+    title, width = f"{library} {old} → {new}", out.width if out.is_terminal else PIPED
     none = "no change in what could be read" if found.rejects else "no change"
-    for line in diff_lines(title, changes, states, out.width if out.is_terminal else PIPED, none):
+    for line in diff_lines(title, groups, shown, states, width, none):
         out.print(line)
+    for text in [*_proof_lines(proof), *_held_back_lines(held_back, found.held_back)]:
+        out.print(Text(text))
     say_left_out(found.rejects)
 
 
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Changes that were run in both releases: those that stay, and those that running refutes."""
+
+    changes: list[Row]
+    refuted: list[Reject]
+
+
+def _prove(library: str, changes: list[Row], tell: Tell) -> Proof:
+    # what runs code is imported only where something is run
+    from pipeline.core.settings import settings
+    from pipeline.index.release_selection import Period
+    from pipeline.orchestration.adhoc import profile_of
+    from pipeline.orchestration.proving import run_changes
+    from pipeline.orchestration.resources.resources import House
+
+    results = run_changes(changes, House(settings(), profile_of(library), Period()), tell)
+    rows = [one for one in results if not isinstance(one, Reject)]
+    return Proof(rows, [one for one in results if isinstance(one, Reject)])
+
+
+def _proof_lines(proof: Proof | None) -> Iterator[str]:
+    """Say what running showed of the changes above."""
+    if proof is None:
+        return
+    held = sum(change["evidence"] == Evidence.EXECUTED for change in proof.changes)
+    counts = f"{held} hold, {len(proof.refuted)} are refuted, of {len(proof.changes) - held} running does not tell"
+    yield ""
+    yield f"Run in both releases: {_count(held + len(proof.refuted), 'change')} could be judged; {counts}"
+    yield from (f"  refuted: {one.detail}" for one in proof.refuted)
+
+
+def _held_back_lines(groups: Sequence[HeldBack], unobservable: Mapping[str, str]) -> Iterator[str]:
+    """Say what is not shown, why, and how to see it."""
+    if not groups and not unobservable:
+        return
+    yield ""
+    yield "Held back"
+    for one in groups:
+        option = f"--only {one.part}" if one.part else "--all"
+        yield f"  {one.blocks:>5}  {one.work.value} ({one.why}): {option}"
+    places = Counter((path.rpartition(".")[0] or path, why) for path, why in unobservable.items())
+    for (place, why), number in sorted(places.items(), key=lambda item: (-item[1], item[0]))[:_PLACES]:
+        yield f"  {number:>5}  possible removals below {place} ({why}): --json"
+    if rest := sum(sorted(places.values(), reverse=True)[_PLACES:]):
+        yield f"  {rest:>5}  more possible removals in {len(places) - _PLACES} other places: --json"
+
+
 def diff_lines(
-    title: str, changes: Sequence[Row], states: States, width: int, none: str = "no change"
+    title: str, groups: Groups, shown: Groups, states: States, width: int, none: str = "no change"
 ) -> Iterator[Text]:
-    """Write changes in their groups; `states` holds those of the APIs whose signatures are to be shown."""
-    groups = grouped(changes)
+    """Count changes by group and write those that are shown; `states` has the APIs whose signatures are shown."""
     apis = sum(len(blocks) for _, blocks in groups)
-    counts = f": {_count(len(changes), 'change')} of {_count(apis, 'API')}" if changes else f": {none}"
+    changes = sum(1 for _ in changes_in(groups))
+    counts = f": {_count(changes, 'change')} of {_count(apis, 'API')}" if changes else f": {none}"
     yield Text.assemble((title, "bold"), counts)
-    yield from (Text(f"  {len(blocks):>5}  {name}") for name, blocks in groups)
-    for name, blocks in groups:
+    yield from (Text(f"  {len(blocks):>5}  {work.value}") for work, blocks in groups)
+    totals = {work: len(blocks) for work, blocks in groups}
+    for work, blocks in shown:
         yield Text()
-        yield Text(f"{name} ({len(blocks)})", "bold")
+        number = str(len(blocks)) if len(blocks) == totals.get(work) else f"{len(blocks)} of {totals.get(work, 0)}"
+        yield Text(f"{work.value} ({number})", "bold")
         for block in blocks:
             yield from _block(block, states.get(block.path), width)
 
@@ -101,5 +182,5 @@ def _signatures(states: tuple[Row, Row], width: int) -> Iterator[Text]:
 
 def as_json(change: Row) -> dict[str, Any]:
     """Return a change in the form that `driftline diff --json` promises."""
-    kept = ("path", "canonical_path", "kind", "parameter", "old", "new", "breaking", "replacement", "evidence")
+    kept = ("path", "canonical_path", "kind", "parameter", "old", "new", "breaking", "reach", "replacement", "evidence")
     return {name: change[name] for name in kept} | {"tag": change["libevolutioneval_tag"]}

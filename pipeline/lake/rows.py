@@ -144,6 +144,7 @@ class ChangeRow(TypedDict):
     old: str | None
     new: str | None
     breaking: bool
+    reach: str  # Reach
     griffe_kind: str | None
     replacement: str | None
     confidence: float

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,7 +10,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pipeline.api.history.compare import compare
+from pipeline.api.history.compare import Comparison, changes_of
 from pipeline.api.history.index import Index
 from pipeline.api.surface.reader import Surface
 from pipeline.api.surface.stage import in_order
@@ -107,6 +107,8 @@ class Diff:
     old: Index
     new: Index
     rejects: tuple[Reject, ...]
+    held_back: Mapping[str, str]
+    """Paths of the old release that the new one may lack, each with the reason why nothing tells."""
 
     def states(self, path: str) -> tuple[Row, Row] | None:
         """Return what a path that both releases have is in each of them."""
@@ -119,7 +121,7 @@ def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, do
 
     Errors: NoAnswerError where one of them cannot be had, or nothing of it can be read; those of the index.
     """
-    house = House(settings(), _profile(library), Period())
+    house = House(settings(), profile_of(library), Period())
     releases, surfaces = [], []
     for version in (old, new):
         tell(f"fetching {library} {version}", 0, 0)
@@ -134,15 +136,10 @@ def diff_releases(library: str, old: str, new: str, tell: Tell = lambda what, do
             raise _no_answer(f"{library} {version}", [Reject(version, RejectReason.NOTHING_READ, surface.unread)])
         rejects |= dict.fromkeys(_left_out(version, surface))
     before, after = (Index(surface.symbols.values(), surface.importable.values()) for surface in surfaces)
-    changes = compare(
-        before,
-        after,
-        library=releases[0]["library"],
-        old_version=releases[0]["version"],
-        new_version=releases[1]["version"],
-        rules=house.rules.lifecycle,
-    )
-    return Diff(tuple(changes), before, after, tuple(rejects))
+    comparison = Comparison(before, after, house.rules.lifecycle)
+    versions = [release["version"] for release in releases]
+    changes = changes_of(comparison, releases[0]["library"], *versions)
+    return Diff(tuple(changes), before, after, tuple(rejects), comparison.held_back())
 
 
 def _left_out(version: str, surface: Surface) -> Iterator[Reject]:
@@ -161,7 +158,7 @@ def tables_from_index(library: str, tell: Tell, named: Sequence[str] = (), since
     Errors: NoAnswerError for a library without releases, and where one that is named cannot be had; those of the index.
     """
     versions = [_version(text) for text in named]
-    house = _Telling(_profile(library), tell)
+    house = _Telling(profile_of(library), tell)
     name = house.profile.libraries[0].library
     root = house.settings.cache / "histories"
     lake = Lake(root)
@@ -211,7 +208,8 @@ class _Telling(House):
         return super().surface_of(release)
 
 
-def _profile(library: str) -> Profile:
+def profile_of(library: str) -> Profile:
+    """Return the profile that has one library. Errors: NoAnswerError for what is no name."""
     try:
         rule = LibraryRule(library=canonicalize_name(library, validate=True))
     except InvalidName:

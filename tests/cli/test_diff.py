@@ -7,7 +7,7 @@ import re
 import pytest
 
 from pipeline.cli.diff import as_json
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import ChangeKind, Work
 from pipeline.core.vocabularies.review import RejectReason
 from tests.cli.command import Driftline
 from tests.families.completions_and_migrations.rows import change
@@ -46,13 +46,42 @@ def test_a_deprecation_is_something_to_prepare_for(driftline: Driftline, at_demo
 
 
 def test_only_what_breaks(driftline: Driftline, at_demo: Index) -> None:
-    assert driftline("diff", "demo", "1.0", "2.0", "--breaking").out.startswith("demo 1.0 → 2.0: 3 changes of 3 APIs\n")
-    found = driftline("diff", "demo", "1.0", "2.0", "--breaking", "--json").json["changes"]
+    only = ("diff", "demo", "1.0", "2.0", "--only", "breaking")
+    assert driftline(*only).out.startswith("demo 1.0 → 2.0: 3 changes of 3 APIs\n")
+    found = driftline(*only, "--json").json["changes"]
     assert [(each["path"], each["breaking"]) for each in found] == [
         ("demo.greet", True),
         ("demo.make_loud", True),
         ("demo.wrong", True),
     ]
+
+
+def test_what_is_held_back_is_counted_with_the_reason_and_the_option(
+    driftline: Driftline, index: Index, data: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = "__all__ = ['f']\ndef f(a: int): ...\n"
+    names = "".join(f"def f{number:02}(): ...\n" for number in range(22))
+    old = {"lib/__init__.py": names + "from .part import f\n", "lib/part.py": module, "lib/inner.py": "LIMIT = 1\n"}
+    new = {
+        "lib/__init__.py": "from .part import f\n",
+        "lib/part.py": module.replace("int", "str"),
+        "lib/inner.py": "\n",
+    }
+    index.add_wheel("lib", "1.0", old, "2021-01-01T00:00:00Z")
+    index.add_wheel("lib", "2.0", new, "2021-02-01T00:00:00Z")
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+    told = driftline("diff", "lib", "1.0", "2.0").out
+    assert f"\n{Work.REWRITE.value} (20 of 22)\n" in told
+    held_back = told.partition("\nHeld back\n")[2].splitlines()
+    assert [(line.split()[0], line.rpartition(": ")[2]) for line in held_back] == [
+        ("2", "--only breaking"),
+        ("1", "--only types"),
+        ("1", "--only internal"),
+    ]
+    assert "lib.inner.LIMIT" in driftline("diff", "lib", "1.0", "2.0", "--only", "internal").out
+    everything = driftline("diff", "lib", "1.0", "2.0", "--all").out
+    assert "Held back" not in everything
+    assert "lib.f21" in everything
 
 
 def test_where_nothing_changed_it_says_so(driftline: Driftline, at_demo: Index) -> None:
@@ -86,7 +115,8 @@ def test_an_api_is_one_block_with_both_signatures_where_several_parameters_chang
 def test_json_has_the_promised_form(driftline: Driftline, at_demo: Index) -> None:
     found = driftline("diff", "demo", "1.0", "2.0", "--json").json
     assert {key: found[key] for key in ("library", "old", "new")} == {"library": "demo", "old": "1.0", "new": "2.0"}
-    keys = ["path", "canonical_path", "kind", "parameter", "old", "new", "breaking", "tag", "replacement", "evidence"]
+    keys = ["path", "canonical_path", "kind", "parameter", "old", "new", "breaking", "reach", "tag", "replacement"]
+    keys += ["evidence"]
     assert all(set(each) == set(keys) for each in found["changes"])
     assert {(each["path"], each["kind"], each["tag"], each["breaking"]) for each in found["changes"]} == {
         ("demo.greet", "parameter_renamed", "modified", True),

@@ -12,8 +12,9 @@ from functools import cached_property
 
 from pipeline.api.history.index import Index, standard_members
 from pipeline.api.history.matching import Match, match
-from pipeline.api.history.missing import is_missing
+from pipeline.api.history.missing import is_missing, unobservable
 from pipeline.api.history.parameters import Difference
+from pipeline.api.history.reach import farthest, reach_of
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.states import (
     compare_alike,
@@ -22,7 +23,7 @@ from pipeline.api.history.states import (
     describe_state,
     only_declared,
 )
-from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.changes import ChangeKind, Reach
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import PublicBecause, SymbolKind
 from pipeline.lake.ids import content_id
@@ -79,6 +80,15 @@ class Comparison:
         above = (path.rpartition(".")[0] for path in self.come)
         modules = {path for path in above if path in came and self.new.rows[path]["kind"] == SymbolKind.MODULE}
         return [path for path in self.come if path.rpartition(".")[0] in modules]
+
+    def held_back(self) -> dict[str, str]:
+        """Return the paths that may have gone without being told as removed, each with the reason, without members."""
+        absent = {path for path in self.changed if path in self.old.rows and path not in self.new.rows}
+        absent = {path for path in absent - set(self.gone) if not self.new.alive(path)}
+        found = {
+            path: unobservable(path, self.old, self.new, self.rules) for path in absent if not _below(path, absent)
+        }
+        return {path: why for path, why in sorted(found.items()) if why}
 
     @cached_property
     def touched(self) -> frozenset[str]:
@@ -175,11 +185,12 @@ def _of_one(canonical: str, paths: list[str], here: Index, there: Index, lacking
     return [min(paths, key=lambda path: _rank(path, here))] if whole else paths
 
 
-def _rank(path: str, index: Index) -> tuple[bool, bool, int, str]:
+def _rank(path: str, index: Index) -> tuple[bool, bool, bool, int, str]:
+    """Order the paths of one definition: what users are offered, where it stands itself, fewest segments, letters."""
     row = index.rows.get(path)
     alias = row is None or row["kind"] == SymbolKind.ALIAS
     inherited = row is not None and row["public_because"] == PublicBecause.INHERITED
-    return alias, inherited, path.count("."), path
+    return reach_of(path, index) is Reach.UNLISTED, alias, inherited, path.count("."), path
 
 
 def _shown(row: SymbolState | None) -> str | None:
@@ -246,6 +257,9 @@ class _Writer:
     def _row(self, path: str, index: Index, kind: ChangeKind, difference: Difference) -> ChangeRow:
         tags = self.rules.changes[kind]
         found = index.find(path)
+        there = [one for one in (self.comparison.old, self.comparison.new) if path in one.rows]
+        reach = farthest(reach_of(path, one) for one in there or [index])
+        can_fail = tags.breaking if difference.breaking is None else difference.breaking
         return {
             "id": content_id(self.library, self.old, self.new, path, str(kind), difference.parameter),
             "library": self.library,
@@ -257,7 +271,8 @@ class _Writer:
             "parameter": difference.parameter,
             "old": difference.old,
             "new": difference.new,
-            "breaking": tags.breaking if difference.breaking is None else difference.breaking,
+            "breaking": can_fail and reach is not Reach.UNLISTED,
+            "reach": reach,
             # griffe reports breakages only
             "griffe_kind": tags.griffe if difference.breaking is not False else None,
             "replacement": None,

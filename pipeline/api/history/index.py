@@ -33,6 +33,7 @@ class Index:
         self._unknown: dict[str, bool] = {}
         self._sources: dict[str, frozenset[str]] = {}
         self._found: dict[str, SymbolState | None] = {}
+        self._implements: dict[str, bool] = {}
         self._outside: dict[str, list[str]] = {}
         self._change((), rows)
 
@@ -147,6 +148,23 @@ class Index:
     def below(self, path: str) -> list[SymbolState]:
         """Return the rows of the public members right below a path."""
         return [self.rows[member] for member in sorted(self._below.get(path, ()))]
+
+    def implements(self, module: str) -> bool:
+        """Return whether packages above a module offer names that it defines: then it is where they are written.
+
+        `pandas.core.frame` is such a module, for `pandas.DataFrame` is defined there.
+        """
+        if module not in self._implements:
+            own = (row for row in self.below(module) if row["kind"] != SymbolKind.MODULE)
+            offered = (
+                path
+                for row in own
+                if row["canonical_path"].rpartition(".")[0] == module
+                for path in self.named(row["canonical_path"])
+            )
+            above = (path.rpartition(".")[0] for path in offered)
+            self._implements[module] = any(module.startswith(f"{place}.") for place in above)
+        return self._implements[module]
 
     def alive(self, path: str) -> bool:
         """Return whether the release has a path for certain."""

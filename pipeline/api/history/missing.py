@@ -16,10 +16,22 @@ from pipeline.lake.rows import SymbolState
 
 def is_missing(path: str, here: Index, there: Index, rules: LifecycleRules) -> bool:
     """Return whether a path of one release is certainly missing in another, not just out of sight there."""
-    if there.alive(path) or there.unknown(path) or _unread(path, here, there) or _given_unseen(path, there):
+    if there.alive(path) or unobservable(path, here, there, rules) is not None:
         return False
-    moved_in = _newly_open(path, here, there, rules) or _from_unseen_source(path, here, there)
-    return not moved_in and not _provided(path, here, there, rules)
+    return not _provided(path, here, there, rules)
+
+
+def unobservable(path: str, here: Index, there: Index, rules: LifecycleRules) -> str | None:
+    """Return why another release may have a path without our seeing it; None where nothing hides it."""
+    if there.unknown(path):
+        return "no source shows what is below it in the other release"
+    if _unread(path, here, there):
+        return "a file of the other release does not parse"
+    if _given_unseen(path, there) or _newly_open(path, here, there, rules):
+        return "its class gets members as it runs, or has a base that no source shows"
+    if _from_unseen_source(path, here, there):
+        return "a star import or a `__getattr__` of the other release may bring it"
+    return None
 
 
 def _given_unseen(path: str, there: Index) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from pipeline.api.history.change_text import Phrase, phrases
-from pipeline.core.vocabularies.changes import APART, OF_PARAMETERS, ChangeKind, Work, group_of
+from pipeline.core.vocabularies.changes import APART, OF_PARAMETERS, Reach, Work, group_of
 from pipeline.lake.rows import ChangeRow
 
 
@@ -28,21 +29,88 @@ class Block:
         return len({c["parameter"] for c in self.changes if c["kind"] in OF_PARAMETERS}) > 1
 
 
-def grouped(changes: Sequence[ChangeRow]) -> list[tuple[str, list[Block]]]:
-    """Sort changes into the groups of a user's work, a block per API, by path; empty groups are left out.
+def grouped(changes: Iterable[ChangeRow]) -> list[tuple[Work, list[Block]]]:
+    """Sort changes into the groups of a user's work, a block per API; empty groups are left out.
 
-    An API belongs to the most urgent group of its changes; those of groups that stand apart have a block of their own.
+    In a group those of the farthest reach come first, and else they are in order of path. An API belongs to the most
+    urgent group of its changes; those of groups that stand apart have a block of their own.
     """
     together: dict[tuple[str, str], list[ChangeRow]] = {}
     for change in changes:
-        work = ChangeKind(change["kind"]).behaviour.work
+        work = group_of(change)
         together.setdefault((change["path"], work.value if work in APART else ""), []).append(change)
     groups: dict[Work, list[Block]] = {work: [] for work in Work}
     for (path, _), of_one in sorted(together.items()):
         groups[min(map(group_of, of_one), key=list(Work).index)].append(Block(path, tuple(of_one)))
-    return [(work.value, blocks) for work, blocks in groups.items() if blocks]
+    return [(work, sorted(blocks, key=_order)) for work, blocks in groups.items() if blocks]
 
 
-def only_breaking(changes: Sequence[ChangeRow]) -> list[ChangeRow]:
-    """Return the changes after which code that was right can fail."""
-    return [change for change in changes if change["breaking"]]
+def _order(block: Block) -> tuple[int, str]:
+    return min(list(Reach).index(Reach(change["reach"])) for change in block.changes), block.path
+
+
+class Part(StrEnum):
+    """A part of the changes that somebody may ask for alone."""
+
+    BREAKING = "breaking"
+    DEPRECATED = "deprecated"
+    NEW = "new"
+    TYPES = "types"
+    INTERNAL = "internal"
+
+
+PARTS = {
+    Part.BREAKING: (Work.REWRITE, Work.NEW_PATH, Work.CHECK),
+    Part.DEPRECATED: (Work.PREPARE,),
+    Part.NEW: (Work.NEW,),
+    Part.TYPES: (Work.TYPES,),
+    Part.INTERNAL: (Work.INTERNAL,),
+}
+"""The groups that each part has."""
+
+Groups = Sequence[tuple[Work, Sequence[Block]]]
+
+
+def of_part(groups: Groups, part: Part) -> Groups:
+    """Return the groups of a part."""
+    return [(work, blocks) for work, blocks in groups if work in PARTS[part]]
+
+
+_AT_MOST = 20
+"""Blocks of a group in a short list: a screen of them."""
+_WHY_HELD_BACK = {
+    Work.NOTHING: "no code has to change",
+    Work.TYPES: "nothing runs otherwise",
+    Work.INTERNAL: "no __all__, import into a package, docstring or warning offers them",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBack:
+    """Blocks of a group that a short list leaves out, why, and the part that has them; None where only all has."""
+
+    work: Work
+    blocks: int
+    why: str
+    part: Part | None
+
+
+def shortened(groups: Groups) -> tuple[Groups, list[HeldBack]]:
+    """Return the first blocks of each group that asks for work, and what else there is."""
+    short, held_back = [], list[HeldBack]()
+    for work, blocks in groups:
+        shown = () if work in _WHY_HELD_BACK else blocks[:_AT_MOST]
+        if shown:
+            short.append((work, shown))
+        if rest := len(blocks) - len(shown):
+            part = next((part for part, works in PARTS.items() if work in works), None)
+            why = _WHY_HELD_BACK.get(work, f"after the first {_AT_MOST}")
+            held_back.append(HeldBack(work, rest, why, part))
+    return short, held_back
+
+
+def changes_in(groups: Groups) -> Iterator[ChangeRow]:
+    """Yield the changes of groups."""
+    for _, blocks in groups:
+        for block in blocks:
+            yield from block.changes

@@ -19,6 +19,14 @@ class DirectiveKind(Term):
     VERSIONREMOVED = "versionremoved", "it is removed in that version"
 
 
+class Reach(Term):
+    """How far an API reaches, the farthest first; a change of what is unlisted is told apart and is not breaking."""
+
+    LISTED = "listed", "`__all__` lists it, a package imports it, a top-level module has it; or it is a member of such"
+    DOCUMENTED = "documented", "it has a docstring or warns of its removal, and no other path stands for its module"
+    UNLISTED = "unlisted", "only its name has no underscore"
+
+
 class Work(Enum):
     """What a change asks of a user of the library: the groups of `driftline diff`, the most urgent first."""
 
@@ -29,9 +37,10 @@ class Work(Enum):
     NEW = "New"
     NOTHING = "Nothing to do"
     TYPES = "Types: annotations alone"
+    INTERNAL = "Internal: nothing offers these to users"
 
 
-APART = frozenset({Work.TYPES})
+APART = frozenset({Work.TYPES, Work.INTERNAL})
 """Groups that have a block of their own beside the other changes of an API."""
 
 
@@ -388,7 +397,12 @@ def stated_by(directive: DirectiveKind, *, of_parameter: bool) -> frozenset[Chan
 
 
 def group_of(change: Change) -> Work:
-    """Return the group of a change: that of its kind, or CHECK where it is breaking and its kind is less urgent."""
+    """Return the group of a change: that of its kind, or CHECK where it is breaking and its kind is less urgent.
+
+    Whatever changed about an API that is unlisted is INTERNAL.
+    """
+    if change["reach"] == Reach.UNLISTED:
+        return Work.INTERNAL
     work = ChangeKind(change["kind"]).behaviour.work
     order = list(Work)
     return min(work, Work.CHECK, key=order.index) if change["breaking"] else work

@@ -4,13 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.api.history.upgrade_guide import grouped, only_breaking
-from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind, Work
+from pipeline.api.history.upgrade_guide import PARTS, Part, changes_in, grouped, of_part, shortened
+from pipeline.core.vocabularies.changes import OF_TYPES, ChangeKind, Reach, Work
 from pipeline.lake.schema import Row
 from tests.api.history.releases import changes
 from tests.families.completions_and_migrations.rows import change
-
-TITLES = [work.value for work in Work]
 
 
 def row(kind: ChangeKind, breaking: bool, path: str = "lib.f", parameter: str | None = None) -> Row:
@@ -33,7 +31,7 @@ def row(kind: ChangeKind, breaking: bool, path: str = "lib.f", parameter: str | 
 )
 def test_the_group_of_a_change(kind: ChangeKind, breaking: bool, title: str) -> None:
     ((found, (block,)),) = grouped([row(kind, breaking)])
-    assert (found, block.path) == (title, "lib.f")
+    assert (found.value, block.path) == (title, "lib.f")
 
 
 ROWS = st.builds(row, st.sampled_from(ChangeKind), st.booleans(), st.sampled_from(["lib.f", "lib.g", "lib.C.m"]))
@@ -45,7 +43,7 @@ def test_every_change_stands_once_and_every_api_in_one_group_but_for_its_types(g
     blocks = [block for _, blocks in groups for block in blocks]
     assert sorted(map(id, given_rows)) == sorted(id(change) for block in blocks for change in block.changes)
     assert len({(block.path, block.changes[0]["kind"] in OF_TYPES) for block in blocks}) == len(blocks)
-    assert [title for title, _ in groups] == [title for title in TITLES if title in dict(groups)]
+    assert [work for work, _ in groups] == [work for work in Work if work in dict(groups)]
 
 
 def test_an_api_stands_where_its_most_urgent_change_belongs() -> None:
@@ -55,7 +53,7 @@ def test_an_api_stands_where_its_most_urgent_change_belongs() -> None:
             "def f(a: str, *, c): ...\ndef g(x=1): ...\ndef new(): ...\n",
         )
     )
-    assert [(title, [block.path for block in blocks]) for title, blocks in found] == [
+    assert [(work.value, [block.path for block in blocks]) for work, blocks in found] == [
         ("Code that uses these fails: rewrite", ["pkg.old"]),
         ("Check your calls", ["pkg.f"]),
         ("New", ["pkg.new"]),
@@ -72,6 +70,31 @@ def test_two_parameters_make_another_shape() -> None:
     assert [grouped(rows)[0][1][0].reshaped for rows in cases] == [False, False, False, True]
 
 
-def test_only_what_breaks_is_kept_in_order() -> None:
-    rows = [row(kind, breaking) for kind in ChangeKind for breaking in (True, False)]
-    assert only_breaking(rows) == rows[::2]
+def test_what_is_unlisted_stands_apart_and_what_is_listed_first() -> None:
+    reaches = {"lib.b": Reach.DOCUMENTED, "lib.c": Reach.UNLISTED, "lib.d": Reach.LISTED}
+    rows = [change(ChangeKind.REMOVED, path, "1.0", "2.0", reach=reach) for path, reach in reaches.items()]
+    found = [(work, [block.path for block in blocks]) for work, blocks in grouped(rows)]
+    assert found == [(Work.REWRITE, ["lib.d", "lib.b"]), (Work.INTERNAL, ["lib.c"])]
+
+
+def test_parts_have_all_groups_but_those_without_work() -> None:
+    works = [work for part in Part for work in PARTS[part]]
+    assert sorted(works, key=list(Work).index) == [work for work in Work if work is not Work.NOTHING]
+    groups = grouped([row(kind, False) for kind in ChangeKind])
+    assert [work for work, _ in of_part(groups, Part.DEPRECATED)] == []
+    only = grouped([row(ChangeKind.DEPRECATED, False), row(ChangeKind.RETURNS, False)])
+    assert [work for work, _ in of_part(only, Part.TYPES)] == [Work.TYPES]
+
+
+def test_a_short_list_counts_what_it_leaves_out() -> None:
+    rows = [row(ChangeKind.REMOVED, True, f"lib.f{number:02}") for number in range(23)]
+    rows += [row(ChangeKind.RETURNS, False), row(ChangeKind.PARAMETER_OPTIONAL, False, "lib.g", "a")]
+    groups = grouped(rows)
+    short, held_back = shortened(groups)
+    assert [(work, len(blocks)) for work, blocks in short] == [(Work.REWRITE, 20)]
+    assert [(one.work, one.blocks, one.part) for one in held_back] == [
+        (Work.REWRITE, 3, Part.BREAKING),
+        (Work.NOTHING, 1, None),
+        (Work.TYPES, 1, Part.TYPES),
+    ]
+    assert len([*changes_in(short)]) + sum(one.blocks for one in held_back) == len(rows)

@@ -194,6 +194,7 @@ def change(kind: ChangeKind, path: str, old_version: str, new_version: str, **co
         "old": None,
         "new": None,
         "breaking": True,
+        "reach": "listed",
         "griffe_kind": None,
         "replacement": None,
         "confidence": 1.0,

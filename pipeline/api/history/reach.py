@@ -1,0 +1,58 @@
+"""How far an API reaches: whether a library offers a path to its users, or only does not hide it.
+
+Code breaks by a change of what people use. A library lists what it offers (`__all__`, imports into a package), writes
+docstrings for it, and warns before it takes something away. Names that have none of this are public by spelling alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pipeline.api.history.index import Index
+from pipeline.core.vocabularies.changes import Reach
+from pipeline.core.vocabularies.surface import PublicBecause, SourceKind, SymbolKind
+from pipeline.lake.schema import Row
+
+_LISTED = frozenset({PublicBecause.ROOT, PublicBecause.DUNDER_ALL, PublicBecause.REEXPORT, PublicBecause.GETATTR})
+_WITHOUT_DOCSTRINGS = frozenset({SourceKind.PYI, SourceKind.COMPILED, SourceKind.INSPECTED})
+"""Sources that lack the docstrings which the library may have all the same."""
+
+
+def reach_of(path: str, index: Index) -> Reach:
+    """Return how far a path reaches in a release: that of the API of a module that it is, or is a member of.
+
+    A member of a class that is listed is listed. One that is marked as deprecated itself is documented by that mark.
+    """
+    marked = _is_marked(path, index)
+    while True:
+        row = index.rows.get(path)
+        parent = path.rpartition(".")[0]
+        above = index.find(parent) if parent else None
+        if above is None or above["kind"] == SymbolKind.MODULE:
+            break
+        path = parent
+    found = _of_module_member(path, row, index) if row is not None else Reach.UNLISTED
+    return Reach.DOCUMENTED if marked and found is Reach.UNLISTED else found
+
+
+def _is_marked(path: str, index: Index) -> bool:
+    return any(row is not None and row["deprecation"] is not None for row in (index.rows.get(path), index.find(path)))
+
+
+def _of_module_member(path: str, row: Row, index: Index) -> Reach:
+    """Return how far a name of a module reaches; those of a top-level module are listed by being there."""
+    state = index.find(path) or row
+    if row["public_because"] in _LISTED or path.count(".") == 1:
+        return Reach.LISTED
+    module = path if state["kind"] == SymbolKind.MODULE else path.rpartition(".")[0]
+    if index.implements(module):
+        return Reach.UNLISTED
+    documented = state["docstring_sha256"] is not None or state["source"] in _WITHOUT_DOCSTRINGS
+    own = Reach.DOCUMENTED if documented else Reach.UNLISTED
+    inside = index.below(path) if state["kind"] == SymbolKind.MODULE else ()
+    return farthest([own, *(reach_of(member["path"], index) for member in inside)])
+
+
+def farthest(reaches: Iterable[Reach]) -> Reach:
+    """Return the farthest of some reaches, of which there is at least one."""
+    return min(reaches, key=list(Reach).index)

@@ -1,0 +1,67 @@
+"""How far an API reaches, and that only what reaches somebody breaks code."""
+
+import pytest
+
+from pipeline.api.history.reach import reach_of
+from pipeline.core.vocabularies.changes import Reach
+from tests.api.history.releases import changes, index
+
+FILES = {
+    "pkg/__init__.py": "from .frame import Frame\nLIMIT = 1\n",
+    "pkg/frame.py": "'Frames.'\nclass Frame:\n    'A frame.'\n    size = 1\n    def mad(self): ...\n"
+    "def help_frame():\n    'Help.'\nDEEP = 2\n@deprecated\ndef old(): ...\n",
+    "pkg/tools.py": "def cut():\n    'Cut.'\ndef _hidden(): ...\ndef bare(): ...\nWIDTH = 3\n",
+    "pkg/listed.py": "__all__ = ['NAMED']\nNAMED = 4\n",
+    "pkg/empty.py": "X = 1\n",
+    "pkg/typed.pyi": "def stub() -> int: ...\n",
+}
+REACH = {
+    "pkg": Reach.LISTED,
+    "pkg.LIMIT": Reach.LISTED,
+    "pkg.Frame.mad": Reach.LISTED,
+    "pkg.frame.Frame.size": Reach.UNLISTED,
+    "pkg.frame.help_frame": Reach.UNLISTED,
+    "pkg.frame.DEEP": Reach.UNLISTED,
+    "pkg.frame.old": Reach.DOCUMENTED,
+    "pkg.tools.cut": Reach.DOCUMENTED,
+    "pkg.tools.bare": Reach.UNLISTED,
+    "pkg.tools.WIDTH": Reach.UNLISTED,
+    "pkg.listed.NAMED": Reach.LISTED,
+    "pkg.typed.stub": Reach.DOCUMENTED,
+}
+
+
+@pytest.mark.parametrize(("path", "reach"), REACH.items(), ids=REACH)
+def test_reach_of_a_path(path: str, reach: Reach) -> None:
+    assert reach_of(path, index(FILES)) is reach
+
+
+def test_a_module_reaches_as_far_as_what_is_in_it() -> None:
+    nested = {"pkg/__init__.py": "", "pkg/sub/__init__.py": ""} | {
+        f"pkg/sub/{name.rpartition('/')[2]}": text for name, text in FILES.items() if name != "pkg/__init__.py"
+    }
+    read = index(nested)
+    names = ("tools", "empty", "listed")
+    assert [reach_of(f"pkg.sub.{name}", read) for name in names] == [Reach.DOCUMENTED, Reach.UNLISTED, Reach.LISTED]
+
+
+def test_only_what_reaches_somebody_breaks() -> None:
+    old = FILES | {"pkg/tools.py": FILES["pkg/tools.py"] + "def cut_more():\n    'More.'\n"}
+    found = {row["path"]: row for row in changes(old, FILES | {"pkg/tools.py": "def _hidden(): ...\n"})}
+    told = {path: (row["kind"], row["breaking"], row["reach"]) for path, row in found.items()}
+    assert told == {
+        "pkg.tools.bare": ("removed", False, Reach.UNLISTED),
+        "pkg.tools.WIDTH": ("removed", False, Reach.UNLISTED),
+        "pkg.tools.cut": ("removed", True, Reach.DOCUMENTED),
+        "pkg.tools.cut_more": ("removed", True, Reach.DOCUMENTED),
+    }
+
+
+def test_a_change_stands_under_the_path_that_reaches_farthest() -> None:
+    old = {
+        "pkg/__init__.py": "from .core.generic import Frame\n",
+        "pkg/core/__init__.py": "",
+        "pkg/core/generic.py": "class NDFrame:\n    def mad(self, axis): ...\nclass Frame(NDFrame): ...\n",
+    }
+    new = old | {"pkg/core/generic.py": old["pkg/core/generic.py"].replace("axis", "axis, skipna=True")}
+    assert [row["path"] for row in changes(old, new)] == ["pkg.Frame.mad"]
