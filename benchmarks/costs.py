@@ -21,7 +21,8 @@ from pipeline.cli.output import say
 from pipeline.core.settings import settings
 from pipeline.lake.runner import Count, run_stage
 from pipeline.orchestration.refresh import Refresh, begin
-from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.orchestration.stages.groups import GROUPS
 
 PART_BEGINS = ("surface", "environments", "problems", "functions", "projects", "review")
 

@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pipeline.orchestration.refresh import Refresh, counts_of, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from tests.index_server import Index, serve
 
 START = datetime(2021, 1, 4, 3, tzinfo=UTC)

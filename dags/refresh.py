@@ -22,13 +22,14 @@ from pathlib import Path
 from typing import Any
 
 import pendulum
-from airflow.sdk import Asset, Param, dag, get_current_context, task, task_group
+from airflow.sdk import Asset, Param, chain, dag, get_current_context, task, task_group
 from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
 from airflow.timetables.interval import CronDataIntervalTimetable
 
 from pipeline.orchestration.alerts.notifier import ONCE_IF_TOO_LONG, alerts, deadline, longest
 from pipeline.orchestration.alerts.outcome import AlreadyReported, task_states
 from pipeline.orchestration.run_parameters import fields
+from pipeline.orchestration.stages.groups import GROUPS
 
 INDEX_POOL = "index"
 POKE_S, LONGEST_S = 30, timedelta(days=30).total_seconds()
@@ -69,6 +70,20 @@ def current_refresh(*, new: bool = False) -> Any:
     return asked
 
 
+def run_library(group: str, library: str) -> None:
+    """Run a group of stages for a library; one without news is skipped after its crawl, with all its other tasks.
+
+    Airflow 3.3's short_circuit does not skip tasks of a mapped group, but a task after a skipped one is skipped.
+    """
+    from pipeline.orchestration.refresh import has_news, run_group
+
+    get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
+    asked = current_refresh()
+    run_group(asked, group, library)
+    if group == "crawl" and not has_news(asked, library):
+        raise AirflowSkipException("nothing new: all stages after the crawl are as they were left")
+
+
 def end_refresh() -> None:
     """Keep what this run made, write its report, and tell whoever waits for it."""
     from pipeline.orchestration.publishing.finish_refresh import IndexAway, NotWhole, finish
@@ -99,7 +114,7 @@ def fail_with_libraries() -> None:
         raise AlreadyReported(UNPLANNED)
     if begun.get("turn") != "success":
         raise AlreadyReported("no library was run: see the log of the task `turn`")
-    told = tell_failures(current_refresh().folder, task_states("collect.crawl", "collect.prove"))
+    told = tell_failures(current_refresh().folder, task_states(*(f"collect.{group}" for group in GROUPS)))
     if told is not None:
         raise AirflowFailException(f"these libraries failed, the others go on to be published:\n{told}")
 
@@ -140,23 +155,18 @@ def refresh() -> None:
         logging.getLogger(__name__).info("it is this run's turn" if other is None else f"waiting for the run {other}")
         return other is None
 
-    def run(group: str, library: str) -> None:
-        from pipeline.orchestration.refresh import run_group
+    def work_of(group: str) -> Any:
+        mapped = MAPPED | ({"pool": INDEX_POOL} if group == "crawl" else {})
 
-        get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
-        run_group(current_refresh(), group, library)
+        @task(task_id=group, execution_timeout=longest(group), **mapped)
+        def work(library: str) -> None:
+            run_library(group, library)
 
-    @task(pool=INDEX_POOL, execution_timeout=longest("crawl"), **MAPPED)
-    def crawl(library: str) -> None:
-        run("crawl", library)
-
-    @task(execution_timeout=longest("prove"), **MAPPED)
-    def prove(library: str) -> None:
-        run("prove", library)
+        return work
 
     @task_group
     def collect(library: str) -> None:
-        crawl(library) >> prove(library)
+        chain(*(work_of(group)(library) for group in GROUPS))
 
     @task(trigger_rule="all_done", outlets=[LAKE])
     def refreshed() -> None:

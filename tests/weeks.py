@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.core.rules.load import RULES
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, plan, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.snapshot import Published
 from tests.demo_library import RELEASES
 from tests.index_server import Index

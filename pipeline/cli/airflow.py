@@ -20,7 +20,7 @@ from pipeline.orchestration.local_airflow.home import Server, home
 from pipeline.orchestration.local_airflow.server import down, free_port, running, serving, up
 from pipeline.orchestration.publishing.publish_snapshot import publication_of, published_of
 from pipeline.orchestration.refresh import Refresh, plan
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 
 DAG, PUBLISH = "refresh", "publish"
 TELLS = "refreshed"
@@ -153,7 +153,7 @@ def _run(server: Server, asked: Refresh, planned: list[str]) -> tuple[str, str]:
                 if line not in told:
                     told.add(line)
                     say(line)
-            done = sum(task["state"] == "success" and _group(task) is not None for task in tasks)
+            done = sum(task["state"] in ("success", "skipped") and _group(task) is not None for task in tasks)
             tell(", ".join(at_work(tasks, planned)) or "refresh", done, total)
     return run, states[-1]
 

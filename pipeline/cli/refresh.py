@@ -19,7 +19,7 @@ from pipeline.orchestration.publishing.publish_snapshot import NO_SNAPSHOT, publ
 from pipeline.orchestration.refresh import Refresh, begin, checked, counts_of, run_group
 from pipeline.orchestration.report.source import write_report
 from pipeline.orchestration.run_parameters import BadForm
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.snapshot import Published
 
 

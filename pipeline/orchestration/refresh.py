@@ -22,7 +22,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.rates import rate_rules
 from pipeline.index.release_selection import Period
 from pipeline.lake.run_records import RunRecord, now, record_beginning
-from pipeline.lake.runner import Count, read_counts, run_stage
+from pipeline.lake.runner import Count, is_done, read_counts, run_stage
 from pipeline.lake.sync import PLAN, working_on, working_on_run
 from pipeline.lake.tables import Lake
 from pipeline.llm.client.tally import Tally
@@ -31,8 +31,9 @@ from pipeline.orchestration.draftable import counted, draftable
 from pipeline.orchestration.failures import forget_failure, run_told
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.run_parameters import check_form
-from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.empty_families import EmptyFamilies, empty_families
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.orchestration.stages.selecting import stages_for
 from pipeline.quality.all_rules import CurationRules
 from pipeline.snapshots.release_checks.rules import GateRules, gate_rules
@@ -176,6 +177,23 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
             commit()
         forget_failure(refresh.folder, library)
     return counts
+
+
+def has_news(refresh: Refresh, library: str) -> bool:
+    """Return whether any stage after those of `crawl` has work for a library; the counts of those without are kept."""
+    house = refresh.house()
+    stages = stages_of(house)
+    chosen = stages_for(refresh.families, stages)
+    names = [name for group in GROUPS if group != "crawl" for name in GROUPS[group] if name in chosen]
+    with working_on_run(refresh.folder, library, alone=True), working_on(library) as commit:
+        for name in names:
+            # a stage that reads no table looks outside: whether it has news shows when it has run
+            if stages[name].reads and not is_done(stages[name], library, house.lake):
+                return True
+            work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
+            run_told(refresh.run, refresh.folder, library, name, work)
+        commit()
+    return False
 
 
 def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.vocabularies.drafts import DraftKind
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.verify import verify
 from tests.cli.command import Driftline

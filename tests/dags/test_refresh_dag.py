@@ -17,6 +17,7 @@ import requests
 from pipeline.core.settings import PROJECT
 from pipeline.orchestration.local_airflow.client import Client
 from pipeline.orchestration.local_airflow.server import running
+from pipeline.orchestration.stages.groups import GROUPS
 from tests.demo_library import publish_demo
 from tests.index_server import Index
 
@@ -73,10 +74,14 @@ def test_the_graph_is_what_the_picture_says(environment: dict[str, str]) -> None
     loaded = python(LOADED, environment)
     assert loaded["errors"] == {}
     assert loaded["tasks"] == {
-        "plan": ["collect.crawl", "collect.prove", "turn"],
+        "plan": [*sorted(f"collect.{group}" for group in GROUPS), "turn"],
         "turn": ["collect.crawl"],
-        "collect.crawl": ["collect.prove"],
-        "collect.prove": ["refreshed", "report_failures"],
+        "collect.crawl": ["collect.read"],
+        "collect.read": ["collect.analyse"],
+        "collect.analyse": ["collect.build"],
+        "collect.build": ["collect.prove"],
+        "collect.prove": ["collect.assemble"],
+        "collect.assemble": ["refreshed", "report_failures"],
         "refreshed": [],
         "report_failures": [],
     }
@@ -88,9 +93,12 @@ def test_the_graph_is_what_the_picture_says(environment: dict[str, str]) -> None
 
 def test_the_dag_file_stays_wiring() -> None:
     lines = (PROJECT / "dags" / "refresh.py").read_text().splitlines()
-    assert len(lines) < 180
+    assert len(lines) < 190
     top_level = [line for line in lines if line.startswith(("import ", "from "))]
-    light = ("from pipeline.orchestration.alerts.", "from pipeline.orchestration.run_parameters import ")
+    light = tuple(
+        f"from pipeline.orchestration.{module}"
+        for module in ("alerts.", "run_parameters import ", "stages.groups import ")
+    )
     assert not any("pipeline" in line for line in top_level if not line.startswith(light))
 
 
@@ -160,6 +168,7 @@ def test_up_refresh_and_down(airflow: dict[str, str]) -> None:
     assert {count["library"] for count in after["libraries"]} == {"demo", "other"}
     assert all(count["unchanged"] == count["seen"] for count in after["stages"])
     _report_is_a_tab_of_its_run(airflow, after["run"], after["report"])
+    _nothing_but_the_crawl_ran(airflow, after["run"])
 
     _a_run_that_cannot_be_planned_is_red_and_starts_nothing(airflow)
 
@@ -187,6 +196,15 @@ def _a_run_that_cannot_be_planned_is_red_and_starts_nothing(airflow: Mapping[str
     assert "libraries: the index does not know flasq" in json.dumps(client.call("GET", path))
 
 
+def _nothing_but_the_crawl_ran(airflow: Mapping[str, str], run: str) -> None:
+    server = running(Path(airflow["AIRFLOW_HOME"]))
+    assert server is not None
+    path = f"dags/refresh/dagRuns/{quote(run, safe='')}/taskInstances?limit=100"
+    tasks = Client(server).call("GET", path)["task_instances"]
+    states = {(task["task_id"], task["state"]) for task in tasks if task["task_id"].startswith("collect.")}
+    assert states == {(f"collect.{group}", "skipped") for group in GROUPS}
+
+
 def _report_is_a_tab_of_its_run(airflow: Mapping[str, str], run: str, page: str) -> None:
     server = running(Path(airflow["AIRFLOW_HOME"]))
     assert server is not None
@@ -207,7 +225,7 @@ def _a_library_that_fails_is_named_and_the_others_are_published(airflow: Mapping
     locked.write_text("a file where a folder must be")
     done = subprocess.run(command, env=airflow, capture_output=True, text=True, timeout=500, check=False)
     assert done.returncode == 1
-    assert "other: prove failed" in done.stderr
+    assert "other: read failed" in done.stderr
     summary = json.loads(done.stdout)
     assert summary["snapshot"]["rows"]["completions"] > 0
     locked.unlink()

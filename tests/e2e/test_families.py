@@ -15,7 +15,8 @@ from pipeline.orchestration.publishing.finish_refresh import NotWhole
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, begin, counts_of, run_group
 from pipeline.orchestration.resources.resources import House
-from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.orchestration.stages.selecting import stages_for
 from tests.demo_library import RELEASES
 from tests.index_server import Index

@@ -24,7 +24,8 @@ from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.refresh import Refresh, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.quality.acceptance.functions import functions_gate_stage
 from pipeline.quality.acceptance.problems import problems_gate_stage
 from pipeline.quality.acceptance.quality import QualityRules

@@ -26,7 +26,7 @@ from pipeline.lake.tables import read_parquet
 from pipeline.llm.client.tally import added
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, counts_of, drafts_of, plan, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.snapshot import Published
 from pipeline.snapshots.verify import verify
 from tests.demo_library import publish_demo

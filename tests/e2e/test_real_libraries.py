@@ -18,7 +18,7 @@ from pipeline.lake.tables import Lake
 from pipeline.orchestration.failures import internal_errors
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, begin, counts_of, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from tests.cli.command import driftline
 from tests.evaluation.scores.references import write_predictions
 

@@ -21,8 +21,8 @@ from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, read_parquet, write_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
-from pipeline.orchestration.refresh import Refresh, counts_of, plan, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.refresh import Refresh, counts_of, has_news, plan, run_group
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.tables import TABLES
 from pipeline.snapshots.snapshot import Published
@@ -163,6 +163,19 @@ def test_a_second_run_changes_nothing(
     assert parquet(data) == before
     assert (again.manifest_sha256, again.written) == (published.manifest_sha256, False)
     assert all(count.unchanged == count.seen for count in counts_of(Refresh(run="second")))
+
+
+def test_a_library_without_news_ends_after_its_crawl_and_is_counted(
+    refreshed: tuple[Path, Published], demo: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
+    monkeypatch.setenv("DRIFTLINE_DATA", str(refreshed[0]))
+    idle = Refresh(run="idle", libraries=("demo",))
+    run_group(idle, "crawl", "demo")
+    assert not has_news(idle, "demo")
+    counts = counts_of(idle)
+    assert {count.stage for count in counts} == {name for names in GROUPS.values() for name in names}
+    assert all(count.unchanged == count.seen for count in counts)
 
 
 def test_a_rebuild_from_nothing_is_the_same_snapshot(

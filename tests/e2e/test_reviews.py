@@ -17,7 +17,7 @@ from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.quality.annotation.decisions import Said, decide
 from pipeline.quality.annotation.entries import Entry, Validation
 from pipeline.quality.annotation.opening import open_reviews, take_from_lake

@@ -16,7 +16,7 @@ from pipeline.lake.schema import Row
 from pipeline.lake.tables import read_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
 from pipeline.orchestration.refresh import Refresh, counts_of, left_out, plan, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.snapshot import Published
 from pipeline.snapshots.verify import verify
 from tests.corpus.documentation.made import listing, version

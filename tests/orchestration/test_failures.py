@@ -18,7 +18,8 @@ from pipeline.lake.run_records import RunRecord, now
 from pipeline.lake.runner import Count, write_json
 from pipeline.orchestration.failures import StageFailed, advice_on, failures_of, run_told, tell_failures
 from pipeline.orchestration.refresh import Refresh, begin, run_group
-from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.all_stages import stages_of
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.quality.annotation.store import StoreError
 from tests.demo_library import publish_demo
 from tests.index_server import Index

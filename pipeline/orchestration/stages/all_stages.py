@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pipeline.lake.runner import Stage
 from pipeline.orchestration.resources.resources import House
 from pipeline.orchestration.stages.analysis import analysis, collection
@@ -11,6 +9,7 @@ from pipeline.orchestration.stages.families import families
 from pipeline.orchestration.stages.gates import gates
 from pipeline.orchestration.stages.proof import proof
 
+<<<<<<< HEAD
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "crawl": ("crawl", "gather", "sites"),
     "prove": (
@@ -50,6 +49,8 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 A task costs more than a second before it does any work, so the short stages of analysis have none of their own.
 """
 
+=======
+>>>>>>> bb26f2a (Each group of stages is a task of its own in the grid, and a library without news ends after its crawl)
 
 def stages_of(house: House) -> dict[str, Stage]:
     """Return all stages by name, in the order in which data flows."""

@@ -15,7 +15,7 @@ from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.runner import Count
 from pipeline.lake.tables import Lake
-from pipeline.orchestration.stages.all_stages import GROUPS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.approval_text import request_text, told_changes, told_gates
 from pipeline.snapshots.candidate import Draft, make_draft
 from pipeline.snapshots.comparison.comparison import compare_snapshots

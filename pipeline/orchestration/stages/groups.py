@@ -1,0 +1,37 @@
+"""The stages by the task that runs them; DAG files read this, so it imports nothing of the house."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+GROUPS: Mapping[str, tuple[str, ...]] = {
+    "crawl": ("crawl", "gather", "sites"),
+    "read": ("surface", "lifecycle"),
+    "analyse": ("directives", "api_documents", "snippets", "usage", "instances", "drafting", "controlled"),
+    "build": ("environments",),
+    "prove": (
+        "validation",
+        "migrated_code",
+        "judgements",
+        "problems",
+        "functions",
+        "projects",
+        "repository_tasks",
+        "scenes",
+    ),
+    "assemble": (
+        "review",
+        "reviews",
+        "gate",
+        "problems_gate",
+        "functions_gate",
+        "controlled_gate",
+        "contexts",
+        "repository_gate",
+        "scenes_gate",
+    ),
+}
+"""The stages that one Airflow task runs for a library, so that the grid shows which of them is slow or failed.
+
+A task costs more than a second before it does any work, so short stages have none of their own.
+"""
