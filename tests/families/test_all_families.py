@@ -17,8 +17,9 @@ from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.index.release_selection import Period
 from pipeline.lake.schema import table
 from pipeline.orchestration.resources.resources import House
-from pipeline.orchestration.stages.all_stages import GROUPS, stages_of
+from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.empty_families import NEEDS
+from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.quality.flags.subjects import MAKERS as SUBJECT_MAKERS
 from pipeline.quality.flags.subjects import READS
 from tests.evaluation.scores.references import REFERENCES
