@@ -7,10 +7,11 @@ from collections.abc import Mapping
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "crawl": ("crawl", "gather", "sites"),
     "read": ("surface", "lifecycle"),
-    "analyse": ("directives", "api_documents", "snippets", "usage", "instances", "drafting", "controlled"),
+    "analyse": ("directives", "api_documents", "snippets", "usage", "own_tests", "instances", "drafting", "controlled"),
     "build": ("environments",),
     "prove": (
         "validation",
+        "own_test_runs",
         "migrated_code",
         "judgements",
         "problems",
