@@ -191,6 +191,9 @@ class _Case:
         code = self._function() if self.plan.is_function else self._class()
         if "pytestmark" in test.module.bindings and not self._is_label(test.module):
             self.program.need(test.module, "pytestmark")
+        for statement in test.module.tree.body:
+            if isinstance(statement, ast.Expr | ast.Assign) and dotted_name(statement.value).endswith("importorskip"):
+                self.program.statement(test.module, statement)
         self.program.read_futures(test.module)
         preamble = _preamble(self.program)
         lines = preamble.count("\n") + code.count("\n")
@@ -378,8 +381,7 @@ class _Case:
             yield f"@{text}\n"
 
     def _need(self, module: SuiteModule, text: str, known: frozenset[str] = frozenset()) -> None:
-        for name in sorted(globals_of(text) - known - self.elsewhere):
-            self.program.need(module, name)
+        self.program.need_all(module, text, known | self.elsewhere)
 
     def _body(self, indent: str) -> str:
         """Return the body of the test function, behind what was written in."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-from collections.abc import Iterator
+import symtable
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.review import RejectReason
@@ -19,6 +20,22 @@ _DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 globals_of = functools.lru_cache(maxsize=16384)(outer_names)
 """The global names that a text takes for granted."""
+
+
+@functools.lru_cache(maxsize=16384)
+def hidden_by_members(text: str) -> frozenset[str]:
+    """Return the names that a class uses before its own member takes them: `@post_load def post_load(self)`."""
+    try:
+        waiting = [symtable.symtable(text, "<piece>", "exec")]
+    except SyntaxError:
+        return frozenset()
+    found: set[str] = set()
+    while waiting:
+        inner = waiting.pop()
+        waiting += inner.get_children()
+        if inner.get_type() == "class":
+            found |= {each.get_name() for each in inner.get_symbols() if each.is_referenced() and each.is_assigned()}
+    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +104,13 @@ class Program:
         for bound in [name] if name else _bound(node):
             self._own(bound, (module.path, id(node)))
         self.pieces[module.path, id(node)] = Piece(module, node.lineno, text)
-        for needed in sorted(globals_of(text) - known):
-            self.need(module, needed)
+        self.need_all(module, text, known)
         self._touch(module, last=True)
+
+    def need_all(self, module: SuiteModule, text: str, known: Collection[str] = ()) -> None:
+        """Take in the global names of a text of a module, but for those that it has from elsewhere."""
+        for needed in sorted(globals_of(text).difference(known) | (hidden_by_members(text) & module.bindings.keys())):
+            self.need(module, needed)
 
     def add_import(self, text: str, name: str) -> None:
         """Take in an import that binds a name."""

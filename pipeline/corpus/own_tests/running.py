@@ -16,6 +16,7 @@ from packaging.version import Version
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome, VerdictRole
 from pipeline.corpus.own_tests.rules import OwnTestRules
+from pipeline.corpus.own_tests.suite import dotted_name
 from pipeline.execution.environments.missing import MissingRules
 from pipeline.execution.environments.resolution.failures import IndexUnreachable
 from pipeline.execution.environments.resolution.request import wanted_of
@@ -140,6 +141,8 @@ def _modules(program: Row) -> frozenset[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and dotted_name(node).endswith("importorskip"):
+            found |= {str(each.value).partition(".")[0] for each in node.args[:1] if isinstance(each, ast.Constant)}
     return frozenset(found - sys.stdlib_module_names)
 
 

@@ -194,6 +194,23 @@ def test_an_import_in_a_function_becomes_absolute() -> None:
     assert "from demo.core import deep" in made.code
 
 
+def test_a_module_that_a_file_asks_for_is_asked_for_by_each_program() -> None:
+    made = program_of(
+        {"tests/test_a.py": "import pytest\n\npytest.importorskip('json')\n\ndef test_it():\n    assert True\n"}
+    )
+    assert made.preamble == "import pytest\n\npytest.importorskip('json')\n\n\n"
+
+
+def test_a_name_that_a_member_of_a_class_hides_is_taken_along() -> None:
+    made = program_of(
+        {
+            "tests/test_a.py": "from functools import cache as total\n\ndef test_it():\n    class A:\n        @total\n"
+            "        def total(self):\n            return 1\n\n    assert A().total() == 1\n"
+        }
+    )
+    assert made.preamble == "from functools import cache as total\n\n\n"
+
+
 def test_lines_of_strings_keep_their_place() -> None:
     made = program_of(
         {
