@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeGuard
 
-from pipeline.core.vocabularies.changes import LIVES_ON, REPLACEABLE_APIS
+from pipeline.core.vocabularies.changes import LIVES_ON, REPLACEABLE_APIS, ChangeKind
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
 from pipeline.execution.environments.resolution.request import Wanted
 from pipeline.execution.sandbox.probe import find_sandbox
@@ -23,7 +24,7 @@ def run_changes(
     """Return each change as running both releases shows it, or the reject LABEL_REFUTED, in the order given.
 
     Paths are imported in both releases, and calls are bound to the signatures that stand there (`prove_changes`). What
-    running shows has the evidence `executed`. A replacement that the new release lacks is left out of its change.
+    running shows has the evidence `executed`. See also `judge_runs`.
 
     Errors: NoAnswerError for a release that has no environment here.
     """
@@ -41,24 +42,39 @@ def run_changes(
         for path, result in found.items():
             of_path = {"id": path, "subject_id": path, "version": version}
             verdicts.append(of_path | {"outcome": result.outcome, "seen": result.seen})
-    runs = Runs(verdicts)
-    return prove_changes([_with_replacement(change, runs) for change in changes], runs)
+    return judge_runs(changes, Runs(verdicts))
+
+
+def judge_runs(changes: Sequence[Row], runs: Runs) -> list[Row | Reject]:
+    """Return each change as the runs of its paths show it; see `run_changes`.
+
+    A new path or a replacement that the new release lacks is no advice: what moved there went, and it is not named.
+    """
+    return prove_changes([_without_lacking(change, runs) for change in changes], runs)
 
 
 def _paths(change: Row) -> Iterator[str]:
     yield change["path"]
-    if change["kind"] in LIVES_ON:
-        yield change["new"]
-    if _is_own(change["replacement"], change):
-        yield change["replacement"]
+    for path in (change["new"] if change["kind"] in LIVES_ON else None, change["replacement"]):
+        if _is_own(path, change):
+            yield from (path, path.rpartition(".")[0])
 
 
-def _is_own(replacement: str | None, change: Row) -> bool:
-    """Return whether a stated replacement is a path of the same package: other words cannot be imported."""
+def _is_own(path: str | None, change: Row) -> TypeGuard[str]:
+    """Return whether what to use instead is a path of the same package: other words cannot be imported."""
     top = f"{change['path'].partition('.')[0]}."
-    return bool(replacement) and change["kind"] in REPLACEABLE_APIS and str(replacement).startswith(top)
+    return path is not None and change["kind"] in LIVES_ON | REPLACEABLE_APIS and path.startswith(top)
 
 
-def _with_replacement(change: Row, runs: Runs) -> Row:
-    lacks = runs.outcome(change["replacement"] or "", change["new_version"]) == Outcome.API_MISSING
-    return change | {"replacement": None} if lacks and _is_own(change["replacement"], change) else change
+def _without_lacking(change: Row, runs: Runs) -> Row:
+    version = change["new_version"]
+    if change["kind"] in LIVES_ON and _is_lacking(change["new"], runs, version):
+        return change | {"kind": ChangeKind.REMOVED, "new": None, "replacement": None, "confidence": 1.0}
+    lacks = _is_own(change["replacement"], change) and _is_lacking(change["replacement"], runs, version)
+    return change | {"replacement": None} if lacks else change
+
+
+def _is_lacking(path: str, runs: Runs, version: str) -> bool:
+    """Return whether a module lacks a name; attributes of objects cannot be seen on their class."""
+    owner = runs.seen(path.rpartition(".")[0], version)
+    return runs.outcome(path, version) == Outcome.API_MISSING and owner is not None and owner.kind == "module"

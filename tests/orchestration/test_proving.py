@@ -1,0 +1,56 @@
+"""What running both releases makes of changes that comparing sources found."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pipeline.core.vocabularies.changes import ChangeKind
+from pipeline.core.vocabularies.running import Outcome
+from pipeline.families.proof import Runs
+from pipeline.lake.stage import Reject
+from pipeline.orchestration.proving import judge_runs
+from tests.families.completions_and_migrations.rows import change
+
+
+def runs(**kinds: str | None) -> Runs:
+    """Runs in 1.0, where all is there, and in 2.0, where a path has a kind (`lib__f` is `lib.f`) or is missing."""
+    rows: list[Any] = []
+    for name, kind in kinds.items():
+        path = name.replace("__", ".")
+        for version, found in (("1.0", kind or "function"), ("2.0", kind)):
+            outcome = Outcome.PASSED if found else Outcome.API_MISSING
+            seen = json.dumps({"kind": found, "name": path}) if found else None
+            of_path = {"id": path, "subject_id": path, "version": version}
+            rows.append(of_path | {"outcome": outcome, "seen": seen})
+    return Runs(rows)
+
+
+def test_what_holds_is_executed_and_what_still_runs_is_refuted() -> None:
+    gone, stays = (change(ChangeKind.REMOVED, path, "1.0", "2.0") for path in ("lib.gone", "lib.stays"))
+    held, refuted = judge_runs([gone, stays], runs(lib__gone=None, lib__stays="function"))
+    assert not isinstance(held, Reject)
+    assert held["evidence"] == "executed"
+    assert isinstance(refuted, Reject)
+
+
+@pytest.mark.parametrize(
+    ("owner", "replacement"), [("module", None), ("class", "lib.owner.g")], ids=["of a module", "of an object"]
+)
+def test_a_replacement_that_the_new_release_lacks_is_not_named(owner: str, replacement: str | None) -> None:
+    one = change(ChangeKind.REMOVED, "lib.f", "1.0", "2.0", replacement="lib.owner.g")
+    (held,) = judge_runs([one], runs(lib__f=None, lib__owner=owner, lib__owner__g=None))
+    assert not isinstance(held, Reject)
+    assert held["replacement"] == replacement
+
+
+def test_what_moved_to_nowhere_went() -> None:
+    moved = change(ChangeKind.MOVED, "lib.f", "1.0", "2.0", new="lib.new.f", replacement="lib.new.f")
+    (held,) = judge_runs([moved], runs(lib__f=None, lib__new="module", lib__new__f=None))
+    assert not isinstance(held, Reject)
+    assert (held["kind"], held["new"], held["replacement"]) == (ChangeKind.REMOVED, None, None)
+    (there,) = judge_runs([moved], runs(lib__f=None, lib__new="module", lib__new__f="function"))
+    assert not isinstance(there, Reject)
+    assert (there["kind"], there["evidence"]) == (ChangeKind.MOVED, "executed")
