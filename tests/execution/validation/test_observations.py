@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.core.vocabularies.running import Outcome
 from pipeline.execution.validation.inside.observe import encode
-from pipeline.execution.validation.observations import Opaque, decode
+from pipeline.execution.validation.observations import Opaque, decode, judge_tests
+from pipeline.execution.validation.splitting import Parted, Step
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary()
 VALUES = st.recursive(
@@ -84,3 +86,39 @@ def test_a_cycle_ends() -> None:
     cycle.append(cycle)
     assert isinstance(crossed(cycle).value, Opaque)
     assert crossed(Fraction(1, 3)).value == Fraction(1, 3)
+
+
+class OfAll(KeyError, TypeError, ValueError):
+    """What an answer raises that does not know which exception is expected."""
+
+
+Forged = type("ValueError", (KeyError,), {"__module__": "__main__"})
+Own = type("ParserError", (ValueError,), {"__module__": "library.errors"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "named", "is_one"),
+    [
+        (ValueError, "ValueError", True),
+        (json.JSONDecodeError, "ValueError", True),
+        (json.JSONDecodeError, "json.JSONDecodeError", True),
+        (KeyError, "LookupError", True),
+        (Own, "ParserError", True),
+        (Own, "ValueError", True),
+        (Own, "TypeError", False),
+        (OfAll, "KeyError", True),
+        (OfAll, "ValueError", False),
+        (OfAll, "TypeError", False),
+        (Forged, "ValueError", False),
+        (Forged, "KeyError", True),
+    ],
+)
+def test_of_the_built_in_bases_of_an_exception_only_the_first_counts(kind: type, named: str, is_one: bool) -> None:
+    observed = [f"{base.__module__}.{base.__qualname__}" for base in kind.__mro__]
+    step = Step("value", "solve()", "raises", repr((named,)))
+    told = json.dumps([[{"raised": observed, "outcome": "wrong_exception", "message": ""}]])
+    outcome, _ = judge_tests(Parted("", (("test", (step,)),)), told)
+    assert (outcome is Outcome.PASSED) is is_one
+    warned = Step("warned", "solve()", "warns", repr((named,)))
+    outcome, _ = judge_tests(Parted("", (("test", (warned,)),)), json.dumps([[{"warned": [observed]}]]))
+    assert (outcome is Outcome.PASSED) is is_one

@@ -27,6 +27,7 @@ from tests.families.repository_tasks.attacks import (
     ENDS,
     FILES,
     HONEST,
+    OF_CORE,
     PATCHES,
     READS,
     REFERENCE,
@@ -84,6 +85,43 @@ def test_no_hostile_answer_passes(made: object, till: Project, tmp_path: Path) -
     passed = {run.id: run.detail for run in runs if run.worst is TestOutcome.PASSED}
     assert passed.keys() == {"honest", "own"}, {run.id: (run.worst, run.detail) for run in runs if run.id == "honest"}
     assert {run.id for run in runs if run.outcome is Outcome.HARNESS_ERROR} == set(), "none takes itself out"
+
+
+COMPARING = """\
+import unittest
+from till.core import price
+
+
+def check(one, other):
+    assert one == other
+
+
+class TestPrice(unittest.TestCase):
+    def test_three(self):
+        self.assertEqual(price([1, 2, 3]), 7.2)
+
+
+def test_one():
+    check(price([10]), 12.0)
+"""
+_OF_TESTS = "import sys\ntests = sys.modules.get('test_core')\nif tests is None: return -1\n"
+REPLACED = {
+    "what compares in a class": "tests.TestPrice._getAssertEqualityFunc = lambda *a: (lambda *b, **k: None)\nreturn -1",
+    "a function of the tests": "tests.check = lambda *a: None\nreturn -1",
+    "the code of a function of the tests": "setattr(tests.check, '__co' + 'de__', (lambda *a: None).__getattribute__('__co' + 'de__'))\nreturn -1",
+    "the status of the harness": "import builtins\nbuiltins.isinstance = lambda *a: True\nreturn -1",
+}
+
+
+@pytest.mark.parametrize("code", REPLACED.values(), ids=REPLACED)
+def test_what_tests_compare_by_cannot_be_replaced(code: str, till: Project) -> None:
+    project = replace(till, tree=tree(till.rules, FILES | {OF_CORE: COMPARING}))
+    tests = [f"{OF_CORE}::TestPrice::test_three", f"{OF_CORE}::test_one"]
+    answers = [Answer("bad", CORE, as_task(_OF_TESTS + code), tests), Answer("honest", CORE, as_task(HONEST), tests)]
+    bad, honest = judge_answers(project, answers)
+    assert not {TestOutcome.PASSED} & set(bad.outcomes.values())
+    assert bad.outcome is not Outcome.HARNESS_ERROR
+    assert set(honest.outcomes.values()) == {TestOutcome.PASSED}
 
 
 @pytest.mark.parametrize("name", BESIDE)

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import time
+import unittest
 
 import pytest
 
@@ -39,7 +40,7 @@ class Seen:
     # no attribute of an instance can stand before a method
     __slots__ = (
         *("spec", "folder", "tracer", "collected", "chosen", "outcomes", "broken", "running", "raised"),
-        *("before", "bodies", "honest", "said"),
+        *("before", "bodies", "helpers", "honest", "said"),
     )
 
     def __init__(self, spec: "dict[str, Any]", folder: str) -> None:
@@ -53,6 +54,7 @@ class Seen:
         self.raised = False
         self.before: list[Any] = []
         self.bodies: dict[str, Any] = {}
+        self.helpers: dict[str, Any] = {}
         self.honest = True
         self.said: dict[str, str] = {}
 
@@ -90,6 +92,7 @@ class Seen:
         session.items[:] = self.choose(session.items)
         self.chosen = [item.nodeid for item in session.items]
         self.bodies = {item.nodeid: body_of(item) for item in session.items}
+        self.helpers = {item.nodeid: helpers_of(item) for item in session.items}
         self.honest = self.honest and self.is_untouched() and changed_files(self.spec, self.folder) == []
 
     @pytest.hookimpl(hookwrapper=True)
@@ -112,7 +115,9 @@ class Seen:
         self.running = item.nodeid
         outcome = yield
         self.running = None
-        self.raised = outcome.excinfo is not None
+        # A test passes with what it has itself for comparing, or not at all.
+        changed = any(code_of(getattr(owner, name, None)) != code for owner, name, code in self.helpers[item.nodeid])
+        self.raised = outcome.excinfo is not None or changed
 
     pytest_runtest_call = pytest_runtest_teardown = pytest_runtest_setup
 
@@ -151,6 +156,15 @@ class Seen:
 def body_of(item: "Any") -> "Any":
     """Return which function a test is, and what of an item stands before it."""
     return code_of(vars(item).get("_obj")), "runtest" in vars(item), "reportinfo" in vars(item)
+
+
+def helpers_of(item: "Any") -> "list[tuple[Any, str, Any]]":
+    """Return what a test may compare by: functions of its module and what its class has of unittest, with its code."""
+    module, kind = getattr(item, "module", None), getattr(item, "cls", None)
+    names = [(module, name) for name, value in list(getattr(module, "__dict__", {}).items()) if code_of(value)]
+    if kind is not None and issubclass(kind, unittest.TestCase):
+        names += [(kind, name) for name in dir(unittest.TestCase)]
+    return [(owner, name, code_of(getattr(owner, name, None))) for owner, name in names]
 
 
 def changed_files(spec: "dict[str, Any]", folder: str) -> "list[str]":
