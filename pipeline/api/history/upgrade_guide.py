@@ -32,8 +32,8 @@ class Block:
 def grouped(changes: Iterable[ChangeRow]) -> list[tuple[Work, list[Block]]]:
     """Sort changes into the groups of a user's work, a block per API; empty groups are left out.
 
-    In a group those of the farthest reach come first, and else they are in order of path. An API belongs to the most
-    urgent group of its changes; those of groups that stand apart have a block of their own.
+    In a group those of the farthest reach come first, of these those with a replacement, and else in order of path. An
+    API belongs to the most urgent group of its changes; those of groups that stand apart have a block of their own.
     """
     together: dict[tuple[str, str], list[ChangeRow]] = {}
     for change in changes:
@@ -45,8 +45,9 @@ def grouped(changes: Iterable[ChangeRow]) -> list[tuple[Work, list[Block]]]:
     return [(work, sorted(blocks, key=_order)) for work, blocks in groups.items() if blocks]
 
 
-def _order(block: Block) -> tuple[int, str]:
-    return min(list(Reach).index(Reach(change["reach"])) for change in block.changes), block.path
+def _order(block: Block) -> tuple[int, bool, str]:
+    reach = min(list(Reach).index(Reach(change["reach"])) for change in block.changes)
+    return reach, not any(change["replacement"] for change in block.changes), block.path
 
 
 class Part(StrEnum):

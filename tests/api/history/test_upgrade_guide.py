@@ -73,8 +73,9 @@ def test_two_parameters_make_another_shape() -> None:
 def test_what_is_unlisted_stands_apart_and_what_is_listed_first() -> None:
     reaches = {"lib.b": Reach.DOCUMENTED, "lib.c": Reach.UNLISTED, "lib.d": Reach.LISTED}
     rows = [change(ChangeKind.REMOVED, path, "1.0", "2.0", reach=reach) for path, reach in reaches.items()]
+    rows.append(change(ChangeKind.REMOVED, "lib.e", "1.0", "2.0", replacement="lib.f"))
     found = [(work, [block.path for block in blocks]) for work, blocks in grouped(rows)]
-    assert found == [(Work.REWRITE, ["lib.d", "lib.b"]), (Work.INTERNAL, ["lib.c"])]
+    assert found == [(Work.REWRITE, ["lib.e", "lib.d", "lib.b"]), (Work.INTERNAL, ["lib.c"])]
 
 
 def test_parts_have_all_groups_but_those_without_work() -> None:
