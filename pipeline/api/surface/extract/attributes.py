@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pipeline.api.surface.parse.bodies import Bodies, Body
-from pipeline.api.surface.parse.keyword_scan import find_all
+from pipeline.api.surface.parse.keyword_scan import SETATTR, find_all
 from pipeline.api.surface.parse.module_model import Definition
-from pipeline.api.surface.parse.syntax import FUNCTIONS, Function, dotted, statements, written
+from pipeline.api.surface.parse.syntax import FUNCTIONS, Function, dotted, statements, text_of, written
 
 SET_OUTSIDE_INIT = "set-outside-init"
 """Label of an attribute that is there only once some method has been called."""
@@ -71,7 +71,26 @@ def _sets(body: Body, label: str) -> list[_Set]:
     if not label or not arguments:
         return []
     owners = _created(body) if body.node.name == "__new__" else {arguments[0].arg}
-    return [one for owner in sorted(owners) if (one := _set_on(owner, label, body)) is not None]
+    found = [one for owner in sorted(owners) if (one := _set_on(owner, label, body)) is not None]
+    if body.mentions((SETATTR,)) and (names := list(_named_in_loops(body.statements, owners))):
+        found.append(_Set(label, names, None, sure=False))
+    return found
+
+
+def _named_in_loops(body: list[ast.stmt], owners: set[str]) -> Iterator[str]:
+    """Yield the public attributes that `for name in ("a", "b"): setattr(self, name, …)` sets, as numpy.finfo does."""
+    for loop in statements(body):
+        match loop:
+            case ast.For(target=ast.Name(id=target), iter=ast.List(elts=elements) | ast.Tuple(elts=elements)):
+                for statement in statements(loop.body):
+                    match statement:
+                        case ast.Expr(
+                            value=ast.Call(
+                                func=ast.Name(id="setattr"), args=[ast.Name(id=owner), ast.Name(id=named), _]
+                            )
+                        ) if owner in owners and named == target:
+                            names = (text_of(element) or "_" for element in elements)
+                            yield from (name for name in names if name.isidentifier() and not name.startswith("_"))
 
 
 def _created(body: Body) -> set[str]:

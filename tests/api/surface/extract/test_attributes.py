@@ -127,3 +127,15 @@ def test_attributes_set_outside_init(body, expected):
 def test_an_annotation_is_kept():
     row = rows("class C:\n    def m(self):\n        self.x: list[int] = []\n")["pkg.C.x"]
     assert (row["kind"], row["returns"], row["value"]) == ("attribute", "list[int]", None)
+
+
+def test_what_a_loop_over_names_sets():
+    source = """
+        class C:
+            def _init(self, machine):
+                for word in ["precision", "_own", name]:
+                    setattr(self, word, getattr(machine, word))
+                for word in ("other",):
+                    setattr(machine, word, 1)
+    """
+    assert {path for path in rows(source) if path.startswith("pkg.C.")} == {"pkg.C.precision"}
