@@ -204,7 +204,7 @@ class _Case:
         stated = assertions(preamble, code, self.suite.rules.asserting)
         if not stated:
             raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
-        return CutTest(test, case_id(self.options), preamble, code, self._entry(code), stated)
+        return CutTest(test, case_id(self.options), preamble, code, self._entry(preamble + code), stated)
 
     def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:
         for _, statement, _ in self.plan.flat.before if self.plan.flat else ():
@@ -503,14 +503,14 @@ class _Case:
                 waiting += [other for other in by_name.get(used, ()) if not _is_other_test(other, test)]
         return needed
 
-    def _entry(self, code: str) -> str | None:
+    def _entry(self, program: str) -> str | None:
         function = self.plan.test.function
         is_plain = self.plan.is_function and not self.arguments and not self.decorators
         kept = any(
             fixture.name not in self.written for fixture in self.plan.fixtures.of_suite.values() if not fixture.in_class
         )
         is_marked = "pytestmark" in self.plan.test.module.bindings and not self._is_label(self.plan.test.module)
-        if not is_plain or kept or is_marked or isinstance(function, ast.AsyncFunctionDef):
+        if "__file__" in program or not is_plain or kept or is_marked or isinstance(function, ast.AsyncFunctionDef):
             return None
         return f"{function.name}()"
 

@@ -15,7 +15,7 @@ from pipeline.corpus.own_tests.rendering import Edit, render, replace
 from pipeline.corpus.own_tests.suite import Binding, Suite, SuiteModule, Target, dotted_name
 from pipeline.corpus.snippets.names import outer_names
 
-_BUILT_IN = frozenset(dir(builtins)) | {"__name__", "__doc__", "__builtins__", "__debug__"}
+_BUILT_IN = frozenset(dir(builtins)) | {"__name__", "__doc__", "__file__", "__builtins__", "__debug__"}
 _DEFINITION = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 globals_of = functools.lru_cache(maxsize=16384)(outer_names)

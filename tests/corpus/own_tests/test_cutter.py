@@ -162,7 +162,7 @@ def test_too_many_cases_are_the_same_ones_each_time() -> None:
          RejectReason.SKIPPED),
         ("@pytest.mark.network\ndef test_it():\n    assert True\n", RejectReason.NEEDS_NETWORK),
         ("@pytest.mark.slow\ndef test_it():\n    assert True\n", RejectReason.TOO_SLOW),
-        ("import os\ndef test_it():\n    assert os.path.dirname(__file__)\n", RejectReason.NEEDS_FILES),
+        ("def test_it(datapath):\n    assert datapath\n", RejectReason.NEEDS_FILES),
         ("def test_it(mocker):\n    assert mocker\n", RejectReason.NO_FIXTURE),
         ("def test_it():\n    print(1)\n", RejectReason.NO_CHECK),
         ("def test_it():\n    yield 1\n", RejectReason.NO_CHECK),
@@ -209,6 +209,10 @@ def test_a_name_that_a_member_of_a_class_hides_is_taken_along() -> None:
         }
     )
     assert made.preamble == "from functools import cache as total\n\n\n"
+
+
+def test_what_names_its_file_runs_as_a_file_only() -> None:
+    assert program_of({"tests/test_a.py": "def test_it():\n    assert __file__\n"}).entry is None
 
 
 def test_lines_of_strings_keep_their_place() -> None:
