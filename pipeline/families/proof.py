@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pipeline.core.vocabularies.changes import LIVES_ON, LibEvolutionEvalTag
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.execution.probe_result import Seen
-from pipeline.lake.rows import ChangeRow, InstanceHead, ReleaseRow, ReviewEditRun, VerdictRow
+from pipeline.lake.rows import ChangeRow, ReleaseRow, ReviewEditRun, VerdictRow
 
 
 class Runs:
@@ -43,6 +44,16 @@ class Runs:
         return Seen.read(str(seen)) if seen else None
 
 
+class Tagged(TypedDict):
+    """What of an instance its proof rests on."""
+
+    version: str
+    previous_version: str | None
+    path: str
+    libevolutioneval_tag: str
+    snippet_id: str
+
+
 @dataclass(frozen=True, slots=True)
 class Proof:
     """How a tag is known: the release next to it whose run matters, how that ended, and what contradicts the tag."""
@@ -59,7 +70,7 @@ def followers(releases: Iterable[ReleaseRow]) -> dict[str, str]:
 
 
 def prove(
-    instance: InstanceHead,
+    instance: Tagged,
     change: ChangeRow | None,
     following: str | None,
     runs: Runs,
@@ -90,7 +101,7 @@ def prove(
     return Proof(evidence, previous if outcome else None, outcome)
 
 
-def _prove_by_probes(instance: InstanceHead, runs: Runs) -> Proof:
+def _prove_by_probes(instance: Tagged, runs: Runs) -> Proof:
     path, previous = instance["path"], instance["previous_version"]
     here, there = runs.seen(path, instance["version"]), runs.seen(path, previous)
     alike = instance["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED
@@ -100,9 +111,7 @@ def _prove_by_probes(instance: InstanceHead, runs: Runs) -> Proof:
     return Proof(Evidence.EXECUTED if shown else Evidence.STATIC, previous if outcome else None, outcome)
 
 
-def _prove_absence(
-    instance: InstanceHead, change: ChangeRow | None, neighbour: str | None, runs: Runs, words: str
-) -> Proof:
+def _prove_absence(instance: Tagged, change: ChangeRow | None, neighbour: str | None, runs: Runs, words: str) -> Proof:
     for path in _probed_paths(instance, change):
         here, there = runs.outcome(path, instance["version"]), runs.outcome(path, neighbour)
         # A path that a probe does not even find where the reference uses it (set on instances, say) proves nothing.
@@ -114,7 +123,7 @@ def _prove_absence(
     return Proof(Evidence.STATIC)
 
 
-def _probed_paths(instance: InstanceHead, change: ChangeRow | None) -> Iterator[str]:
+def _probed_paths(instance: Tagged, change: ChangeRow | None) -> Iterator[str]:
     """Yield the API's path and, where it came or went with its class or module, that one's."""
     yield instance["path"]
     if change is not None:

@@ -162,12 +162,15 @@ def problem(world: World, row: Row) -> Made:
 
 def change(world: World, row: Row) -> Made:
     """Judge a change again by what probes saw in both releases."""
-    original = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
+    original: Row = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
     made = prove_changes([original], Runs(world.rows("verdicts")))[0]
     if isinstance(made, Reject):
         raise NotMade(f"{made.reason}: {made.detail}")
     names = ("id", "kind", "breaking", "evidence", "old_outcome", "new_outcome")
-    return Made({name: made[name] for name in names}, why="that the releases differ takes the surfaces of both")
+    return Made(
+        {name: value for name, value in made.items() if name in names},
+        why="that the releases differ takes the surfaces of both",
+    )
 
 
 def _drafts(world: World, completions: Sequence[Row], migrations: Sequence[Row]) -> list[Row]:

@@ -36,9 +36,9 @@ def repository_task(world: World, row: Row) -> Made:
 def scene(world: World, row: Row) -> Made:
     """Cut a scene out of its file again, at the characters that it says."""
     project, text = _file(world, row)
-    original = {column.name: row[column.name] for column in table("scenes").columns}
+    original: Row = {column.name: row[column.name] for column in table("scenes").columns}
     original["middle"] = text[row["middle_start"] : row["middle_end"]]
-    file = {"project_id": row["project_id"], "path": row["path"], "text": text}
+    file: Row = {"project_id": row["project_id"], "path": row["path"], "text": text}
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
     gated = scenes_gate_stage([original], [project], [file], world.flags, [], rules, world.rules.mutation)
     published = of_id(gated.tables["published_scenes"], row["id"], gated.rejects)

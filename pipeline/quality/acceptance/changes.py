@@ -10,12 +10,12 @@ from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.families.proof import Runs
 from pipeline.lake.guard import guarded
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ChangeRow, PublishedChangeRow
 from pipeline.lake.stage import Reject
 from pipeline.quality.acceptance.predicates import Finding, judge
 
 
-def prove_changes(changes: Iterable[Row], runs: Runs) -> list[Row | Reject]:
+def prove_changes(changes: Iterable[ChangeRow], runs: Runs) -> list[PublishedChangeRow | Reject]:
     """Return each change as a row of `published_changes`, or as the reject LABEL_REFUTED.
 
     A removal that still runs is not a removal, and an introduction that was there before is not one. A path that came
@@ -28,24 +28,24 @@ def prove_changes(changes: Iterable[Row], runs: Runs) -> list[Row | Reject]:
     return list(guarded(changes, lambda change: str(change["id"]), lambda change: [_prove(change, runs)]))
 
 
-def _prove(change: Row, runs: Runs) -> Row | Reject:
+def _prove(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     if change["kind"] in WHOLE:
         return _came_or_went(change, runs)
     return _differs(change, runs)
 
 
-def _came_or_went(change: Row, runs: Runs) -> Row | Reject:
+def _came_or_went(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     outcomes = _outcomes(change, runs)
     without, having = outcomes[::-1] if change["kind"] in GONE else outcomes
     if having == without == Outcome.PASSED and not _bound_elsewhere(change, runs):
         return _refuted(change, f"runs in {change['old_version']} and in {change['new_version']}")
     proven = having == Outcome.PASSED and without == Outcome.API_MISSING
     if change["kind"] in LIVES_ON:
-        proven = proven and runs.outcome(change["new"], change["new_version"]) == Outcome.PASSED
+        proven = proven and runs.outcome(str(change["new"]), change["new_version"]) == Outcome.PASSED
     return _published(change, outcomes, Finding(proven or None))
 
 
-def _bound_elsewhere(change: Row, runs: Runs) -> bool:
+def _bound_elsewhere(change: ChangeRow, runs: Runs) -> bool:
     """Say whether a path is a module in one release, and in the other a module of another name that is bound there.
 
     `import a.b` needs a module that is called so; `from a import b` takes either.
@@ -55,7 +55,7 @@ def _bound_elsewhere(change: Row, runs: Runs) -> bool:
     return len(names) > 1
 
 
-def _differs(change: Row, runs: Runs) -> Row | Reject:
+def _differs(change: ChangeRow, runs: Runs) -> PublishedChangeRow | Reject:
     if change["kind"] not in SHOWN_BY_PROBES:
         return _published(change, [None, None], Finding(None))
     old, new = (runs.seen(change["path"], change[side]) for side in ("old_version", "new_version"))
@@ -67,16 +67,16 @@ def _differs(change: Row, runs: Runs) -> Row | Reject:
     return _published(change, _outcomes(change, runs), finding)
 
 
-def _outcomes(change: Row, runs: Runs) -> list[str | None]:
+def _outcomes(change: ChangeRow, runs: Runs) -> list[str | None]:
     return [runs.outcome(change["path"], change[side]) for side in ("old_version", "new_version")]
 
 
-def _refuted(change: Row, seen: str) -> Reject:
+def _refuted(change: ChangeRow, seen: str) -> Reject:
     about = f" {change['parameter']}" if change["parameter"] else ""
     return Reject(change["id"], RejectReason.LABEL_REFUTED, f"{change['kind']}{about}: {change['path']} {seen}")
 
 
-def _published(change: Row, outcomes: list[str | None], finding: Finding) -> Row:
+def _published(change: ChangeRow, outcomes: list[str | None], finding: Finding) -> PublishedChangeRow:
     return {
         **change,
         "breaking": change["breaking"] if finding.breaking is None else finding.breaking,

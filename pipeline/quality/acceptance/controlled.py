@@ -8,27 +8,34 @@ from dataclasses import dataclass
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
-from pipeline.families.proof import Runs, followers, prove
+from pipeline.families.proof import Runs, Tagged, followers, prove
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    ChangeRow,
+    ControlledCompletionRow,
+    FlagRow,
+    PublishedChangeRow,
+    PublishedControlledCompletionRow,
+    ReleaseRow,
+    ReviewRow,
+    VerdictRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
 from pipeline.quality.flags.flags import kinds_by_instance
 from pipeline.quality.flags.reviews import Reviews
 
-_NO_SNIPPET = {"snippet_id": ""}
-
 
 def controlled_gate_stage(
-    controlled_completions: Iterable[Row],
-    releases: Sequence[Row],
-    changes: Iterable[Row],
-    published_changes: Iterable[Row],
-    verdicts: Iterable[Row],
-    flags: Iterable[Row],
-    reviews: Iterable[Row],
+    controlled_completions: Iterable[ControlledCompletionRow],
+    releases: Sequence[ReleaseRow],
+    changes: Iterable[ChangeRow],
+    published_changes: Iterable[PublishedChangeRow],
+    verdicts: Iterable[VerdictRow],
+    flags: Iterable[FlagRow],
+    reviews: Iterable[ReviewRow],
     rules: QualityRules,
 ) -> Output:
     """Make the table `published_controlled_completions`; the unit is a controlled completion.
@@ -56,16 +63,16 @@ def controlled_gate_stage(
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    releases: dict[str, Row]
+    releases: dict[str, ReleaseRow]
     following: dict[str, str]
-    changes: dict[str, Row]
+    changes: dict[str, ChangeRow]
     published_changes: frozenset[str]
     runs: Runs
     desk: Desk
     rules: QualityRules
 
 
-def _published(original: Row, facts: _Facts) -> Row | Reject:
+def _published(original: ControlledCompletionRow, facts: _Facts) -> PublishedControlledCompletionRow | Reject:
     reviewed = facts.desk.of(Family.CONTROLLED, original, original["description"])
     row = reviewed.row
     key, version, path = row["id"], row["version"], row["path"]
@@ -79,14 +86,21 @@ def _published(original: Row, facts: _Facts) -> Row | Reject:
         return Reject(key, RejectReason.NOT_PROVEN, f"{version}: {said}")
     change = facts.changes.get(row["change_id"] or "")
     following = facts.following.get(version)
-    proof = prove(row | _NO_SNIPPET, change, following, facts.runs, facts.rules.modified_proven_by)
+    tagged: Tagged = {
+        "version": version,
+        "previous_version": row["previous_version"],
+        "path": path,
+        "libevolutioneval_tag": row["libevolutioneval_tag"],
+        "snippet_id": "",
+    }
+    proof = prove(tagged, change, following, facts.runs, facts.rules.modified_proven_by)
     if proof.contradiction:
         return Reject(key, RejectReason.LABEL_REFUTED, proof.contradiction)
     if refusal := reviewed.refusal():
         return refusal
     return {
         **row,
-        "description": reviewed.description,
+        "description": reviewed.description or "",
         "change_id": row["change_id"] if row["change_id"] in facts.published_changes else None,
         "evidence": proof.evidence,
         "python": probe["python"],

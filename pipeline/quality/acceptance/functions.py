@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.functions import FunctionRun, TestKind
@@ -21,7 +22,16 @@ from pipeline.families.functions.rules import FunctionRules
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    AnyRow,
+    FlagRow,
+    FunctionRow,
+    FunctionRunRow,
+    PublishedChangeRow,
+    PublishedFunctionRow,
+    ReviewRow,
+    SnippetRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
@@ -33,16 +43,16 @@ _OTHERS = (FunctionRun.OTHER_EXAMPLE, FunctionRun.OTHER_CODEMOD)
 
 
 def functions_gate_stage(
-    functions: Sequence[Row],
-    function_runs: Iterable[Row],
-    snippets: Iterable[Row],
-    published_changes: Iterable[Row],
+    functions: Sequence[FunctionRow],
+    function_runs: Iterable[FunctionRunRow],
+    snippets: Iterable[SnippetRow],
+    published_changes: Iterable[PublishedChangeRow],
     rules: QualityRules,
     least: FunctionRules,
     masking: MaskingRules,
     mutation: MutationRules,
-    flags: Iterable[Row] = (),
-    reviews: Iterable[Row] = (),
+    flags: Iterable[FlagRow] = (),
+    reviews: Iterable[ReviewRow] = (),
 ) -> Output:
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
@@ -52,7 +62,7 @@ def functions_gate_stage(
     it than `mutation` wants), REVIEWED_OUT and FLAGGED, and what `mask_function` refuses. A function is
     `discriminating` if code that passes in the other version fails here as the rules list.
     """
-    runs: dict[str, dict[str, Row]] = defaultdict(dict)
+    runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
     for run in function_runs:
         runs[run["function_id"]][run["role"]] = run
     facts = _Facts(
@@ -74,8 +84,8 @@ def functions_gate_stage(
 class _Facts:
     """What is known of functions; runs are by function and role."""
 
-    runs: Mapping[str, Mapping[str, Row]]
-    snippets: Mapping[str, Row]
+    runs: Mapping[str, Mapping[str, FunctionRunRow]]
+    snippets: Mapping[str, SnippetRow]
     published_changes: frozenset[str]
     rules: QualityRules
     least: FunctionRules
@@ -84,16 +94,17 @@ class _Facts:
     desk: Desk
 
 
-def _published(original: Row, facts: _Facts) -> Iterator[Row | Reject]:
+def _published(original: FunctionRow, facts: _Facts) -> Iterator[PublishedFunctionRow | Reject]:
     reviewed = facts.desk.of(Family.FUNCTION, original, original["description"])
-    function = reviewed.row | {"description": reviewed.description}
+    function: FunctionRow = {**reviewed.row, "description": reviewed.description}
     if reviewed.description != original["description"]:
-        function |= {"drafter": Drafter.ANNOTATOR, "model": None, "prompt_sha256": None}
+        function["drafter"], function["model"], function["prompt_sha256"] = Drafter.ANNOTATOR, None, None
     runs = facts.runs[function["id"]]
     if refusal := _refusal(function, runs, facts) or reviewed.refusal():
         yield refusal
         return
-    proven = function | _proof(function, runs, facts) | _origin(function, facts) | reviewed.columns()
+    known = function["change_id"] in facts.published_changes
+    proof, source_of_it = _proof(function, runs, facts), source_columns(facts.snippets[function["snippet_id"]])
     source = parse_source(function["code"])
     use = function["core_start_byte"], function["core_end_byte"]
     for level in facts.masking.granularities:
@@ -101,7 +112,12 @@ def _published(original: Row, facts: _Facts) -> Iterator[Row | Reject]:
         if isinstance(masked, Reject):
             yield Reject(f"{function['id']} {level}", masked.reason, masked.detail)
             continue
-        yield proven | {
+        yield {
+            **function,
+            **proof,
+            **source_of_it,
+            **reviewed.columns(),
+            "change_id": function["change_id"] if known else None,
             "id": content_id("masked function", function["id"], level, masked.masked_code),
             "function_id": function["id"],
             "granularity": level,
@@ -110,7 +126,22 @@ def _published(original: Row, facts: _Facts) -> Iterator[Row | Reject]:
         }
 
 
-def _proof(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Row:
+class _Proof(TypedDict):
+    """The columns that say what running showed."""
+
+    evidence: str
+    reference_outcome: str
+    emptied_outcome: str
+    python: str
+    lock_id: str
+    coverage: float
+    other_code: str | None
+    other_outcome: str | None
+    other_program: str | None
+    discriminating: bool
+
+
+def _proof(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> _Proof:
     tests, other = runs[FunctionRun.TESTS], _other(runs)
     decides = other is not None and other["outcome"] in facts.rules.fails_in_target
     return {
@@ -127,15 +158,7 @@ def _proof(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Row:
     }
 
 
-def _origin(function: Row, facts: _Facts) -> Row:
-    known = function["change_id"] in facts.published_changes
-    return {
-        **source_columns(facts.snippets[function["snippet_id"]]),
-        "change_id": function["change_id"] if known else None,
-    }
-
-
-def _other(runs: Mapping[str, Row]) -> Row | None:
+def _other(runs: Mapping[str, FunctionRunRow]) -> FunctionRunRow | None:
     """Return the run that shows best whether the version decides: that of code which passes in the other version."""
     there = runs.get(FunctionRun.OTHER_THERE)
     if there is not None and there["outcome"] == Outcome.PASSED:
@@ -143,7 +166,7 @@ def _other(runs: Mapping[str, Row]) -> Row | None:
     return runs.get(FunctionRun.REFERENCE_ELSEWHERE)
 
 
-def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
+def _refusal(function: FunctionRow, runs: Mapping[str, FunctionRunRow], facts: _Facts) -> Reject | None:
     key, least = function["id"], facts.least
     licence = facts.snippets[function["snippet_id"]]["licence"]
     if licence is None or not is_allowed(licence, facts.rules.licences):
@@ -155,7 +178,8 @@ def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | 
     if emptied is None or emptied["outcome"] not in facts.rules.fails_in_target:
         said = f"ends as {emptied['outcome']}" if emptied else "was not run"
         return Reject(key, RejectReason.NO_CHECK, f"a program whose functions do nothing {said}")
-    kinds = {kind: function[kind] for kind in TestKind if function[kind]}
+    columns: AnyRow = function
+    kinds = {kind: columns[kind] for kind in TestKind if columns[kind]}
     if sum(kinds.values()) < least.min_tests or len(kinds) < least.min_kinds:
         detail = f"{sum(kinds.values())} tests of {len(kinds)} kinds, {least.min_tests} of {least.min_kinds} wanted"
         return Reject(key, RejectReason.NO_CHECK, detail)
@@ -166,6 +190,6 @@ def _refusal(function: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | 
     return too_weak(function, Family.FUNCTION, facts.mutation)
 
 
-def _coverage(run: Row) -> float:
+def _coverage(run: FunctionRunRow) -> float:
     """Return the share of executed statements; none where it was not measured."""
-    return round(run["executed"] / run["statements"], 4) if run["statements"] else 0.0
+    return round((run["executed"] or 0) / run["statements"], 4) if run["statements"] else 0.0

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypedDict
 
+from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import EnvironmentOutcome, Outcome
@@ -12,30 +14,49 @@ from pipeline.core.vocabularies.samples import Direction, Drafter, Evidence, Mig
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.proof import Proof, Runs, followers, prove
 from pipeline.index.licences import is_allowed
-from pipeline.lake.guard import guarded
-from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject, as_tables
+from pipeline.lake.guard import guarded, parted
+from pipeline.lake.rows import (
+    AnyRow,
+    BlockCompletionRow,
+    ChangeRow,
+    CompletionRow,
+    DraftRow,
+    EnvironmentRow,
+    FlagRow,
+    InstanceHead,
+    MigrationRow,
+    PublishedBlockCompletionRow,
+    PublishedCompletionRow,
+    PublishedMigrationRow,
+    R,
+    ReleaseRow,
+    ReviewRow,
+    SnippetRow,
+    Tables,
+    VerdictRow,
+)
+from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.changes import prove_changes
 from pipeline.quality.acceptance.quality import QualityRules
-from pipeline.quality.acceptance.reviewed import Desk, Reviewed
+from pipeline.quality.acceptance.reviewed import Desk, ReviewColumns, Reviewed
 from pipeline.quality.acceptance.sourced import source_columns
 from pipeline.quality.flags.flags import kinds_by_instance
 from pipeline.quality.flags.reviews import Reviews, block_description
 
 
 def gate_stage(
-    completions: Sequence[Row],
-    migrations: Sequence[Row],
-    block_completions: Sequence[Row],
-    drafts: Sequence[Row],
-    flags: Sequence[Row],
-    snippets: Sequence[Row],
-    releases: Sequence[Row],
-    verdicts: Sequence[Row],
-    environments: Sequence[Row],
-    changes: Sequence[Row],
-    reviews: Sequence[Row],
+    completions: Sequence[CompletionRow],
+    migrations: Sequence[MigrationRow],
+    block_completions: Sequence[BlockCompletionRow],
+    drafts: Sequence[DraftRow],
+    flags: Sequence[FlagRow],
+    snippets: Sequence[SnippetRow],
+    releases: Sequence[ReleaseRow],
+    verdicts: Sequence[VerdictRow],
+    environments: Sequence[EnvironmentRow],
+    changes: Sequence[ChangeRow],
+    reviews: Sequence[ReviewRow],
     rules: QualityRules,
     run_alone: Collection[SnippetSource],
     drafting: DraftingRules,
@@ -65,26 +86,24 @@ def gate_stage(
         drafting=drafting,
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
     )
-    published: dict[str, list[Row | Reject]] = {
-        "published_changes": proven,
-        "published_completions": list(guarded(completions, _id, lambda row: [_completion(row, facts)])),
-        "published_migrations": list(guarded(migrations, _id, lambda row: [_migration(row, facts)])),
-        "published_block_completions": list(
-            guarded(block_completions, _id, lambda row: [_block_completion(row, facts)])
-        ),
+    made = parted(proven)
+    made_completions = parted(guarded(completions, _id, lambda row: [_completion(row, facts)]))
+    made_migrations = parted(guarded(migrations, _id, lambda row: [_migration(row, facts)]))
+    made_blocks = parted(guarded(block_completions, _id, lambda row: [_block_completion(row, facts)]))
+    published: Tables = {
+        "published_changes": sorted(made[0], key=_id),
+        "published_completions": sorted(made_completions[0], key=_id),
+        "published_migrations": sorted(made_migrations[0], key=_id),
+        "published_block_completions": sorted(made_blocks[0], key=_id),
     }
-    results = [result for family in published.values() for result in family]
-    rejects = sorted((result for result in results if isinstance(result, Reject)), key=lambda reject: reject.key)
-    tables = {name: _rows(family) for name, family in published.items()}
-    return Output(as_tables(tables), seen=len(results), made=len(results) - len(rejects), rejects=rejects)
+    rejects = [*made[1], *made_completions[1], *made_migrations[1], *made_blocks[1]]
+    rejects.sort(key=lambda reject: reject.key)
+    count = len(made[0]) + len(made_completions[0]) + len(made_migrations[0]) + len(made_blocks[0])
+    return Output(published, seen=count + len(rejects), made=count, rejects=rejects)
 
 
-def _id(row: Row) -> str:
+def _id(row: AnyRow) -> str:
     return str(row["id"])
-
-
-def _rows(results: Iterable[Row | Reject]) -> list[Row]:
-    return sorted((row for row in results if not isinstance(row, Reject)), key=_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,31 +113,32 @@ class _Facts:
     A change that running refutes is not published, so no instance may refer to it.
     """
 
-    drafts: Mapping[str, Row]
+    drafts: Mapping[str, DraftRow]
     desk: Desk
-    snippets: Mapping[str, Row]
+    snippets: Mapping[str, SnippetRow]
     following: Mapping[str, str]
-    changes: Mapping[str, Row]
-    environments: Mapping[str, Row]
+    changes: Mapping[str, ChangeRow]
+    environments: Mapping[str, EnvironmentRow]
     runs: Runs
     rules: QualityRules
     run_alone: Collection[SnippetSource]
     drafting: DraftingRules
     published_changes: frozenset[str]
 
-    def proof_of(self, instance: Row) -> Proof:
+    def proof_of(self, instance: InstanceHead) -> Proof:
         """Return what running says about an instance's tag."""
         change = self.changes.get(instance["change_id"] or "")
         following = self.following.get(instance["version"])
         return prove(instance, change, following, self.runs, self.rules.modified_proven_by)
 
-    def reviewed(self, family: Family, instance: Row) -> tuple[Reviewed, _Facts]:
+    def reviewed(self, family: Family, instance: R) -> tuple[Reviewed[R], _Facts]:
         """Return an instance as people decided, and what is known of it then."""
-        found = self.desk.of(family, instance, self.drafts.get(instance["id"], {}).get("text"))
+        draft = self.drafts.get(instance["id"])
+        found = self.desk.of(family, instance, draft["text"] if draft else None)
         return found, replace(self, runs=self.runs.over(found.runs)) if found.runs else self
 
 
-def _completion(original: Row, facts: _Facts) -> Row | Reject:
+def _completion(original: CompletionRow, facts: _Facts) -> PublishedCompletionRow | Reject:
     reviewed, facts = facts.reviewed(Family.COMPLETION, original)
     instance = reviewed.row
     proof = facts.proof_of(instance)
@@ -129,7 +149,7 @@ def _completion(original: Row, facts: _Facts) -> Row | Reject:
     return {
         **instance,
         **_described(reviewed, facts),
-        **_sourced(instance, facts),
+        **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, instance["snippet_id"], facts),
         "evidence": proof.evidence,
         "neighbour_version": proof.neighbour_version,
@@ -137,7 +157,7 @@ def _completion(original: Row, facts: _Facts) -> Row | Reject:
     }
 
 
-def _migration(original: Row, facts: _Facts) -> Row | Reject:
+def _migration(original: MigrationRow, facts: _Facts) -> PublishedMigrationRow | Reject:
     reviewed, facts = facts.reviewed(Family.MIGRATION, original)
     instance = reviewed.row
     source, target = subjects_of(instance)
@@ -152,12 +172,13 @@ def _migration(original: Row, facts: _Facts) -> Row | Reject:
         who = "model" if instance["basis"] == MigrationBasis.MODEL else "codemod"
         detail = f"a {who} wrote it, and what it replaces came out as {source_in_target} in {target_version}"
         return Reject(instance["id"], RejectReason.NOT_PROVEN, detail)
-    own_run: Row = facts.runs.of(target, target_version) or {}
+    own_run = present(facts.runs.of(target, target_version))
     return {
         **instance,
         **_described(reviewed, facts),
-        **_sourced(instance, facts),
+        **source_columns(facts.snippets[instance["snippet_id"]]),
         **_reference(instance, source, facts),
+        "reference_outcome": present(facts.runs.outcome(source, version)),
         "evidence": Evidence.EXECUTED if discriminating else Evidence.STATIC,
         "source_in_target": source_in_target,
         "target_in_target": own_run["outcome"],
@@ -167,12 +188,12 @@ def _migration(original: Row, facts: _Facts) -> Row | Reject:
     }
 
 
-def _must_fail(instance: Row, rules: QualityRules) -> bool:
+def _must_fail(instance: MigrationRow, rules: QualityRules) -> bool:
     """Say whether code that was rewritten has to fail: nobody goes back to older code that need not."""
     return instance["basis"] in rules.only_strong or instance["direction"] == Direction.NEW_TO_OLD
 
 
-def _block_completion(original: Row, facts: _Facts) -> Row | Reject:
+def _block_completion(original: BlockCompletionRow, facts: _Facts) -> PublishedBlockCompletionRow | Reject:
     """Publish a block of another language: it is not run, and its post's title, without the name, says what it does."""
     reviewed = facts.desk.of(
         Family.BLOCK_COMPLETION, original, block_description(original, facts.snippets, facts.drafting)
@@ -180,11 +201,19 @@ def _block_completion(original: Row, facts: _Facts) -> Row | Reject:
     instance = reviewed.row
     if refusal := _unlicensed(instance["id"], instance["snippet_id"], facts) or reviewed.refusal():
         return refusal
-    return {**instance, **reviewed.columns(), **_sourced(instance, facts), "description": reviewed.description}
+    return {
+        **instance,
+        **reviewed.columns(),
+        **source_columns(facts.snippets[instance["snippet_id"]]),
+        "description": reviewed.description,
+        "drafter": None,
+        "model": None,
+        "prompt_sha256": None,
+    }
 
 
 def _refuse(
-    reviewed: Reviewed,
+    reviewed: Reviewed[Any],
     snippets: Sequence[str],
     runs: Sequence[tuple[str, str]],
     proof: Proof,
@@ -231,26 +260,40 @@ def _unproven(key: str, subject: str, version: str, facts: _Facts, probed: str |
     return None
 
 
-def _described(reviewed: Reviewed, facts: _Facts) -> Row:
+class _Described(ReviewColumns):
+    """The columns of a description, and those of what a person has seen."""
+
+    change_id: str | None
+    description: str | None
+    drafter: str | None
+    model: str | None
+    prompt_sha256: str | None
+
+
+def _described(reviewed: Reviewed[Any], facts: _Facts) -> _Described:
     instance = reviewed.row
-    draft = facts.drafts.get(instance["id"], {})
-    by_person = reviewed.description != draft.get("text")
+    draft = facts.drafts.get(instance["id"])
+    by_person = reviewed.description != (draft["text"] if draft else None)
     return {
         "change_id": instance["change_id"] if instance["change_id"] in facts.published_changes else None,
         "description": reviewed.description,
-        "drafter": Drafter.ANNOTATOR if by_person else draft.get("drafter"),
-        "model": None if by_person else draft.get("model"),
-        "prompt_sha256": None if by_person else draft.get("prompt_sha256"),
+        "drafter": Drafter.ANNOTATOR if by_person else draft["drafter"] if draft else None,
+        "model": None if by_person or draft is None else draft["model"],
+        "prompt_sha256": None if by_person or draft is None else draft["prompt_sha256"],
         **reviewed.columns(),
     }
 
 
-def _sourced(instance: Row, facts: _Facts) -> Row:
-    return source_columns(facts.snippets[instance["snippet_id"]])
+class _Reference(TypedDict):
+    """How a reference ran, and where."""
+
+    reference_outcome: str | None
+    python: str
+    lock_id: str
 
 
-def _reference(instance: Row, subject: str, facts: _Facts) -> Row:
+def _reference(instance: InstanceHead, subject: str, facts: _Facts) -> _Reference:
     reference = facts.runs.of(subject, instance["version"])
-    run: Row = reference or facts.runs.of(instance["path"], instance["version"]) or {}
+    run = present(reference or facts.runs.of(instance["path"], instance["version"]))
     outcome = reference["outcome"] if reference else None
     return {"reference_outcome": outcome, "python": run["python"], "lock_id": run["lock_id"]}

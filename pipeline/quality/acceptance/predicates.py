@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.execution.probe_result import Default, Seen
+from pipeline.lake.rows import ChangeRow
 from pipeline.lake.schema import Row
 from pipeline.quality.acceptance.calls import NAMED, Kind, breaks, positions, takes
 
@@ -30,13 +31,13 @@ UNDECIDED = Finding(None)
 Predicate = Callable[[Seen, Seen, Row], Finding]
 
 
-def judge(old: Seen, new: Seen, change: Row) -> Finding:
+def judge(old: Seen, new: Seen, change: ChangeRow) -> Finding:
     """Return what the descriptions of a path in both releases show of a change that left the path where it was."""
     predicate = PREDICATES.get(change["kind"])
     return predicate(old, new, change) if predicate else UNDECIDED
 
 
-def _kind(old: Seen, new: Seen, change: Row) -> Finding:
+def _kind(old: Seen, new: Seen, change: ChangeRow) -> Finding:
     if old.kind == new.kind:
         return Finding(held=False)
     return Finding(held=True) if (old.kind, new.kind) == (change["old"], change["new"]) else UNDECIDED
@@ -53,7 +54,7 @@ def _bases(old: Seen, new: Seen, _: Row) -> Finding:
     return Finding(held=True, breaking=bool(public))
 
 
-def _async(old: Seen, new: Seen, change: Row) -> Finding:
+def _async(old: Seen, new: Seen, change: ChangeRow) -> Finding:
     if old.is_async == new.is_async:
         # a wrapper of the library may hide what it wraps
         return UNDECIDED if old.wrappers or new.wrappers else Finding(held=False)
@@ -82,7 +83,7 @@ class _Two:
     new_signature: inspect.Signature
     old: inspect.Parameter | None
     new: inspect.Parameter | None
-    change: Row
+    change: ChangeRow
 
     def breaks(self) -> bool | None:
         names = [each.name for each in (self.old, self.new) if each is not None]
@@ -100,7 +101,7 @@ class _Two:
 def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
     """Turn a predicate on one parameter of both signatures into one on descriptions."""
 
-    def on_descriptions(old: Seen, new: Seen, change: Row) -> Finding:
+    def on_descriptions(old: Seen, new: Seen, change: ChangeRow) -> Finding:
         before, after = old.callable_as(), new.callable_as()
         if before is None or after is None:
             return UNDECIDED
@@ -118,12 +119,12 @@ def _of_parameter(predicate: Callable[[_Two], Finding]) -> Predicate:
     return on_descriptions
 
 
-def _find(signature: inspect.Signature, name: str, shown: str | None) -> inspect.Parameter | None:
+def _find(signature: inspect.Signature, name: str | None, shown: str | None) -> inspect.Parameter | None:
     """Return a parameter; of `*args` and `**kwargs`, shown with their stars, the names do not matter."""
     if shown and shown.startswith("*"):
         kind = Kind.VAR_KEYWORD if shown.startswith("**") else Kind.VAR_POSITIONAL
         return signature.parameters.get(takes(signature, kind) or "")
-    return signature.parameters.get(name)
+    return signature.parameters.get(name or "")
 
 
 def _added(two: _Two) -> Finding:

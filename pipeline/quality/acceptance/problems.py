@@ -18,24 +18,34 @@ from pipeline.families.problems.rules import ProblemRules
 from pipeline.families.problems.trivial import passed_by
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import (
+    FlagRow,
+    ProblemRow,
+    ProblemRunRow,
+    PublishedChangeRow,
+    PublishedProblemRow,
+    ReleaseRow,
+    ReviewEditRun,
+    ReviewRow,
+    SnippetRow,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
-from pipeline.quality.acceptance.sourced import columns_of_change, source_columns
+from pipeline.quality.acceptance.sourced import SourceColumns, columns_of_change, source_columns
 from pipeline.quality.flags.deciding import deciding_run
 from pipeline.quality.flags.flags import kinds_by_instance
 from pipeline.quality.flags.reviews import Reviews
 
 
 def problems_gate_stage(
-    problems: Sequence[Row],
-    problem_runs: Iterable[Row],
-    snippets: Iterable[Row],
-    releases: Iterable[Row],
-    published_changes: Iterable[Row],
-    flags: Iterable[Row],
-    reviews: Iterable[Row],
+    problems: Sequence[ProblemRow],
+    problem_runs: Iterable[ProblemRunRow],
+    snippets: Iterable[SnippetRow],
+    releases: Iterable[ReleaseRow],
+    published_changes: Iterable[PublishedChangeRow],
+    flags: Iterable[FlagRow],
+    reviews: Iterable[ReviewRow],
     rules: QualityRules,
     least: ProblemRules,
     mutation: MutationRules,
@@ -50,7 +60,7 @@ def problems_gate_stage(
     the other version fails here as the rules list. Where none is known, the reference that fails there shows at least
     that the version decides.
     """
-    runs: dict[str, dict[str, Row]] = defaultdict(dict)
+    runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
     for run in problem_runs:
         runs[run["problem_id"]][run["role"]] = run
     facts = _Facts(
@@ -72,9 +82,9 @@ def problems_gate_stage(
 class _Facts:
     """What is known of problems; runs are by problem and role."""
 
-    runs: Mapping[str, Mapping[str, Row]]
-    snippets: Mapping[str, Row]
-    releases: Mapping[str, Row]
+    runs: Mapping[str, Mapping[str, ProblemRunRow]]
+    snippets: Mapping[str, SnippetRow]
+    releases: Mapping[str, ReleaseRow]
     published_changes: frozenset[str]
     desk: Desk
     rules: QualityRules
@@ -82,48 +92,52 @@ class _Facts:
     mutation: MutationRules
 
 
-def _published(original: Row, facts: _Facts) -> Row | Reject:
+def _published(original: ProblemRow, facts: _Facts) -> PublishedProblemRow | Reject:
     reviewed = facts.desk.of(Family.PROBLEM, original)
     problem = reviewed.row
-    runs = {**facts.runs[problem["id"]], **{run["subject"]: run | {"role": run["subject"]} for run in reviewed.runs}}
+    runs: dict[str, ProblemRunRow | ReviewEditRun] = {**facts.runs[problem["id"]]}
+    runs |= {run["subject"]: run for run in reviewed.runs}
     if refusal := _refusal(problem, runs, facts):
         return refusal
     hidden = runs[ProblemRun.HIDDEN]
-    other = deciding_run(runs)
+    role = deciding_run(runs)
+    other = runs[role] if role else None
     decides = other is not None and other["outcome"] in facts.rules.fails_in_target
     if problem["libevolutioneval_tag"] == LibEvolutionEvalTag.UNCHANGED and not decides:
         detail = f"it ends in {problem['other_version']} as it does in {problem['version']}"
         return Reject(problem["id"], RejectReason.UNCHANGED, detail)
     if refusal := reviewed.refusal():
         return refusal
+    by_person = problem["problem"] != original["problem"]
     return {
         **problem,
         **_source(problem, facts),
         "change_id": problem["change_id"] if problem["change_id"] in facts.published_changes else None,
         "description": problem["problem"].partition("\n\n")[0],
-        **({"drafter": Drafter.ANNOTATOR, "model": None} if problem["problem"] != original["problem"] else {}),
+        "drafter": Drafter.ANNOTATOR if by_person else problem["drafter"],
+        "model": None if by_person else problem["model"],
         "evidence": Evidence.EXECUTED if decides else Evidence.STATIC,
         "reference_outcome": hidden["outcome"],
         "visible_outcome": runs[ProblemRun.VISIBLE]["outcome"],
         "python": hidden["python"],
         "lock_id": hidden["lock_id"],
         "coverage": _coverage(hidden),
-        "other_code": other["role"] if other else None,
+        "other_code": role,
         "other_outcome": other["outcome"] if other else None,
         "other_solution": other["code"] if other else None,
-        "discriminating": other is not None and decides and other["role"] != ProblemRun.REFERENCE_ELSEWHERE,
+        "discriminating": decides and role != ProblemRun.REFERENCE_ELSEWHERE,
         **reviewed.columns(),
     }
 
 
-def _source(problem: Row, facts: _Facts) -> Row:
+def _source(problem: ProblemRow, facts: _Facts) -> SourceColumns:
     """Return the columns that say where a problem comes from: from a snippet, or from what a release changed."""
     if problem["snippet_id"] is not None:
         return source_columns(facts.snippets[problem["snippet_id"]])
     return columns_of_change(facts.releases[problem["version"]])
 
 
-def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | None:
+def _refusal(problem: ProblemRow, runs: Mapping[str, ProblemRunRow | ReviewEditRun], facts: _Facts) -> Reject | None:
     key, licence = problem["id"], _source(problem, facts)["licence"]
     if licence is None or not is_allowed(licence, facts.rules.licences):
         return Reject(key, RejectReason.LICENCE, licence or "no licence that can be read")
@@ -132,7 +146,9 @@ def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | N
         if run is None or run["outcome"] != Outcome.PASSED:
             said = f"{run['outcome']}: {run['detail'] or ''}" if run else "not run"
             return Reject(key, RejectReason.NOT_PROVEN, f"{problem['version']}, {role} tests: {said}")
-    if (tests := sum(problem[f"{how}_tests"] for how in ("stated", "recorded", "drafted"))) < facts.least.min_tests:
+    if (
+        tests := problem["stated_tests"] + problem["recorded_tests"] + problem["drafted_tests"]
+    ) < facts.least.min_tests:
         return Reject(key, RejectReason.NO_CHECK, f"{tests} hidden tests, {facts.least.min_tests} wanted")
     if body := passed_by(problem["hidden_tests"]):
         return Reject(key, RejectReason.NO_CHECK, f"a body passes all hidden tests that does nothing of it: {body}")
@@ -143,7 +159,7 @@ def _refusal(problem: Row, runs: Mapping[str, Row], facts: _Facts) -> Reject | N
     return too_weak(problem, Family.PROBLEM, facts.mutation)
 
 
-def _coverage(run: Row) -> float:
+def _coverage(run: ProblemRunRow | ReviewEditRun) -> float:
     """Return the share of executed statements; of a program without any, all of it."""
     statements = run["statements"] or 0
-    return round(run["executed"] / statements, 4) if statements else 1.0
+    return round((run["executed"] or 0) / statements, 4) if statements else 1.0

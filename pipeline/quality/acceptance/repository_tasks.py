@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Evidence
@@ -11,21 +12,19 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FlagRow, ProjectRow, PublishedRepositoryTaskRow, RepositoryTaskRow, ReviewRow
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
 from pipeline.quality.flags.flags import kinds_by_instance
 from pipeline.quality.flags.reviews import Reviews
 
-_OF_PROJECT = ("sdist", "sha256", "purl", "licence", "attribution")
-
 
 def repository_gate_stage(
-    repository_tasks: Sequence[Row],
-    projects: Sequence[Row],
-    flags: Sequence[Row],
-    reviews: Sequence[Row],
+    repository_tasks: Sequence[RepositoryTaskRow],
+    projects: Sequence[ProjectRow],
+    flags: Sequence[FlagRow],
+    reviews: Sequence[ReviewRow],
     rules: QualityRules,
     mutation: MutationRules,
 ) -> Output:
@@ -47,7 +46,9 @@ def repository_gate_stage(
     return Output({"published_repository_tasks": rows}, len(rows) + len(rejects), len(rows), rejects)
 
 
-def _published(task: Row, project: Row, desk: Desk, mutation: MutationRules) -> Row | Reject:
+def _published(
+    task: RepositoryTaskRow, project: ProjectRow, desk: Desk, mutation: MutationRules
+) -> PublishedRepositoryTaskRow | Reject:
     licence = project["licence"]
     if licence is None or not is_allowed(licence, desk.rules.licences):
         return Reject(task["id"], RejectReason.LICENCE, licence or "no licence that can be read")
@@ -58,7 +59,11 @@ def _published(task: Row, project: Row, desk: Desk, mutation: MutationRules) -> 
         return refusal
     return {
         **reviewed.row,
-        **{column: project[column] for column in _OF_PROJECT},
+        "sdist": present(project["sdist"]),
+        "sha256": present(project["sha256"]),
+        "purl": project["purl"],
+        "licence": licence,
+        "attribution": project["attribution"],
         "evidence": Evidence.EXECUTED,
         "origin": f"pypi:{project['project']}",
         "url": project["project_url"],

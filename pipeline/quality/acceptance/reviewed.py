@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypedDict
 
 from pipeline.core.vocabularies.annotation import DecisionKind
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind, RejectReason, ReviewStatus
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import R, ReleaseRow, ReviewEditRun
 from pipeline.lake.stage import Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.flags.reviews import Review, Reviews, edited
 
 
+class ReviewColumns(TypedDict):
+    """The columns that say what a person should look at, and whether one has."""
+
+    flags: list[FlagKind]
+    review_status: ReviewStatus
+    canary: str
+
+
 @dataclass(frozen=True, slots=True)
-class Reviewed:
+class Reviewed(Generic[R]):
     """An instance as it is to be published, with its flags and what was decided of it, if anything."""
 
-    row: Row
+    row: R
     description: str | None
     flags: Sequence[FlagKind]
     review: Review | None
@@ -35,7 +44,7 @@ class Reviewed:
         holding = [kind for kind in self.flags if kind in self.rules.hold_back]
         return Reject(key, RejectReason.FLAGGED, ", ".join(holding)) if holding else None
 
-    def columns(self) -> Row:
+    def columns(self) -> ReviewColumns:
         """Return the columns that say what a person should look at, and whether one has."""
         return {"flags": list(self.flags), "review_status": self._status(), "canary": self.rules.canary}
 
@@ -45,7 +54,7 @@ class Reviewed:
         return ReviewStatus.EDITED if self.review.kind == DecisionKind.EDIT else ReviewStatus.ACCEPTED
 
     @property
-    def runs(self) -> Sequence[Row]:
+    def runs(self) -> Sequence[ReviewEditRun]:
         """The runs of what was edited."""
         return self.review.row["runs"] if self.review is not None else ()
 
@@ -56,10 +65,10 @@ class Desk:
 
     reviews: Reviews
     flags: Mapping[str, Sequence[FlagKind]]
-    releases: Mapping[str, Row]
+    releases: Mapping[str, ReleaseRow]
     rules: QualityRules
 
-    def of(self, family: Family, instance: Row, description: str | None = None) -> Reviewed:
+    def of(self, family: Family, instance: R, description: str | None = None) -> Reviewed[R]:
         """Return an instance as it was decided."""
         flags = self.flags.get(instance["id"], ())
         review = self.reviews.of(family, instance, flags, description)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import Evidence
@@ -13,22 +14,20 @@ from pipeline.execution.mutation.score import too_weak
 from pipeline.families.scenes.views import cut
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import FlagRow, ProjectFileRow, ProjectRow, PublishedSceneRow, ReviewRow, SceneRow
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
 from pipeline.quality.flags.flags import kinds_by_instance
 from pipeline.quality.flags.reviews import Reviews
 
-_OF_PROJECT = ("python", "lock_id", "sdist", "sha256", "purl", "licence", "attribution")
-
 
 def scenes_gate_stage(
-    scenes: Sequence[Row],
-    projects: Sequence[Row],
-    project_files: Sequence[Row],
-    flags: Sequence[Row],
-    reviews: Sequence[Row],
+    scenes: Sequence[SceneRow],
+    projects: Sequence[ProjectRow],
+    project_files: Sequence[ProjectFileRow],
+    flags: Sequence[FlagRow],
+    reviews: Sequence[ReviewRow],
     rules: QualityRules,
     mutation: MutationRules,
 ) -> Output:
@@ -56,7 +55,9 @@ def scenes_gate_stage(
     return Output({"published_scenes": rows}, len(scenes), len(rows), rejects)
 
 
-def _published(scene: Row, project: Row, text: str, desk: Desk, mutation: MutationRules) -> Row | Reject:
+def _published(
+    scene: SceneRow, project: ProjectRow, text: str, desk: Desk, mutation: MutationRules
+) -> PublishedSceneRow | Reject:
     if project["licence"] is None or not is_allowed(project["licence"], desk.rules.licences):
         return Reject(scene["id"], RejectReason.LICENCE, project["licence"] or "no licence that can be read")
     if scene["mutants"] and (weak := too_weak(scene, Family.SCENE, mutation)):
@@ -68,7 +69,13 @@ def _published(scene: Row, project: Row, text: str, desk: Desk, mutation: Mutati
     run_empty = scene["scene"] != Scene.COMPLETE_BLOCK and scene["block_type"] != BlockType.COMMENT
     return {
         **scene,
-        **{column: project[column] for column in _OF_PROJECT},
+        "python": present(project["python"]),
+        "lock_id": present(project["lock_id"]),
+        "sdist": present(project["sdist"]),
+        "sha256": present(project["sha256"]),
+        "purl": project["purl"],
+        "licence": project["licence"],
+        "attribution": project["attribution"],
         "prefix": prefix,
         "suffix": suffix,
         "test_suffix": test_suffix,

@@ -2,29 +2,47 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import TypedDict
+
 from pipeline.core.vocabularies.samples import SnippetSource, VersionEvidence
-from pipeline.lake.schema import Row
-
-_OF_SOURCE = (
-    "source",
-    "version_evidence",
-    "stated",
-    "origin",
-    "url",
-    "created_time",
-    "purl",
-    "licence",
-    "attribution",
-)
+from pipeline.lake.rows import ReleaseRow, SnippetRow
 
 
-def source_columns(snippet: Row) -> Row:
+class SourceColumns(TypedDict):
+    """Those columns."""
+
+    source: str
+    version_evidence: str
+    stated: str | None
+    origin: str
+    url: str | None
+    source_file: str
+    source_line: int
+    created_time: datetime
+    purl: str | None
+    licence: str | None
+    attribution: str | None
+
+
+def source_columns(snippet: SnippetRow) -> SourceColumns:
     """Return those columns for what is made from a snippet."""
-    copied = {column: snippet[column] for column in _OF_SOURCE}
-    return copied | {"source_file": snippet["file"], "source_line": snippet["line"]}
+    return {
+        "source": snippet["source"],
+        "version_evidence": snippet["version_evidence"],
+        "stated": snippet["stated"],
+        "origin": snippet["origin"],
+        "url": snippet["url"],
+        "source_file": snippet["file"],
+        "source_line": snippet["line"],
+        "created_time": snippet["created_time"],
+        "purl": snippet["purl"],
+        "licence": snippet["licence"],
+        "attribution": snippet["attribution"],
+    }
 
 
-def columns_of_change(release: Row) -> Row:
+def columns_of_change(release: ReleaseRow) -> SourceColumns:
     """Return those columns for what is made from a change that a release shows, and from no code."""
     return {
         "source": SnippetSource.CHANGE,

@@ -17,6 +17,7 @@ from pipeline.families.family import DESCRIPTION, DescribedBy, InstanceFamily
 from pipeline.families.model_migrations.tables import DRAFTED, read_with_drafted
 from pipeline.families.scenes.views import cut
 from pipeline.lake.ids import sha256_file, sha256_json
+from pipeline.lake.rows import ProjectRow
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.llm.rules import DraftingRules
@@ -146,7 +147,7 @@ def _facts(row: Row, source: Row) -> Iterator[Fact]:
             yield Fact(label, str(source[name]))
 
 
-def _links(source: Row) -> Iterator[Link]:
+def _links(source: ProjectRow) -> Iterator[Link]:
     """Yield the places to look at; other schemes than http and https are no links."""
     # The address of a project's file is that of a mirror.
     where = source.get("project_url") if "project_url" in source else source.get("url")

@@ -6,6 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow.compute as pc
 
@@ -15,6 +16,7 @@ from pipeline.core.vocabularies.samples import Language
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.model_migrations.tables import read_with_drafted
+from pipeline.lake.rows import CompletionRow, MigrationRow, ProblemRow, SnippetCheck, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.quality.all_rules import CurationRules
@@ -34,7 +36,7 @@ class Planned:
     version: str
     must_pass: bool
     program: str
-    checks: tuple[Row, ...] = ()
+    checks: tuple[SnippetCheck, ...] = ()
     test: str | None = None
     test_file: str | None = None
     module: str | None = None
@@ -73,14 +75,14 @@ def _one(lake: Lake, table: str, library: str, row_id: str) -> Row:
     return read_with_drafted(lake, table, library, pc.field("id") == row_id)[0]
 
 
-def _completion(row: Row, snippet: Row) -> Iterator[Planned]:
+def _completion(row: CompletionRow, snippet: SnippetRow) -> Iterator[Planned]:
     checks = checks_of(row["code"], [snippet])
     for version in filter(None, (row["version"], row["previous_version"])):
         own = version == row["version"]
         yield Planned(snippet["id"], "the code", version, own, row["code"], checks)
 
 
-def _migration(lake: Lake, row: Row) -> Iterator[Planned]:
+def _migration(lake: Lake, row: MigrationRow) -> Iterator[Planned]:
     source, target = subjects_of(row)
     both = row["version"], row["target_version"]
     snippets = [_one(lake, "snippets", row["library"], row[name]) for name in ("snippet_id", "target_snippet_id")]
@@ -98,10 +100,10 @@ def _migration(lake: Lake, row: Row) -> Iterator[Planned]:
             yield Planned(subject, label, version, version == own, code, checks_of(code, [side]))
 
 
-def _problem(lake: Lake, row: Row) -> Iterator[Planned]:
+def _problem(lake: Lake, row: ProblemRow) -> Iterator[Planned]:
     """Yield the runs of a problem: the visible and the hidden tests here, and whatever ran to set versions apart."""
     program, version = row["starting_code"] + row["solution"], row["version"]
-    tests = {"test_file": row["hidden_tests"], "module": row["module"]}
+    tests: dict[str, Any] = {"test_file": row["hidden_tests"], "module": row["module"]}
     visible, hidden = str(ProblemRun.VISIBLE), str(ProblemRun.HIDDEN)
     yield Planned(visible, "the visible test", version, True, program, test=row["test"])
     yield Planned(hidden, "the hidden tests", version, True, program, **tests, cover=True)
@@ -111,12 +113,12 @@ def _problem(lake: Lake, row: Row) -> Iterator[Planned]:
             yield Planned(str(run["role"]), "other code", run["version"], False, other, **tests, code=run["code"])
 
 
-def checks_of(code: str, sources: Iterable[Row]) -> tuple[Row, ...]:
+def checks_of(code: str, sources: Iterable[Row]) -> tuple[SnippetCheck, ...]:
     """Return the statements of edited code, each with the output that its source states for the same statement.
 
     Nothing where none of them has a stated output: then the code only has to run to its end.
     """
-    stated: dict[str, list[Row]] = defaultdict(list)
+    stated: dict[str, list[SnippetCheck]] = defaultdict(list)
     for check in (check for source in sources for check in source["checks"]):
         stated[check["statement"].strip()].append(check)
     try:
@@ -128,7 +130,7 @@ def checks_of(code: str, sources: Iterable[Row]) -> tuple[Row, ...]:
     return checks if any(check["expected"] is not None for check in checks) else ()
 
 
-def _check(text: str, stated: list[Row]) -> Row:
+def _check(text: str, stated: list[SnippetCheck]) -> SnippetCheck:
     """Return a statement with the output that the next equal statement of the source has."""
-    known = stated.pop(0) if stated else {"expected": None, "options": []}
-    return {"statement": f"{text}\n", "expected": known["expected"], "options": known["options"]}
+    known: SnippetCheck = stated.pop(0) if stated else {"statement": "", "expected": None, "options": []}
+    return {**known, "statement": f"{text}\n"}

@@ -13,6 +13,7 @@ from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.family import InstanceFamily
 from pipeline.families.model_migrations.tables import read_with_drafted
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.rows import ApiDocumentRow, DocumentRow, FunctionRunRow, ProblemRunRow, VerdictRow
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.quality.annotation.view import Change, Document, RunLog
@@ -20,25 +21,28 @@ from pipeline.quality.annotation.view import Change, Document, RunLog
 _LONGEST = 20_000  # characters of a document or a log that are shown
 
 
+_Run = VerdictRow | ProblemRunRow | FunctionRunRow
+
+
 class Proofs:
     """The tables of one library that tell how labels are known."""
 
     def __init__(self, lake: Lake, library: str) -> None:
         self._changes = {row["id"]: row for row in lake.read("changes", library)}
-        self._documents: dict[str, list[Row]] = defaultdict(list)
+        self._documents: dict[str, list[DocumentRow]] = defaultdict(list)
         for row in lake.read("documents", library):
             self._documents[row["path"]].append(row)
-        self._urls: dict[str, list[Row]] = defaultdict(list)
+        self._urls: dict[str, list[ApiDocumentRow]] = defaultdict(list)
         for page in lake.read("api_documents", library):
             if page["url"]:
                 self._urls[page["path"]].append(page)
-        self._verdicts: dict[str, list[Row]] = defaultdict(list)
+        self._verdicts: dict[str, list[tuple[str, _Run]]] = defaultdict(list)
         for verdict in read_with_drafted(lake, "verdicts", library):
-            self._verdicts[verdict["subject_id"]].append(verdict)
+            self._verdicts[verdict["subject_id"]].append((verdict["subject_id"], verdict))
         for run in lake.read("problem_runs", library):
-            self._verdicts[run["problem_id"]].append({**run, "subject_id": run["role"]})
+            self._verdicts[run["problem_id"]].append((run["role"], run))
         for of_function in lake.read("function_runs", library):
-            self._verdicts[of_function["function_id"]].append({**of_function, "subject_id": of_function["role"]})
+            self._verdicts[of_function["function_id"]].append((of_function["role"], of_function))
         environments = lake.read("environments", library)
         built = {row["version"] for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
         self.built = sorted(built, key=Version)
@@ -66,7 +70,7 @@ class Proofs:
         if not rows:
             return None
         urls = [page["url"] for page in holding_at(self._urls.get(path, ()), version)]
-        url = next((url for url in urls if url.startswith(("https://", "http://"))), None)
+        url = next((url for url in urls if url and url.startswith(("https://", "http://"))), None)
         return Document(version, path, str(rows[0]["docstring"])[:_LONGEST], url)
 
     def runs(self, family: InstanceFamily, row: Row) -> tuple[RunLog, ...]:
@@ -80,10 +84,11 @@ class Proofs:
             subjects = [row["snippet_id"], *subjects]
         versions = {row["version"], row.get("previous_version"), row.get("target_version"), row.get("other_version")}
         runs = [run for subject in dict.fromkeys(subjects) for run in self._verdicts[subject]]
-        shown = [run for run in runs if run["version"] in versions or family.own_runs]
-        return tuple(_log(run) for run in sorted(shown, key=lambda run: (Version(run["version"]), run["subject_id"])))
+        shown = [(subject, run) for subject, run in runs if run["version"] in versions or family.own_runs]
+        shown.sort(key=lambda ran: (Version(ran[1]["version"]), ran[0]))
+        return tuple(_log(run) for _, run in shown)
 
 
-def _log(run: Row) -> RunLog:
+def _log(run: _Run) -> RunLog:
     detail = run["detail"][-_LONGEST:] if run["detail"] else None
     return RunLog(str(run["role"]), run["version"], str(run["outcome"]), run["python"], detail)

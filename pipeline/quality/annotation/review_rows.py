@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, RowMapping, select
 
 from pipeline.core.vocabularies.annotation import QueueStatus
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReviewEditRun, ReviewRow
 from pipeline.lake.stage import Reject
 from pipeline.quality.annotation.database import samples
 from pipeline.quality.annotation.history import judged_now, rows_of, step_of, validations_of
@@ -18,7 +18,7 @@ from pipeline.quality.annotation.store import Store
 _RUN: dict[str, Any] = {"detail": None, "code": None, "statements": None, "executed": None}
 
 
-def settled(store: Store, library: str) -> tuple[list[Row], list[Reject]]:
+def settled(store: Store, library: str) -> tuple[list[ReviewRow], list[Reject]]:
     """Return what was settled of a library's samples, in the order of their ids, and the samples that raise.
 
     Those that left the queue count too: that nothing is flagged any more makes no decision void.
@@ -30,7 +30,7 @@ def settled(store: Store, library: str) -> tuple[list[Row], list[Reject]]:
         return parted(guarded(found, lambda sample: str(sample["id"]), lambda sample: [_row(connection, sample)]))
 
 
-def _row(connection: Connection, sample: RowMapping) -> Row:
+def _row(connection: Connection, sample: RowMapping) -> ReviewRow:
     seq = sample["seq"]
     checked, rows = validations_of(connection, seq), {row["id"]: row for row in rows_of(connection, seq)}
     standing = stands((step_of(row, checked) for row in rows.values()), judged_now(connection, seq)).values()
@@ -46,6 +46,6 @@ def _row(connection: Connection, sample: RowMapping) -> Row:
         "kind": decided["kind"],
         "objection": decided["objection"],
         "edits": [{"name": name, "value": value} for name, value in sorted(decided["after"].items())],
-        "runs": [_RUN | run for run in runs],
+        "runs": cast("list[ReviewEditRun]", [_RUN | run for run in runs]),
         "annotators": len(rulings),
     }

@@ -16,6 +16,16 @@ from pipeline.families.proof import Runs, followers, prove
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_text
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.rows import (
+    ChangeRow,
+    DirectiveRow,
+    DraftRow,
+    FlagRow,
+    JudgementRow,
+    MigrationRow,
+    RefusedDraftRow,
+    RefusedFunctionRow,
+)
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from pipeline.llm.names import find_names
@@ -46,7 +56,7 @@ def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], dra
         judgements={row["change_id"]: row for row in tables["judgements"] if row["change_id"]},
     )
 
-    def flags_of(subject: Subject) -> Iterator[Row]:
+    def flags_of(subject: Subject) -> Iterator[FlagRow]:
         return (_flag(subject.row, kind, seen) for kind, seen in _findings(subject, facts, rules))
 
     flags, failed = parted(guarded(subjects, lambda subject: str(subject.row["id"]), flags_of))
@@ -63,28 +73,28 @@ class _Facts:
     paths, `judgements` what a model says, by change.
     """
 
-    drafts: Mapping[str, Row]
-    refused: Mapping[str, Row]
-    changes: Mapping[str, Row]
+    drafts: Mapping[str, DraftRow]
+    refused: Mapping[str, RefusedDraftRow | RefusedFunctionRow]
+    changes: Mapping[str, ChangeRow]
     following: Mapping[str, str]
     runs: Runs
-    contradicted: Mapping[str, Sequence[Row]]
+    contradicted: Mapping[str, Sequence[DirectiveRow]]
     alike: Mapping[str, str]
     drafting: DraftingRules
-    guesses: Mapping[tuple[str, str], Row]
-    judgements: Mapping[str, Row]
+    guesses: Mapping[tuple[str, str], ChangeRow]
+    judgements: Mapping[str, JudgementRow]
 
-    def change_of(self, instance: Row) -> Row | None:
+    def change_of(self, instance: Row) -> ChangeRow | None:
         return self.changes.get(instance.get("change_id") or "")
 
-    def said_of(self, change: Row) -> str | None:
+    def said_of(self, change: ChangeRow) -> str | None:
         """Return what a model says of a guess, a value of Same; None where it was not asked."""
         said = self.judgements.get(change["id"])
         return said["same"] if said else None
 
 
-def _contradicted(directives: Iterable[Row]) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def _contradicted(directives: Iterable[DirectiveRow]) -> dict[str, list[DirectiveRow]]:
+    found: dict[str, list[DirectiveRow]] = {}
     for row in directives:
         if row["agreement"] == Agreement.CONTRADICTS:
             found.setdefault(row["path"], []).append(row)
@@ -139,11 +149,11 @@ def _rename_unsure(subject: Subject, facts: _Facts, rules: FlagRules) -> str | N
     return f"{evidence}; one API, says {said['model']}: {said['same']}. {said['reason']}" if said else evidence
 
 
-def _is_guess(change: Row, rules: FlagRules) -> bool:
+def _is_guess(change: ChangeRow, rules: FlagRules) -> bool:
     return change["kind"] in LIVES_ON and change["confidence"] < rules.rename_unsure.below_confidence
 
 
-def _guess_below(instance: Row, facts: _Facts) -> Row | None:
+def _guess_below(instance: MigrationRow, facts: _Facts) -> ChangeRow | None:
     """Return the guess on which a migration rests that follows a rename: that of its API, or of the parent of both."""
     if instance.get("basis") != MigrationBasis.RENAMED:
         return None
@@ -233,7 +243,7 @@ _FINDERS: Mapping[FlagKind, Callable[[Subject, _Facts, FlagRules], str | None]] 
 }
 
 
-def _flag(instance: Row, kind: FlagKind, evidence: str) -> Row:
+def _flag(instance: Row, kind: FlagKind, evidence: str) -> FlagRow:
     return {
         "id": content_id(instance["id"], kind, evidence),
         "library": instance["library"],
@@ -243,7 +253,7 @@ def _flag(instance: Row, kind: FlagKind, evidence: str) -> Row:
     }
 
 
-def kinds_by_instance(flags: Iterable[Row]) -> dict[str, list[FlagKind]]:
+def kinds_by_instance(flags: Iterable[FlagRow]) -> dict[str, list[FlagKind]]:
     """Return the kinds of flags of each instance, in the order of the vocabulary."""
     raised: dict[str, set[str]] = {}
     for flag in flags:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
+from pipeline.core.errors import present
 from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import FlagKind
@@ -13,17 +15,19 @@ from pipeline.families.all_families import BY_NAME
 from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.families.family import DESCRIPTION
 from pipeline.lake.ids import content_id
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import AnyRow, BlockCompletionRow, R, ReleaseRow, ReviewRow, SnippetRow
 from pipeline.llm.names import redact
 from pipeline.llm.rules import DraftingRules
 
 
-def judged(family: Family, instance: Row, description: str | None) -> str:
+def judged(family: Family, instance: AnyRow, description: str | None) -> str:
     """Return the content hash of what is judged of an instance: decisions count while it stays."""
     return content_id(family, description, [instance[column] for column in BY_NAME[family].judged])
 
 
-def block_description(instance: Row, snippets: Mapping[str, Row], drafting: DraftingRules) -> str | None:
+def block_description(
+    instance: BlockCompletionRow, snippets: Mapping[str, SnippetRow], drafting: DraftingRules
+) -> str | None:
     """Return what says what a block of another language does: its post's title, without the name."""
     title = snippets[instance["snippet_id"]]["title"]
     return redact(title, (instance["core_token"],), drafting) if title else None
@@ -33,7 +37,7 @@ def block_description(instance: Row, snippets: Mapping[str, Row], drafting: Draf
 class Review:
     """A settled decision on an instance as it is: a row of `reviews`."""
 
-    row: Row
+    row: ReviewRow
 
     @property
     def kind(self) -> DecisionKind:
@@ -48,7 +52,7 @@ class Review:
     @property
     def objection(self) -> Objection:
         """Why it was rejected."""
-        return Objection(self.row["objection"])
+        return Objection(present(self.row["objection"]))
 
 
 class Reviews:
@@ -57,11 +61,11 @@ class Reviews:
     With a flag that has come up since, an acceptance is none either, and a rejection still is one.
     """
 
-    def __init__(self, rows: Iterable[Row]) -> None:
+    def __init__(self, rows: Iterable[ReviewRow]) -> None:
         self._rows = {row["instance_id"]: row for row in rows}
 
     def of(
-        self, family: Family, instance: Row, flags: Collection[FlagKind], description: str | None = None
+        self, family: Family, instance: AnyRow, flags: Collection[FlagKind], description: str | None = None
     ) -> Review | None:
         """Return what was decided of an instance as it is now."""
         row = self._rows.get(instance["id"])
@@ -71,13 +75,13 @@ class Reviews:
         return review if review.kind == DecisionKind.REJECT or set(flags) <= set(row["flags"]) else None
 
 
-def edited(family: Family, instance: Row, edits: Mapping[str, str], releases: Mapping[str, Row]) -> Row:
+def edited(family: Family, instance: R, edits: Mapping[str, str], releases: Mapping[str, ReleaseRow]) -> R:
     """Return an instance with an edit; what follows from the edited columns follows it. `releases` are by version."""
-    row = instance | {name: value for name, value in edits.items() if name != DESCRIPTION}
+    row: dict[str, Any] = {**instance, **{name: value for name, value in edits.items() if name != DESCRIPTION}}
     if "masked_code" in BY_NAME[family].edited:
         level = Granularity(row.get("granularity", Granularity.BLOCK))
         row |= {"code": unmask(row["masked_code"], level, row["answer"], row["core_token"])}
     if row["version"] != instance["version"]:
         release = releases[row["version"]]
         row |= {"release_time": release["release_time"], "previous_version": release["predecessor"]}
-    return row
+    return cast("R", row)

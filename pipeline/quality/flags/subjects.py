@@ -12,6 +12,17 @@ from pipeline.core.vocabularies.scenes import BlockType
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.guard import attempt
+from pipeline.lake.rows import (
+    BlockCompletionRow,
+    CompletionRow,
+    ControlledCompletionRow,
+    FunctionRow,
+    FunctionRunRow,
+    MigrationRow,
+    ProblemRow,
+    ProblemRunRow,
+    SnippetRow,
+)
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
 from pipeline.quality.flags.deciding import deciding_run
@@ -52,7 +63,7 @@ class Subject:
     licences: tuple[tuple[str | None, str], ...]
     shown: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
-    snippets: tuple[Row, ...] = ()
+    snippets: tuple[SnippetRow, ...] = ()
     runs: tuple[Row, ...] = ()
     drafted: bool = False
     undecided: str | None = None
@@ -71,10 +82,10 @@ class Subjects:
         self._runs: dict[str, list[Row]] = defaultdict(list)
         for row in tables["verdicts"]:
             self._runs[row["subject_id"]].append(row)
-        self._function_runs: dict[str, list[Row]] = defaultdict(list)
+        self._function_runs: dict[str, list[FunctionRunRow]] = defaultdict(list)
         for row in tables["function_runs"]:
             self._function_runs[row["function_id"]].append(row)
-        self._problem_runs: dict[str, dict[str, Row]] = defaultdict(dict)
+        self._problem_runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
         for row in tables["problem_runs"]:
             self._problem_runs[row["problem_id"]][row["role"]] = row
 
@@ -84,7 +95,7 @@ class Subjects:
             for row in self._tables[table]:
                 yield attempt(str(row["id"]), maker, self, row)
 
-    def _completion(self, row: Row) -> Subject:
+    def _completion(self, row: CompletionRow) -> Subject:
         return self._of_snippets(
             row,
             Family.COMPLETION,
@@ -96,7 +107,7 @@ class Subjects:
             drafted=True,
         )
 
-    def _migration(self, row: Row) -> Subject:
+    def _migration(self, row: MigrationRow) -> Subject:
         subjects = subjects_of(row)
         passes = [
             run
@@ -113,7 +124,7 @@ class Subjects:
             undecided=f"the code for {row['version']} passes in {row['target_version']}" if passes else None,
         )
 
-    def _block(self, row: Row) -> Subject:
+    def _block(self, row: BlockCompletionRow) -> Subject:
         return self._of_snippets(
             row,
             Family.BLOCK_COMPLETION,
@@ -123,7 +134,7 @@ class Subjects:
             names=(row["core_token"],),
         )
 
-    def _controlled(self, row: Row) -> Subject:
+    def _controlled(self, row: ControlledCompletionRow) -> Subject:
         licence = self._releases[row["version"]]["licence"]
         place = f"{row['library']} {row['version']}"
         shown = (row["left_context"], row["hint"])
@@ -132,12 +143,13 @@ class Subjects:
             row, Family.CONTROLLED, f"pypi:{row['library']}", (), ((licence, place),), shown, names, (), runs
         )
 
-    def _problem(self, row: Row) -> Subject:
+    def _problem(self, row: ProblemRow) -> Subject:
         runs = self._problem_runs[row["id"]]
-        decided = deciding_run(runs)
+        role = deciding_run(runs)
+        decided = runs[role] if role is not None else None
         undecided = "no code is known that is right for another version" if decided is None else None
         if decided is not None and decided["outcome"] not in self._fails:
-            undecided = f"{decided['role']} in {decided['version']}: {decided['outcome']}"
+            undecided = f"{role} in {decided['version']}: {decided['outcome']}"
         return self._of_snippets(
             row,
             Family.PROBLEM,
@@ -149,7 +161,7 @@ class Subjects:
             undecided=undecided,
         )
 
-    def _function(self, row: Row) -> Subject:
+    def _function(self, row: FunctionRow) -> Subject:
         return self._of_snippets(
             row,
             Family.FUNCTION,
