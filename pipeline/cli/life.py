@@ -25,7 +25,7 @@ from pipeline.api.history.history import (
 )
 from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.surface import SymbolKind
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import LifecycleRow, ReleaseRow, SymbolRow
 
 _LABEL = 14
 _NARROWEST = 30
@@ -40,7 +40,7 @@ class Page:
     drawn: bool
 
 
-def life_lines(history: History, releases: Sequence[Row], page: Page) -> Iterator[Text]:
+def life_lines(history: History, releases: Sequence[ReleaseRow], page: Page) -> Iterator[Text]:
     """Write the life of a path that releases have, or have as another name of what has one."""
     subject = history.leads_to or history
     times = {row["version"]: row["release_time"] for row in releases}
@@ -74,7 +74,7 @@ def _life(history: History, times: Mapping[str, datetime], page: Page) -> Iterat
     yield Text()
 
 
-def _glance(history: History, life: Row, times: Mapping[str, datetime]) -> Iterator[tuple[str, str, str]]:
+def _glance(history: History, life: LifecycleRow, times: Mapping[str, datetime]) -> Iterator[tuple[str, str, str]]:
     """Yield label, words and style of each fact of one life."""
     first = life["first_version"]
     origin = moved_from(history, life)
@@ -94,14 +94,14 @@ def _glance(history: History, life: Row, times: Mapping[str, datetime]) -> Itera
             "red",
         )
     elif not _lives_on(life, times):
-        yield "last seen in", f"{_dated(life['last_version'], times)}; whether it is gone is not known", ""
+        yield "last seen in", f"{_dated(str(life['last_version']), times)}; whether it is gone is not known", ""
     instead = lives_on_as(history, life) or life["replacement"]
     if instead:
         yield "use instead", instead, "bold"
     yield "lived", _lived(life, times), ""
 
 
-def _library_says(history: History, life: Row) -> str:
+def _library_says(history: History, life: LifecycleRow) -> str:
     """Return what the library says of a deprecation, at the end of the life."""
     marks = [row["deprecation"] for row in history.states if row["deprecation"] and _within(row, life)]
     if not marks:
@@ -111,7 +111,7 @@ def _library_says(history: History, life: Row) -> str:
     return said + (f" (removal announced for {ends})" if ends and ends not in said else "")
 
 
-def _within(state: Row, life: Row) -> bool:
+def _within(state: SymbolRow, life: LifecycleRow) -> bool:
     last = life["last_version"]
     first = Version(state["first_version"])
     return Version(life["first_version"]) <= first and (last is None or first <= Version(last))
@@ -121,7 +121,7 @@ def _dated(version: str, times: Mapping[str, datetime]) -> str:
     return f"{version} ({times[version]:%Y-%m-%d})" if version in times else version
 
 
-def _lived(life: Row, times: Mapping[str, datetime]) -> str:
+def _lived(life: LifecycleRow, times: Mapping[str, datetime]) -> str:
     versions = list(times)
     last = life["last_version"] or versions[-1]
     count = versions.index(last) - versions.index(life["first_version"]) + 1
@@ -129,7 +129,7 @@ def _lived(life: Row, times: Mapping[str, datetime]) -> str:
     return f"{span}, {count} release{'s' if count > 1 else ''}{', and lives on' if _lives_on(life, times) else ''}"
 
 
-def _lives_on(life: Row, times: Mapping[str, datetime]) -> bool:
+def _lives_on(life: LifecycleRow, times: Mapping[str, datetime]) -> bool:
     return life["removed_in"] is None and life["last_version"] in {None, list(times)[-1]}
 
 

@@ -24,7 +24,7 @@ from pipeline.evaluation.scores.rules import ScoreRules
 from pipeline.evaluation.scores.score import Scored, score_predictions, write
 from pipeline.execution.caches.using import use_caches
 from pipeline.families.all_families import BY_NAME
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ScoreRow
 from pipeline.snapshots.format.manifest import SnapshotError
 
 SHOWN = 10
@@ -125,7 +125,7 @@ def _print(scored: Scored, rules: ScoreRules, by: Facet | None, folder: Path | N
         say(f"Table, picture and what was not counted: {folder}")
 
 
-def _print_group(title: str, rows: Sequence[Row], ks: Sequence[int]) -> None:
+def _print_group(title: str, rows: Sequence[ScoreRow], ks: Sequence[int]) -> None:
     known = {(row["metric"], row["k"]): row for row in rows if row["mean"] is not None}
     shown = [k for k in ks if any(key[1] == k for key in known)]
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
@@ -144,7 +144,7 @@ def _print_group(title: str, rows: Sequence[Row], ks: Sequence[int]) -> None:
         out.print()
 
 
-def _label(metric: Metric, row: Row) -> str:
+def _label(metric: Metric, row: ScoreRow) -> str:
     """Return what a table calls a metric: EM alone where it is an exact match, which it is of tokens only."""
     name = metric.meaning.partition(":")[0].replace("@k", "")
     if metric is not Metric.EM or row["value"] == Granularity.TOKEN:
@@ -153,11 +153,11 @@ def _label(metric: Metric, row: Row) -> str:
     return f"{name} ({'equal tokens, else ' if mixed else ''}name occurs)"
 
 
-def _cells(row: Row | None) -> tuple[str, ...]:
+def _cells(row: ScoreRow | None) -> tuple[str, ...]:
     return (f"{row['mean']:.3f}", f"{row['low']:.3f} to {row['high']:.3f}") if row else ("", "")
 
 
-def _tell_short(rows: Sequence[Row]) -> None:
+def _tell_short(rows: Sequence[ScoreRow]) -> None:
     """Say where tasks have fewer samples than k."""
     short = [row for row in rows if row["facet"] == Facet.FAMILY and row["short"]]
     for family, k in dict.fromkeys((row["family"], row["k"]) for row in short):
@@ -166,7 +166,7 @@ def _tell_short(rows: Sequence[Row]) -> None:
         say(f"{family}: {most['short']} tasks have fewer than {k} samples and are left out of every @{k}; {left}")
 
 
-def _tell_open(rows: Sequence[Row]) -> None:
+def _tell_open(rows: Sequence[ScoreRow]) -> None:
     """Say how many samples a figure still waits for."""
     of_families = {(row["family"], row["metric"]): row["open"] for row in rows if row["facet"] == Facet.FAMILY}
     for (family, metric), waiting in of_families.items():

@@ -21,7 +21,7 @@ from pipeline.cli.options import Json
 from pipeline.cli.output import BAD_USAGE, PROBLEM, fail, out, print_json, print_table, progress, say
 from pipeline.cli.snapshots import find_snapshot
 from pipeline.core.settings import settings
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SurvivalRow
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.survival_figures import Standing, standing_of
 
@@ -89,7 +89,7 @@ def _asked(libraries: str | None, there: list[str]) -> list[str]:
     return asked
 
 
-def as_json(survey: Survey, looked: list[Looked], rows: list[Row]) -> dict[str, Any]:
+def as_json(survey: Survey, looked: list[Looked], rows: list[SurvivalRow]) -> dict[str, Any]:
     """Return what came out for a program to read."""
     return {
         "period": survey.period,
@@ -111,7 +111,7 @@ def as_json(survey: Survey, looked: list[Looked], rows: list[Row]) -> dict[str, 
     }
 
 
-def _print(looked: list[Looked], rows: list[Row]) -> None:
+def _print(looked: list[Looked], rows: list[SurvivalRow]) -> None:
     for standing in standing_of(rows):
         _print_standing(standing, [row for row in rows if row["snapshot"] == standing.snapshot])
     added, known = sum(len(one.added) for one in looked), sum(one.known for one in looked)
@@ -121,7 +121,7 @@ def _print(looked: list[Looked], rows: list[Row]) -> None:
             say(f"{one.library}: {number} rows could not be judged and are tried again by the next call: {why}")
 
 
-def _print_standing(standing: Standing, rows: list[Row]) -> None:
+def _print_standing(standing: Standing, rows: list[SurvivalRow]) -> None:
     families = dict.fromkeys(row["family"] for row in rows)
     lines = [_line(family, [row for row in rows if row["family"] == family]) for family in families]
     title = f"{standing.snapshot} in {standing.period}: {standing.survived:,} of {standing.rows:,} still pass"
@@ -131,6 +131,6 @@ def _print_standing(standing: Standing, rows: list[Row]) -> None:
         out.print(f"withdrawn since, but still installed by their exact pins: {', '.join(withdrawn)}", markup=False)
 
 
-def _line(family: str, rows: list[Row]) -> tuple[object, ...]:
+def _line(family: str, rows: list[SurvivalRow]) -> tuple[object, ...]:
     [standing] = standing_of([row | {"snapshot": family} for row in rows])
     return family, f"{standing.rows:,}", f"{standing.survived:,}", standing.percent, standing.why

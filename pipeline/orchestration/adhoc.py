@@ -22,8 +22,8 @@ from pipeline.index.index import project
 from pipeline.index.release_selection import Period, Wanted, finals_of
 from pipeline.index.releases import releases_stage
 from pipeline.index.suggestions import did_you_mean, nearest_versions
+from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
 from pipeline.lake.runner import Stage, run_stage
-from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.resources import House
@@ -52,7 +52,7 @@ class Tables:
         self._house = house
 
     @cached_property
-    def releases(self) -> list[Row]:
+    def releases(self) -> list[ReleaseRow]:
         """The releases of which something was read, in order of version."""
         unread = {reject.key for reject in self._of("lifecycle") if reject.reason is RejectReason.NOTHING_READ}
         releases = self._lake.read("releases", self._library)
@@ -64,22 +64,22 @@ class Tables:
         return frozenset(reject.key for reject in self._of("lifecycle"))
 
     @cached_property
-    def symbols(self) -> list[Row]:
+    def symbols(self) -> list[SymbolRow]:
         """The states of public paths."""
         return self._lake.read("symbols", self._library)
 
     @cached_property
-    def importable(self) -> list[Row]:
+    def importable(self) -> list[SymbolRow]:
         """The states of paths that can be imported without being public."""
         return self._lake.read("importable", self._library)
 
     @cached_property
-    def changes(self) -> list[Row]:
+    def changes(self) -> list[ChangeRow]:
         """What changed from release to release."""
         return self._lake.read("changes", self._library)
 
     @cached_property
-    def lifecycles(self) -> list[Row]:
+    def lifecycles(self) -> list[LifecycleRow]:
         """When each public path came and went."""
         return self._lake.read("lifecycles", self._library)
 
@@ -103,14 +103,14 @@ class Tables:
 class Diff:
     """What differs between two releases, what each of them offers, and what of them could not be read."""
 
-    changes: tuple[Row, ...]
+    changes: tuple[ChangeRow, ...]
     old: Index
     new: Index
     rejects: tuple[Reject, ...]
     held_back: Mapping[str, str]
     """Paths of the old release that the new one may lack, each with the reason why nothing tells."""
 
-    def states(self, path: str) -> tuple[Row, Row] | None:
+    def states(self, path: str) -> tuple[SymbolState, SymbolState] | None:
         """Return what a path that both releases have is in each of them."""
         before, after = self.old.find(path), self.new.find(path)
         return (before, after) if before is not None and after is not None else None
@@ -196,12 +196,12 @@ class _Telling(House):
         self._tell = tell
         self._new: dict[str, int] = {}
 
-    def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] | None = None) -> None:
+    def prepare(self, releases: Iterable[ReleaseRow], tell: Callable[[int, int], None] | None = None) -> None:
         wanted = list(releases)
         self._new = {release["version"]: number for number, release in enumerate(in_order(wanted), 1)}
         super().prepare(wanted, tell or (lambda done, total: self._tell(f"parsing {self._library}", done, total)))
 
-    def surface_of(self, release: Row) -> Surface:
+    def surface_of(self, release: ReleaseRow) -> Surface:
         # the last one of an earlier question is read too, to go on from
         if number := self._new.get(release["version"]):
             self._tell(f"reading {self._library}", number, len(self._new))
@@ -224,7 +224,7 @@ def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[V
     )
 
 
-def _release(house: House, library: str, version: str) -> Row:
+def _release(house: House, library: str, version: str) -> ReleaseRow:
     wanted = _version(version)
     found = _crawl(house, library, SpecifierSet(f"=={wanted}"), [wanted])
     rows = [row for row in found.tables["releases"] if Version(row["version"]) == wanted]

@@ -19,6 +19,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_file, sha256_json
+from pipeline.lake.rows import RejectRow, ReleaseRow
 from pipeline.lake.runner import TRANSIENT
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, write_parts
@@ -97,7 +98,7 @@ def make_draft(
     return Draft(path, profile, name, digest, last.name if last else None, rows)
 
 
-def _lasting(rejects: Iterable[Row]) -> list[Row]:
+def _lasting(rejects: Iterable[RejectRow]) -> list[Row]:
     return [row for row in rejects if row["reason"] not in _OF_A_DAY]
 
 
@@ -110,7 +111,7 @@ def clean(folder: Path) -> None:
             left.unlink()
 
 
-def _newest(releases: Sequence[Row]) -> datetime:
+def _newest(releases: Sequence[ReleaseRow]) -> datetime:
     newest: datetime = max(row["release_time"] for row in releases)
     return newest
 

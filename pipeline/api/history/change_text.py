@@ -15,7 +15,7 @@ from pipeline.core.vocabularies.change_words import one_line
 from pipeline.core.vocabularies.changes import REPLACEABLE, ChangeKind
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.core.vocabularies.surface import ParameterKind, ParameterSource, SymbolKind
-from pipeline.lake.rows import ChangeRow, SymbolParameter, SymbolRow
+from pipeline.lake.rows import ChangeRow, SymbolParameter, SymbolState
 
 _CALLABLE = frozenset({SymbolKind.CLASS, SymbolKind.FUNCTION, SymbolKind.METHOD})
 _INDENT = 4
@@ -86,7 +86,7 @@ def _stated(change: ChangeRow) -> bool:
     return (change["replacement"] or "").rpartition(".")[2] in (change["new"] or "")
 
 
-def signature(row: SymbolRow, width: int) -> list[str]:
+def signature(row: SymbolState, width: int) -> list[str]:
     """Write how a state of an API is used, in lines of at most `width` columns where names allow it."""
     name = row["path"].rpartition(".")[2]
     if row["kind"] in _CALLABLE:

@@ -21,6 +21,7 @@ from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, Unreachable, WrongHash
 from pipeline.index.index import IndexFile, project
 from pipeline.index.sources import SourcesError
+from pipeline.lake.rows import FlagRow, ReleaseRow, SnippetRow, UsageRow
 from pipeline.lake.schema import Row
 from pipeline.llm.writers import OfflineWriter
 from pipeline.orchestration.resources.resources import House
@@ -53,19 +54,19 @@ class World:
         return self._tables[config]
 
     @cached_property
-    def snippets(self) -> dict[str, Row]:
+    def snippets(self) -> dict[str, SnippetRow]:
         """The snippets by id."""
         return {row["id"]: row for row in self.rows("snippets")}
 
     @cached_property
-    def releases(self) -> dict[str, Row]:
+    def releases(self) -> dict[str, ReleaseRow]:
         """The releases by version."""
         return {row["version"]: row for row in self.rows("releases")}
 
     @cached_property
-    def usages(self) -> dict[str, list[Row]]:
+    def usages(self) -> dict[str, list[UsageRow]]:
         """The uses by the id of their snippet."""
-        grouped: dict[str, list[Row]] = defaultdict(list)
+        grouped: dict[str, list[UsageRow]] = defaultdict(list)
         for row in self.rows("usages"):
             grouped[row["snippet_id"]].append(row)
         return grouped
@@ -82,7 +83,7 @@ class World:
         return OfflineWriter(self.rules.drafting)
 
     @cached_property
-    def flags(self) -> list[Row]:
+    def flags(self) -> list[FlagRow]:
         """The flags of instances, as the gates take them."""
         return [row | {"kind": FlagKind(row["kind"])} for row in self.rows("flags")]
 
@@ -127,7 +128,7 @@ class World:
                 raise NotRebuilt(f"the artifact of {version} is not what the index said: {error}") from None
         return self._surfaces[version]
 
-    def _url_of(self, release: Row) -> str:
+    def _url_of(self, release: ReleaseRow) -> str:
         """Return where the file of a release is: as it was fetched before, else as the index says today."""
         known = self.house.artifacts.sources.manifest(release["sha256"])
         return known.artifact.url if known else _file_of(self.house, release).url
@@ -160,7 +161,7 @@ class World:
         return sources.tree(name, version, sha256)
 
 
-def _file_of(house: House, release: Row) -> IndexFile:
+def _file_of(house: House, release: ReleaseRow) -> IndexFile:
     listed = project(house.artifacts.fetcher, index_url(), release["library"]).releases.get(release["version"], ())
     found = [file for file in listed if file.sha256 == release["sha256"]]
     if not found:
@@ -168,7 +169,7 @@ def _file_of(house: House, release: Row) -> IndexFile:
     return found[0]
 
 
-def neighbourhood(releases: Sequence[Row], first: str, last: str) -> list[Row]:
+def neighbourhood(releases: Sequence[ReleaseRow], first: str, last: str) -> list[Row]:
     """Return the releases from the one before `first` to the one after `last`, as far as the snapshot has them."""
     following = {row["predecessor"]: row for row in releases if row["predecessor"]}
     by_version = {row["version"]: row for row in releases}

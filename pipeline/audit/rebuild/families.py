@@ -21,6 +21,19 @@ from pipeline.families.contexts.stage import contexts_stage
 from pipeline.families.functions.masking import mask_function
 from pipeline.families.proof import Runs
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import (
+    CompletionRow,
+    DraftRow,
+    MigrationRow,
+    PublishedBlockCompletionRow,
+    PublishedChangeRow,
+    PublishedCompletionRow,
+    PublishedContextRow,
+    PublishedControlledCompletionRow,
+    PublishedFunctionRow,
+    PublishedMigrationRow,
+    PublishedProblemRow,
+)
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.stage import drafting_stage
@@ -35,7 +48,7 @@ _BY_MODEL = "a model wrote the description"
 _JUDGED = frozenset({"review_status"})
 
 
-def completion(world: World, row: Row) -> Made:
+def completion(world: World, row: PublishedCompletionRow) -> Made:
     """Mask the snippet of a completion again around its use, tag, describe and prove it as stages and gate do."""
     snippet = world.snippets[row["snippet_id"]]
     made = make_completions(
@@ -48,7 +61,7 @@ def completion(world: World, row: Row) -> Made:
     return _gated(world, row, completions=[instance], drafts=_drafts(world, [instance], []))
 
 
-def migration(world: World, row: Row) -> Made:
+def migration(world: World, row: PublishedMigrationRow) -> Made:
     """Pair the two snippets of a migration again, or write the one that a codemod wrote, and prove it."""
     if row["basis"] == MigrationBasis.MODEL:
         raise NotRebuilt("a model wrote one side")
@@ -69,14 +82,14 @@ def migration(world: World, row: Row) -> Made:
     return _gated(world, row, migrations=[instance], drafts=_drafts(world, [], [instance]))
 
 
-def block_completion(world: World, row: Row) -> Made:
+def block_completion(world: World, row: PublishedBlockCompletionRow) -> Made:
     """Mask a block of another language again."""
     snippet = world.snippets[row["snippet_id"]]
     made = make_blocks([snippet], world.house.foreign_names(), world.rules.masking.block)
     return _gated(world, row, block_completions=[of_id(made.rows, row["id"], made.rejects)])
 
 
-def controlled_completion(world: World, row: Row) -> Made:
+def controlled_completion(world: World, row: PublishedControlledCompletionRow) -> Made:
     """Fill the template of a controlled completion again from the document of its API, and prove it."""
     rules = world.rules
     output = controlled_stage(
@@ -104,7 +117,7 @@ def controlled_completion(world: World, row: Row) -> Made:
     return _published(gated, "published_controlled_completions", row, left)
 
 
-def context(world: World, row: Row) -> Made:
+def context(world: World, row: PublishedContextRow) -> Made:
     """Cut the context of a completion again, and have its documents retrieved again; `hits` are those documents."""
     completions = [one for one in world.rows("completions") if one["id"] == row["completion_id"]]
     rules = world.rules
@@ -132,7 +145,7 @@ def ranked(hits: Sequence[Row]) -> list[Row]:
     return sorted((dict(hit) for hit in hits), key=lambda hit: (str(hit["retriever"]), int(hit["rank"])))
 
 
-def function(world: World, row: Row) -> Made:
+def function(world: World, row: PublishedFunctionRow) -> Made:
     """Mask a task function again around the core API; program and tests are what models or recorded runs gave."""
     use = row["core_start_byte"], row["core_end_byte"]
     level = Granularity(row["granularity"])
@@ -149,7 +162,7 @@ def function(world: World, row: Row) -> Made:
     return Made(made, why=why)
 
 
-def problem(world: World, row: Row) -> Made:
+def problem(world: World, row: PublishedProblemRow) -> Made:
     """Say again where a problem comes from; program, tests and proof are what runs gave."""
     if row["snippet_id"] is not None:
         made = source_columns(world.snippets[row["snippet_id"]])
@@ -160,7 +173,7 @@ def problem(world: World, row: Row) -> Made:
     return Made(made | described, why=why)
 
 
-def change(world: World, row: Row) -> Made:
+def change(world: World, row: PublishedChangeRow) -> Made:
     """Judge a change again by what probes saw in both releases."""
     original: Row = {name: value for name, value in row.items() if name not in ("old_outcome", "new_outcome")}
     made = prove_changes([original], Runs(world.rows("verdicts")))[0]
@@ -173,7 +186,7 @@ def change(world: World, row: Row) -> Made:
     )
 
 
-def _drafts(world: World, completions: Sequence[Row], migrations: Sequence[Row]) -> list[Row]:
+def _drafts(world: World, completions: Sequence[CompletionRow], migrations: Sequence[MigrationRow]) -> list[Row]:
     snippets, documents = world.rows("snippets"), world.rows("documents")
     output = drafting_stage(completions, migrations, snippets, documents, world.rules.drafting)
     return list(output.tables["drafts"])
@@ -187,7 +200,7 @@ def _quality(world: World, row: Row) -> QualityRules:
     return world.rules.quality.model_copy(update={"hold_back": frozenset()}) if accepted else world.rules.quality
 
 
-def _gated(world: World, row: Row, drafts: Sequence[Row] = (), **families: Sequence[Row]) -> Made:
+def _gated(world: World, row: Row, drafts: Sequence[DraftRow] = (), **families: Sequence[Row]) -> Made:
     """Put an instance through the gate again, with the verdicts, flags and changes of the snapshot."""
     tables: Mapping[str, Sequence[Row]] = {
         name: families.get(name, ()) for name in ("completions", "migrations", "block_completions")

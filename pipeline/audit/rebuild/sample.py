@@ -23,6 +23,7 @@ from pipeline.families.completions_and_migrations.source import BrokenSource
 from pipeline.index.release_selection import Period
 from pipeline.lake.ids import sha256_text
 from pipeline.lake.intervals import holds_at
+from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import House
 from pipeline.snapshots.format.reader import Snapshot
@@ -147,7 +148,7 @@ def _behind(world: World, rows: Iterable[tuple[str, Row]], count: int) -> Iterat
     yield from (("documents", row) for row in _documents(world, snippets.values(), count))
 
 
-def _documents(world: World, snippets: Iterable[Row], count: int) -> list[Row]:
+def _documents(world: World, snippets: Iterable[SnippetRow], count: int) -> list[Row]:
     """Return the documents that snippets were taken from, of as many releases as there are rows to be drawn."""
     examples = [one for one in snippets if one["source"] == SnippetSource.DOCSTRING]
     found = {

@@ -11,6 +11,7 @@ from pipeline.corpus.documentation.stage import api_documents_stage
 from pipeline.corpus.snippets.stage import snippets_stage
 from pipeline.corpus.usages.stage import usage_stage
 from pipeline.lake.ids import content_id
+from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
 
 _FOUND = (
@@ -64,7 +65,7 @@ def in_order(rows: Sequence[Row]) -> list[Row]:
     return sorted(({name: use[name] for name in sorted(use)} for use in rows), key=lambda use: str(use["id"]))
 
 
-def _in_docstrings(world: World, row: Row) -> dict[str, list[Row]]:
+def _in_docstrings(world: World, row: SnippetRow) -> dict[str, list[Row]]:
     return {
         "releases": neighbourhood(world.rows("releases"), row["version"], row["last_version"]),
         "documents": [one for one in world.rows("documents") if one["path"] == row["path"]],

@@ -11,7 +11,7 @@ from pipeline.audit.survival.rules import survival_rules
 from pipeline.audit.survival.survive import Survey, libraries_of, newest_snapshots, rows_of_survey, survive, this_period
 from pipeline.core.rules.profiles import profile_names
 from pipeline.core.settings import settings
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SurvivalRow
 from pipeline.lake.sync import read_lake, read_profile
 from pipeline.orchestration.run_parameters import BadForm
 from pipeline.snapshots.format.survival_figures import standing_of, told_survival
@@ -70,7 +70,7 @@ def tell(profile: str, planned: Sequence[dict[str, str]], looks: Iterable[dict[s
     `looks` are what `look` returned for the planned libraries that did not fail.
     """
     read_lake()
-    rows: list[Row] = []
+    rows: list[SurvivalRow] = []
     for period in sorted({one["period"] for one in planned}):
         libraries = [one["library"] for one in planned if one["period"] == period]
         rows += rows_of_survey(survey_of(profile, period), libraries)

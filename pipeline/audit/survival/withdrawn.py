@@ -11,7 +11,7 @@ from pipeline.execution.environments.resolution.pinned import Pin, read_lock
 from pipeline.execution.environments.resolution.wheel_compatibility import fits
 from pipeline.index.http import BadAnswer, NotFound, Unreachable
 from pipeline.index.index import IndexFile
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import EnvironmentRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class OnIndex:
     yanked: tuple[str, ...]
 
 
-def of_lock(row: Row, facts: IndexFacts) -> OnIndex:
+def of_lock(row: EnvironmentRow, facts: IndexFacts) -> OnIndex:
     """Return what the index says of the lock of an `environments` or `projects` row.
 
     A file is known by its hash; a wheel must fit the Python of the environment.
@@ -30,8 +30,8 @@ def of_lock(row: Row, facts: IndexFacts) -> OnIndex:
     Errors: ValueError for a lock that cannot be read; IndexUnreachable.
     """
     gone, yanked = [], []
-    for pin in read_lock(row["lock"]):
-        files = [file for file in _files(pin.name, facts) if _is_of(file, pin, row["python"])]
+    for pin in read_lock(row["lock"] or ""):
+        files = [file for file in _files(pin.name, facts) if _is_of(file, pin, row["python"] or "")]
         if not files:
             gone.append(pin.requirement)
         elif all(file.yanked for file in files):

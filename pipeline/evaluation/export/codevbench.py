@@ -12,6 +12,7 @@ from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
 from pipeline.families.scenes.family import is_unnoticed
+from pipeline.lake.rows import ProjectRow, PublishedSceneRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -84,7 +85,7 @@ def codevbench(snapshot: Snapshot, unpack: Unpack, *, unnoticed: bool = False) -
         yield Placed(file_of(row["scene"]), record, "scenes", row, scene_row(record, row["scene"]))
 
 
-def _copies(rows: Iterable[Row], projects: Mapping[str, Row]) -> Iterator[Masked]:
+def _copies(rows: Iterable[Row], projects: Mapping[str, ProjectRow]) -> Iterator[Masked]:
     """Yield a copy of a project for each file that has scenes, without what these ask for."""
     spans: dict[tuple[str, str], set[tuple[int, int]]] = defaultdict(set)
     for row in rows:
@@ -107,7 +108,7 @@ def below_sources(path: str) -> str:
     return path.rpartition(f"{SOURCES}/")[2] if path.startswith(("/", f"{SOURCES}/")) else path
 
 
-def scene_record(row: Row, project: Row) -> Record:
+def scene_record(row: PublishedSceneRow, project: ProjectRow) -> Record:
     """Return a scene as Codev-Bench has it."""
     folder = folder_of(project, row["path"])
     return {
@@ -127,7 +128,7 @@ def scene_record(row: Row, project: Row) -> Record:
     }
 
 
-def prompt_of(row: Row) -> str:
+def prompt_of(row: PublishedSceneRow) -> str:
     """Return the prompt of a scene to fill in the middle; other code that it relies on stands before the file."""
     related = "".join(f"<filename>{one['path']}{one['code']}" for one in row["related"])
     return f"{related}<filename>{row['path']}<fim_prefix>{row['prefix']}<fim_suffix>{row['suffix']}<fim_middle>"

@@ -8,6 +8,7 @@ from pipeline.core.vocabularies.exports import NotHeld
 from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.projects import PROJECTS, SOURCES, Masked, Sources, Unpack, folder_of
 from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Refused, Result
+from pipeline.lake.rows import ProjectRow, PublishedRepositoryTaskRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -52,29 +53,29 @@ def evocodebench(snapshot: Snapshot, unpack: Unpack) -> Iterator[Result]:
             yield from _records(row, project)
 
 
-def _folder(row: Row, project: Row) -> str:
+def _folder(row: PublishedRepositoryTaskRow, project: ProjectRow) -> str:
     return folder_of(project, row["namespace"])
 
 
-def _copy(row: Row, project: Row) -> Masked:
+def _copy(row: PublishedRepositoryTaskRow, project: ProjectRow) -> Masked:
     """Return the copy of a project in which a task is done."""
     body = row["body_first_line"], row["body_last_line"]
     return Masked(_folder(row, project), project["id"], row["path"], [body], "raise NotImplementedError")
 
 
-def _newest(rows: list[Row]) -> Mapping[str, Row]:
+def _newest(rows: list[PublishedRepositoryTaskRow]) -> Mapping[str, PublishedRepositoryTaskRow]:
     """Return the row of each namespace that is taken, that of the newest release."""
     return {row["namespace"]: row for row in sorted(rows, key=lambda row: (row["release_time"], row["id"]))}
 
 
-def _records(row: Row, project: Row) -> Iterator[Result]:
+def _records(row: PublishedRepositoryTaskRow, project: ProjectRow) -> Iterator[Result]:
     record = task_record(row, project)
     elements = prompt_elements(row, record)
     yield Placed(DATA, record, "repository_tasks", row, task_row(elements))
     yield Further(ELEMENTS, elements)
 
 
-def task_record(row: Row, project: Row) -> Record:
+def task_record(row: PublishedRepositoryTaskRow, project: ProjectRow) -> Record:
     """Return a repository task as EvoCodeBench has it."""
     return {
         "namespace": row["namespace"],
@@ -90,7 +91,7 @@ def task_record(row: Row, project: Row) -> Record:
     }
 
 
-def prompt_elements(row: Row, record: Record) -> Record:
+def prompt_elements(row: PublishedRepositoryTaskRow, record: Record) -> Record:
     """Return a repository task with what its prompts are made of."""
     return record | {
         "class_name": row["class_name"] or "",

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pipeline.core.vocabularies.changes import GitChameleonCategory
 from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.results import Attached, Layout, Placed, Record, Result
+from pipeline.lake.rows import PublishedProblemRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -24,7 +25,7 @@ _LAYOUT = Layout(
     ),
 )
 
-_CHANGES = {
+_CHANGES: dict[str, str] = {
     GitChameleonCategory.ARGUMENT_OR_ATTRIBUTE: "Argument or Attribute change",
     GitChameleonCategory.NAME: "Function Name change",
     GitChameleonCategory.SEMANTICS: "Semantics or Function Behavior change",
@@ -46,7 +47,7 @@ def module_of(example_id: object) -> str:
     return f"sample_{example_id}"
 
 
-def renamed_tests(row: Row) -> str:
+def renamed_tests(row: PublishedProblemRow) -> str:
     """Return the hidden tests of a problem, importing the program by the name that its id gives it."""
     given, name = row["module"], module_of(row["id"])
     if given == name:
@@ -56,7 +57,7 @@ def renamed_tests(row: Row) -> str:
     return named.sub(rf"\g<1>{name}", bare.sub(rf"\g<1>{name} as {given}", row["hidden_tests"]))
 
 
-def problem_record(row: Row) -> Record:
+def problem_record(row: PublishedProblemRow) -> Record:
     """Return a problem as GitChameleon has it."""
     return {
         "example_id": row["id"],

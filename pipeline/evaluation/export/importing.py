@@ -17,6 +17,7 @@ from pipeline.evaluation.export.programs import Program, Read, read_record
 from pipeline.evaluation.export.records import BadRecord, RecordError, read_records
 from pipeline.evaluation.export.results import Record
 from pipeline.lake.ids import content_id, sha256_file
+from pipeline.lake.rows import FoundRow
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 
@@ -37,7 +38,7 @@ def import_file(path: Path, wanted: ExportFormat, lake: Lake) -> Imports:
 
     Errors: ExportError where the file as a whole cannot be read or holds nothing of the format.
     """
-    found: dict[str, dict[str, Row]] = {}
+    found: dict[str, dict[str, FoundRow]] = {}
     imports = Imports()
     for one in _rows(path, wanted):
         if isinstance(one, BadRecord):

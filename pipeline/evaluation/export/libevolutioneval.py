@@ -11,6 +11,12 @@ from packaging.version import Version
 from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.results import Further, Layout, Placed, Record, Result
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.rows import (
+    ApiDocumentRow,
+    PublishedCompletionRow,
+    PublishedContextRow,
+    PublishedControlledCompletionRow,
+)
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -51,7 +57,7 @@ def libevolutioneval(snapshot: Snapshot) -> Iterator[Result]:
     yield from _documents(snapshot.rows("api_documents"), wanted)
 
 
-def _documents(documents: Iterable[Row], wanted: Iterable[tuple[str, str]]) -> Iterator[Result]:
+def _documents(documents: Iterable[ApiDocumentRow], wanted: Iterable[tuple[str, str]]) -> Iterator[Result]:
     """Yield the documents that hold in each wanted version; those of one library come together."""
     versions: dict[str, list[str]] = {}
     for library, version in sorted(wanted, key=lambda one: (one[0], Version(one[1]))):
@@ -69,7 +75,7 @@ def _documents(documents: Iterable[Row], wanted: Iterable[tuple[str, str]]) -> I
                 placed.add(row["id"])
 
 
-def context_record(row: Row, completion: Row) -> Record:
+def context_record(row: PublishedContextRow, completion: PublishedCompletionRow) -> Record:
     """Return the context of a completion as LibEvolutionEval has it."""
     return {
         "id": row["completion_id"],
@@ -99,7 +105,7 @@ def context_row(record: Record) -> Row:
     }
 
 
-def controlled_record(row: Row) -> Record:
+def controlled_record(row: PublishedControlledCompletionRow) -> Record:
     """Return a controlled completion as LibEvolutionEval has it; nothing stands to its right."""
     return {
         "id": row["id"],
@@ -129,7 +135,7 @@ def controlled_row(record: Record) -> Row:
     }
 
 
-def document_record(row: Row) -> Record:
+def document_record(row: ApiDocumentRow) -> Record:
     """Return what the documentation says of an API as LibEvolutionEval has it."""
     return {
         "API_Call": row["path"],

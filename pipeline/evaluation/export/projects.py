@@ -18,6 +18,7 @@ from pipeline.families.repository_tasks.tree import Tree
 from pipeline.index.archives import BadArchive, UnsafeArchive
 from pipeline.index.http import BadAnswer, NotFound, WrongHash
 from pipeline.lake.ids import sha256_text
+from pipeline.lake.rows import ProjectRow
 from pipeline.lake.schema import Row
 
 SOURCES = "Source_Code"
@@ -49,7 +50,7 @@ class Masked:
     stub: str = ""
 
 
-def folder_of(project: Row, masked: str) -> str:
+def folder_of(project: ProjectRow, masked: str) -> str:
     """Return the folder below the sources of a copy of a project that lacks something: both scorers run tests in the
     first folder of a path.
     """
@@ -63,7 +64,7 @@ def _plain(text: str) -> str:
 class Sources:
     """The sources of projects as parts of an export; `lacking` says of folders why they cannot be had."""
 
-    def __init__(self, projects: Iterable[Row], unpack: Unpack) -> None:
+    def __init__(self, projects: Iterable[ProjectRow], unpack: Unpack) -> None:
         self.projects = {row["id"]: row for row in projects}
         self.unpack = unpack
         self.lacking: dict[str, str] = {}
@@ -116,9 +117,9 @@ def from_index(sources: ProjectSources) -> Unpack:
     Errors of its calls: SourcesMissing, Unreachable.
     """
 
-    def unpack(row: Row) -> Tree:
+    def unpack(row: ProjectRow) -> Tree:
         try:
-            return sources.tree(row["project"], row["version"], row["sha256"], row["size"] or 0)
+            return sources.tree(row["project"], row["version"], row["sha256"] or "", row["size"] or 0)
         except (NotFound, BadAnswer, WrongHash, TooLarge, BadArchive, UnsafeArchive) as error:
             raise SourcesMissing(f"{row['sdist']}: {error}") from None
 

@@ -11,6 +11,13 @@ from pipeline.core.vocabularies.samples import Direction, Granularity, SnippetSo
 from pipeline.evaluation.export.format import Format
 from pipeline.evaluation.export.masks import MASK, as_released, from_released
 from pipeline.evaluation.export.results import Layout, Placed, Record, Refused, Result
+from pipeline.lake.rows import (
+    AnyRow,
+    PublishedBlockCompletionRow,
+    PublishedCompletionRow,
+    PublishedFunctionRow,
+    PublishedMigrationRow,
+)
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -69,7 +76,7 @@ def _held(placed: Placed) -> Result:
     return Refused(placed.config, placed.row["id"], NotHeld.MASK_IN_CODE, f"the code holds {MASK}")
 
 
-def completion_record(row: Row) -> Record:
+def completion_record(row: PublishedCompletionRow | PublishedFunctionRow) -> Record:
     """Return a completion as VersiCode has it; of a block `answer` is the API's name, and `code` the reference."""
     record = {
         "id": row["id"],
@@ -113,13 +120,14 @@ def completion_row(record: Record) -> Row:
     }
 
 
-def function_record(row: Row) -> Record:
+def function_record(row: PublishedFunctionRow) -> Record:
     """Return a masked task function as a completion with tests."""
+    columns: AnyRow = row
     tested = {
         "function": row["function"],
         "module": row["module"],
         "tests": row["tests"],
-        "test_cases": {str(kind): row[kind] for kind in TestKind},
+        "test_cases": {str(kind): columns[kind] for kind in TestKind},
     }
     return completion_record(row) | {"core_token": row["core_token"]} | tested
 
@@ -130,7 +138,7 @@ def function_row(record: Record) -> Row:
     return {**completion_row(record), **told, **record["test_cases"]}
 
 
-def migration_record(row: Row) -> Record:
+def migration_record(row: PublishedMigrationRow) -> Record:
     """Return a migration as VersiCode has it: the older version is the old one, whichever side is given."""
     source = (row["version"], row["source_code"], row["source_name"])
     target = (row["target_version"], row["target_code"], row["target_name"])
@@ -166,7 +174,7 @@ def migration_row(record: Record) -> Row:
     }
 
 
-def foreign_record(row: Row) -> Record:
+def foreign_record(row: PublishedBlockCompletionRow) -> Record:
     """Return a block completion of another language as VersiCode has it."""
     return {
         "id": row["id"],

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.prompts import Given
 from pipeline.families.all_families import BY_NAME
 from pipeline.lake.intervals import holding_at
+from pipeline.lake.rows import ApiDocumentRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -62,7 +63,7 @@ def _joined(snapshot: Snapshot, family: Family) -> Iterator[tuple[str, Row]]:
 class _Documents:
     """The documents of a snapshot: by what was retrieved for a row, or by the paths that the row names."""
 
-    def __init__(self, documents: Iterable[Row], retrievals: Iterable[Row]) -> None:
+    def __init__(self, documents: Iterable[ApiDocumentRow], retrievals: Iterable[Row]) -> None:
         self._by_id: dict[str, Row] = {}
         self._by_path: dict[tuple[str, str], list[Row]] = defaultdict(list)
         for row in documents:

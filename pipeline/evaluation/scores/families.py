@@ -12,6 +12,7 @@ from pipeline.evaluation.scores.critical import critical_diff, exact_match, hold
 from pipeline.evaluation.scores.filling import beyond, inside
 from pipeline.evaluation.scores.retrieval import mentioned, recall
 from pipeline.evaluation.scores.similarity import identifier_sequence_match, prefix_match
+from pipeline.lake.rows import PublishedContextRow
 from pipeline.lake.schema import Row
 
 Values = Mapping[Metric, float | None]
@@ -63,7 +64,7 @@ def block_completion(task: Row, sample: str) -> Values:
     }
 
 
-def expression(task: Row, sample: str) -> Values:
+def expression(task: PublishedContextRow, sample: str) -> Values:
     """Score what follows the hint, up to where the code goes on below (LibEvolutionEval, 2412.04478, section 3)."""
     hint, below = task["hint"], task.get("right_context_few_lines") or ""
     return {Metric.API_F1: api_f1(_before(sample, below), task["reference_call"].removeprefix(hint), hint)}

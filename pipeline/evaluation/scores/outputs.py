@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.evaluation.scores.fragments import parse_program
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import SnippetCheck
 
 _TRACEBACK = "Traceback (most recent call last)"
 _ANYTHING = "..."
@@ -26,7 +26,9 @@ class _Unit:
     options: tuple[str, ...]
 
 
-def stated_outputs(preamble: str, checks: Sequence[Row], reference: str, program: str) -> list[Row] | None:
+def stated_outputs(
+    preamble: str, checks: Sequence[SnippetCheck], reference: str, program: str
+) -> list[SnippetCheck] | None:
     """Return the `checks` of a program that stands in the place of a reference, which is `preamble` and what they say.
 
     A program that cannot be read here, but perhaps by its own Python, is one statement that displays it all.
@@ -44,7 +46,7 @@ def stated_outputs(preamble: str, checks: Sequence[Row], reference: str, program
         return [_whole(units, program)]
 
 
-def _aligned(units: Sequence[_Unit], was: ast.Module, now: ast.Module, program: str) -> list[Row]:
+def _aligned(units: Sequence[_Unit], was: ast.Module, now: ast.Module, program: str) -> list[SnippetCheck]:
     lines = program.split("\n")
     if len(now.body) == len(was.body):
         return [*_one_to_one(units, now.body, lines)]
@@ -59,7 +61,7 @@ def _aligned(units: Sequence[_Unit], was: ast.Module, now: ast.Module, program: 
     ]
 
 
-def _units(preamble: str, checks: Sequence[Row]) -> list[_Unit] | None:
+def _units(preamble: str, checks: Sequence[SnippetCheck]) -> list[_Unit] | None:
     given = parse_program(preamble)
     parsed = [parse_program(check["statement"]) for check in checks]
     if given is None or None in parsed:
@@ -70,7 +72,7 @@ def _units(preamble: str, checks: Sequence[Row]) -> list[_Unit] | None:
     return units
 
 
-def _one_to_one(units: Sequence[_Unit], body: Sequence[ast.stmt], lines: Sequence[str]) -> Iterator[Row]:
+def _one_to_one(units: Sequence[_Unit], body: Sequence[ast.stmt], lines: Sequence[str]) -> Iterator[SnippetCheck]:
     at = 0
     for unit in units:
         statements = body[at : at + unit.statements]
@@ -100,7 +102,7 @@ def _common(units: Sequence[_Unit], was: Sequence[ast.stmt], now: Sequence[ast.s
     return first, last
 
 
-def _together(units: Sequence[_Unit], body: Sequence[ast.stmt]) -> Iterator[Row]:
+def _together(units: Sequence[_Unit], body: Sequence[ast.stmt]) -> Iterator[SnippetCheck]:
     """Ask of statements together what is stated of others; a block of one statement displays what each of them does."""
     if not units and not body:
         return
@@ -108,7 +110,7 @@ def _together(units: Sequence[_Unit], body: Sequence[ast.stmt]) -> Iterator[Row]
     yield _whole(units, ast.unparse(whole))
 
 
-def _whole(units: Sequence[_Unit], statement: str) -> Row:
+def _whole(units: Sequence[_Unit], statement: str) -> SnippetCheck:
     options = sorted({option for unit in units for option in unit.options} - {"SKIP"} | {"ELLIPSIS"})
     return {"statement": f"{statement}\n", "expected": _joined(units), "options": options}
 

@@ -23,7 +23,8 @@ from pipeline.evaluation.scores.table import Open, score_rows
 from pipeline.evaluation.scores.tally import tally
 from pipeline.evaluation.scores.tasks import Task, read_tasks, rows_of
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.schema import Row, table
+from pipeline.lake.rows import AnyRow, ApiDocumentRow, ScoreRow
+from pipeline.lake.schema import table
 from pipeline.lake.tables import replacing, write_parquet
 from pipeline.snapshots.format.reader import Snapshot
 
@@ -45,7 +46,7 @@ _TASKS_ONLY = frozenset(
 class Scored:
     """What predictions came to: rows of `scores`, what was not counted, samples scored, and tasks answered of all."""
 
-    rows: Sequence[Row]
+    rows: Sequence[ScoreRow]
     excluded: Sequence[Excluded]
     samples: int
     answered: Mapping[Family, tuple[int, int]]
@@ -108,9 +109,9 @@ class _Documents:
         self._snapshot = snapshot
 
     @cached_property
-    def _by_path(self) -> Mapping[tuple[str, str], list[Row]]:
+    def _by_path(self) -> Mapping[tuple[str, str], list[ApiDocumentRow]]:
         columns = ("id", "library", "path", "canonical_path", "first_version", "last_version")
-        found: dict[tuple[str, str], list[Row]] = {}
+        found: dict[tuple[str, str], list[ApiDocumentRow]] = {}
         for row in rows_of(self._snapshot, "api_documents", columns):
             for path in {row["path"], row["canonical_path"] or row["path"]}:
                 found.setdefault((row["library"], path), []).append(row)
@@ -144,7 +145,7 @@ def write(scored: Scored, folder: Path, title: str, rules: ScoreRules) -> None:
             temporary.write_text(scores_svg(title, scored.rows, rules.facets, rules.shown), encoding="utf-8")
 
 
-def _write_csv(path: Path, name: str, rows: Iterable[Row]) -> None:
+def _write_csv(path: Path, name: str, rows: Iterable[AnyRow]) -> None:
     declared = table(name)
     with replacing(path) as temporary, temporary.open("w", newline="", encoding="utf-8", errors="replace") as file:
         lines = csv.DictWriter(file, [column.name for column in declared.columns], lineterminator="\n")

@@ -12,6 +12,7 @@ from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.scores import Facet
 from pipeline.families.all_families import BY_NAME
 from pipeline.families.family import InstanceFamily
+from pipeline.lake.rows import SceneRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.format.manifest import SnapshotError
 from pipeline.snapshots.format.reader import Snapshot
@@ -84,7 +85,7 @@ def _tasks(snapshot: Snapshot, family: Family, facets: Collection[Facet], runnin
         yield Task(row[declared.key], family, row, tuple(_groups(row, family, columns)))
 
 
-def _with_projects(snapshot: Snapshot, scenes: list[Row]) -> list[Row]:
+def _with_projects(snapshot: Snapshot, scenes: list[SceneRow]) -> list[Row]:
     """Add the time of the release that a scene is of."""
     projects = rows_of(snapshot, "projects", ("id",), [COLUMNS[Facet.YEAR]]) if scenes else []
     times = {row["id"]: row.get(COLUMNS[Facet.YEAR]) for row in projects}

@@ -27,7 +27,7 @@ from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher
 from pipeline.index.index import project
 from pipeline.index.release_selection import Period
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.stage import Reject
 from pipeline.quality.all_rules import CurationRules
 
@@ -43,7 +43,7 @@ class OutOfReach:
         """Return why it is left out."""
         return f"{self.why}. Allow the way out, or set another address (docs/reference/settings.md)."
 
-    def find(self, library: str, releases: Sequence[Row], period: Period) -> Iterator[Found | Reject]:
+    def find(self, library: str, releases: Sequence[ReleaseRow], period: Period) -> Iterator[Found | Reject]:
         """Find nothing."""
         yield from ()
 

@@ -33,7 +33,7 @@ from pipeline.index.release_selection import Period
 from pipeline.index.tree import SourceTree
 from pipeline.lake.ids import sha256_json
 from pipeline.lake.place import at_release
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.tables import Lake
 from pipeline.llm.tasks.rules import KindRules
 from pipeline.orchestration.resources.code_sources import CodeSources
@@ -139,24 +139,26 @@ class House:
         """Return which files, by their paths from the import root, are worth fetching: tests and the like are not."""
         return paths_in_scope(paths, self.rules.surface)
 
-    def prepare(self, releases: Iterable[Row], tell: Callable[[int, int], None] = lambda done, total: None) -> None:
+    def prepare(
+        self, releases: Iterable[ReleaseRow], tell: Callable[[int, int], None] = lambda done, total: None
+    ) -> None:
         """Parse what was never parsed of some releases, on all cores; `tell` hears of (done, total) files."""
         trees = {release["sha256"]: self.sources_of(release) for release in releases}
         self.surfaces.prepare(trees.values(), tell)
         self._trees |= trees
 
-    def sources_of(self, release: Row) -> SourceTree:
+    def sources_of(self, release: ReleaseRow) -> SourceTree:
         """Return the sources of a release that are in scope, fetched where they are not here."""
         with at_release(release["version"]):
             return self.artifacts.tree(release, self.wanted_sources)
 
-    def surface_of(self, release: Row) -> Surface:
+    def surface_of(self, release: ReleaseRow) -> Surface:
         """Read a release's surface."""
         tree = self._trees.pop(release["sha256"], None) or self.sources_of(release)
         with at_release(release["version"]):
             return self.surfaces.read(tree, partial(self._inspect, release))
 
-    def _inspect(self, release: Row, compiled: Mapping[str, str]) -> dict[str, ModuleRecord]:
+    def _inspect(self, release: ReleaseRow, compiled: Mapping[str, str]) -> dict[str, ModuleRecord]:
         """Look into the compiled modules of a release by importing them, where the rules ask for it."""
         if release["library"] not in self.rules.inspection.libraries:
             return {}

@@ -9,7 +9,7 @@ from typing import Any
 
 import duckdb
 
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import ErratumRow
 from pipeline.snapshots.comparison.column_comparison import ColumnDiff
 from pipeline.snapshots.comparison.errata import errata_by_reason
 from pipeline.snapshots.comparison.table_comparison import Moved, Pair, RowDiff, moved
@@ -26,7 +26,7 @@ class Comparison:
     new: str
     rows: Mapping[str, RowDiff]
     columns: Mapping[str, Mapping[str, ColumnDiff]]
-    errata: Sequence[Row]
+    errata: Sequence[ErratumRow]
     libraries: Moved
     releases: Moved
     rules: Moved

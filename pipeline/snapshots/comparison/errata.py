@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.families.all_families import INSTANCE_TABLES
 from pipeline.lake.ids import sha256_text
+from pipeline.lake.rows import ErratumRow, RejectRow, ReviewRow, SurvivalRow
 from pipeline.lake.schema import Row, SchemaError, table
 from pipeline.snapshots.comparison.reasons import Reason, Reasons
 from pipeline.snapshots.format.manifest import OtherVersion
@@ -53,9 +54,9 @@ class Errata:
 def errata_of(
     last: Path | None,
     tables: Mapping[str, Sequence[Row]],
-    rejects: Sequence[Row],
-    reviews: Sequence[Row] = (),
-    survivals: Sequence[Row] = (),
+    rejects: Sequence[RejectRow],
+    reviews: Sequence[ReviewRow] = (),
+    survivals: Sequence[SurvivalRow] = (),
 ) -> Errata:
     """Say of each row of the last snapshot what became of it, as far as it went or now says something else.
 
@@ -117,7 +118,7 @@ def _whole(snapshot: Snapshot, config: str, split: str, where: pc.Expression | N
     return fitting
 
 
-def _is_back(erratum: Row, present: Mapping[str, set[str]]) -> bool:
+def _is_back(erratum: ErratumRow, present: Mapping[str, set[str]]) -> bool:
     """Say whether a row that went stands among the others again; a corrected one never left."""
     gone = erratum["reason"] != ErratumReason.CORRECTED
     return gone and erratum["row_id"] in present.get(erratum["config"], ())
@@ -150,7 +151,7 @@ def _named(
     ]
 
 
-def _erratum(config: str, last: str, row: Row, reason: Reason, successor: str | None = None) -> Row:
+def _erratum(config: str, last: str, row: Row, reason: Reason, successor: str | None = None) -> ErratumRow:
     return {
         "config": config,
         "row_id": row["id"],
@@ -183,7 +184,7 @@ def _short(value: object) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… (sha256 {sha256_text(str(value))[:12]})"
 
 
-def errata_by_reason(rows: Iterable[Row]) -> dict[str, int]:
+def errata_by_reason(rows: Iterable[ErratumRow]) -> dict[str, int]:
     """Count errata by their reason; those of rows that came back count as restored."""
     counts: dict[str, int] = {}
     for row in rows:

@@ -10,6 +10,7 @@ from pipeline.core.vocabularies.annotation import DecisionKind, Objection
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.snapshots import ErratumReason
 from pipeline.families.all_families import INSTANCES
+from pipeline.lake.rows import RejectRow, ReviewRow, SnippetRow, SurvivalRow
 from pipeline.lake.schema import Row
 
 _STAGES = {
@@ -38,12 +39,12 @@ class Reasons:
         self,
         tables: Mapping[str, Sequence[Row]],
         before: Mapping[str, Sequence[Row]],
-        rejects: Iterable[Row],
-        reviews: Iterable[Row],
-        survivals: Iterable[Row],
+        rejects: Iterable[RejectRow],
+        reviews: Iterable[ReviewRow],
+        survivals: Iterable[SurvivalRow],
     ) -> None:
-        self._by_word: dict[str, list[Row]] = defaultdict(list)
-        self._by_key: dict[str, list[Row]] = defaultdict(list)
+        self._by_word: dict[str, list[RejectRow]] = defaultdict(list)
+        self._by_key: dict[str, list[RejectRow]] = defaultdict(list)
         for reject in sorted(rejects, key=lambda row: (row["stage"], row["key"], row["reason"])):
             self._by_key[reject["key"]].append(reject)
             for word in set(reject["key"].split()):
@@ -75,14 +76,14 @@ class Reasons:
         detail = f"{why}: {why.meaning}" if why else "rejected"
         return Reason(ErratumReason.REVIEWED_OUT, detail, "gate", RejectReason.REVIEWED_OUT)
 
-    def _rejects_of(self, row: Row) -> Iterator[Row]:
+    def _rejects_of(self, row: Row) -> Iterator[RejectRow]:
         """Yield the rejects that name a row by its id, or the function that it is about, at its level."""
         for name in _names(row):
             for reject in self._by_word.get(name, ()):
                 if name == row["id"] or reject["key"] in (name, f"{name} {row.get('granularity')}"):
                     yield reject
 
-    def _rejects_of_candidate(self, config: str, row: Row) -> Iterator[Row]:
+    def _rejects_of_candidate(self, config: str, row: Row) -> Iterator[RejectRow]:
         """Yield the rejects of candidates that had no id yet: by path and version, or by snippet and more."""
         yield from self._by_key.get(f"{row.get('path')} {row.get('version')}", ())
         for reject in self._by_word.get(row.get("snippet_id") or "", ()):
@@ -111,7 +112,7 @@ class Reasons:
             return None
         return _gone(f"snippet {snippet['id']}", self._of_snippet(snippet))
 
-    def _of_snippet(self, snippet: Row) -> list[Row]:
+    def _of_snippet(self, snippet: SnippetRow) -> list[RejectRow]:
         """Return the rejects of a snippet's place: of a docstring's example, or of a line of found code."""
         if snippet["path"] is not None:
             start = f"{snippet['path']} {snippet['version']} #"
@@ -136,14 +137,14 @@ def _is_candidate(config: str, row: Row, words: Sequence[str]) -> bool:
     return config in ("problems", "functions") and words[0] == row["snippet_id"] and words[2:] in ([], [row["version"]])
 
 
-def _reason(reject: Row) -> Reason:
+def _reason(reject: RejectRow) -> Reason:
     """Return a reject as a reason; what a person refused is said to be a person's."""
     out = reject["reason"] == RejectReason.REVIEWED_OUT
     reason = ErratumReason.REVIEWED_OUT if out else ErratumReason.REFUSED
     return Reason(reason, reject["detail"], reject["stage"], reject["reason"])
 
 
-def _gone(what: str, rejects: Sequence[Row] | None) -> Reason:
+def _gone(what: str, rejects: Sequence[RejectRow] | None) -> Reason:
     """Say that what a row was made from is gone, with the reject that tells why where there is one."""
     if not rejects:
         return Reason(ErratumReason.SOURCE_GONE, f"{what} is no longer there")

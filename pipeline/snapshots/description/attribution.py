@@ -10,6 +10,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 
 from pipeline.core.vocabularies.projects import ProjectOutcome
 from pipeline.core.vocabularies.samples import DocumentSource, SnippetSource
+from pipeline.lake.rows import ApiDocumentRow
 from pipeline.lake.schema import Row
 from pipeline.snapshots.description.markdown import cell, templates
 
@@ -82,7 +83,7 @@ def _work(place: str | None, url: str | None, row: Row) -> Work:
     return Work(place or "", url or "", row["licence"] or UNKNOWN, row["attribution"] or UNKNOWN)
 
 
-def _pages(documents: Iterable[Row]) -> set[tuple[str, str]]:
+def _pages(documents: Iterable[ApiDocumentRow]) -> set[tuple[str, str]]:
     """Return (library, address) of the pages of documentation sites that are quoted."""
     return {
         (row["library"], row["url"].partition("#")[0])

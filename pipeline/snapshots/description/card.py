@@ -10,6 +10,7 @@ import yaml
 from more_itertools import first
 
 from pipeline.families.all_families import INSTANCE_TABLES
+from pipeline.lake.rows import ReleaseRow
 from pipeline.lake.schema import Column, Row, table
 from pipeline.snapshots.description.croissant import LIMITS, vocabularies
 from pipeline.snapshots.description.markdown import cell, templates
@@ -104,7 +105,7 @@ def _family(rows: Sequence[Row]) -> dict[str, list[tuple[str, int]]]:
     }
 
 
-def _release_lines(releases: Sequence[Row]) -> list[dict[str, Any]]:
+def _release_lines(releases: Sequence[ReleaseRow]) -> list[dict[str, Any]]:
     libraries: dict[str, list[Row]] = {}
     for row in sorted(releases, key=lambda row: (row["library"], row["release_time"])):
         libraries.setdefault(row["library"], []).append(row)

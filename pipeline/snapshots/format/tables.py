@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from pipeline.lake.rows import RejectRow
 from pipeline.lake.schema import Row, SchemaError, table
 from pipeline.lake.tables import Lake
 from pipeline.snapshots.format.rows import BY_MODEL, TABLES, TAGGED, Rows
@@ -61,7 +62,7 @@ def _outdated(profile: str, outdated: Mapping[str, str]) -> str:
     )
 
 
-def nothing_to_publish(profile: str, libraries: Sequence[str], rejects: Sequence[Row]) -> str:
+def nothing_to_publish(profile: str, libraries: Sequence[str], rejects: Sequence[RejectRow]) -> str:
     """Say what was refused most, and what to do."""
     reasons = Counter(f"{row['stage']} refused {row['reason']}" for row in rejects)
     first = sorted(reasons.items(), key=lambda reason: (-reason[1], reason[0]))[:5]

@@ -28,7 +28,7 @@ def row(name: str, reason: Loss | None = None, **changed: Any) -> dict[str, Any]
     return head | rest | seen | changed
 
 
-ROWS = [
+ROWS: list[Any] = [
     row("a"),
     row("b", Loss.YANKED),
     row("c", Loss.FILE_GONE),

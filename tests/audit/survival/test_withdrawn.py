@@ -30,14 +30,14 @@ def facts(index: Index) -> IndexFacts:
 )
 def test_what_the_index_says_of_a_pin(index: Index, changed: dict[str, Any], expected: OnIndex) -> None:
     file = released(index)
-    row = environment(file)
+    row: Any = environment(file)
     for name, value in changed.items():
         setattr(file, name, value)
     assert of_lock(row, facts(index)) == expected
 
 
 def test_one_of_several_files_is_enough(index: Index) -> None:
-    row = environment(released(index))
+    row: Any = environment(released(index))
     index.add("lib", "1.0", ("lib-1.0-cp39-cp39-win_amd64.whl", FOREIGN), DAY, yanked=True)
     assert of_lock(row, facts(index)) == OnIndex((), ())
 
@@ -45,7 +45,7 @@ def test_one_of_several_files_is_enough(index: Index) -> None:
 def test_what_is_built_needs_its_source_and_no_wheel(index: Index) -> None:
     file = index.add("lib", "1.0", sdist("lib", "1.0", {"setup.py": ""}), DAY)
     assert file is not None
-    row = environment(file)
+    row: Any = environment(file)
     assert of_lock(row, facts(index)).gone == ("lib==1.0",)
     row["lock"] += "    # built from source as of 2021-05-01T00:00:00Z\n"
     assert of_lock(row, facts(index)) == OnIndex((), ())
@@ -54,14 +54,14 @@ def test_what_is_built_needs_its_source_and_no_wheel(index: Index) -> None:
 
 
 def test_a_project_that_is_not_there_has_no_file(index: Index) -> None:
-    row = environment(released(index))
+    row: Any = environment(released(index))
     index.projects.clear()
     assert of_lock(row, facts(index)).gone == ("lib==1.0",)
     assert not has_file("lib", "0" * 64, facts(index))
 
 
 def test_an_index_that_is_down_is_no_answer(index: Index) -> None:
-    row = environment(released(index))
+    row: Any = environment(released(index))
     index.faults = {"/pypi/lib/json": [503], "/simple/lib/": [503]}
     with pytest.raises(IndexUnreachable):
         of_lock(row, facts(index))

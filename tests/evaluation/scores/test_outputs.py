@@ -104,7 +104,7 @@ def test_what_lies_beyond_the_starting_code() -> None:
 
 
 PREAMBLE = "from textwrap import dedent, wrap\n"
-CHECKS: list[dict[str, Any]] = [
+CHECKS: list[Any] = [
     {"statement": "lines = wrap('a b', 1)\n", "expected": None, "options": []},
     {"statement": "lines\n", "expected": "['a', 'b']\n", "options": []},
     {"statement": "len(lines)\n", "expected": "2\n", "options": []},
@@ -145,7 +145,7 @@ def test_stated_outputs(program: str, asked: list[tuple[str, str | None]]) -> No
 
 def test_an_exception_that_is_stated_is_all_that_is_asked() -> None:
     raised = "Traceback (most recent call last):\nValueError: no\n"
-    checks = [
+    checks: list[Any] = [
         {"statement": "f()\n", "expected": "1\n", "options": []},
         {"statement": "g()\n", "expected": raised, "options": []},
     ]

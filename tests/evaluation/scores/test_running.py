@@ -103,7 +103,7 @@ def scored(folder: Path, runners: Runners, *predictions: dict[str, Any]) -> Scor
     )
 
 
-def passes(found: Scored, metric: Metric = Metric.PASS) -> dict[tuple[str, int], tuple[float, int, int]]:
+def passes(found: Scored, metric: Metric = Metric.PASS) -> dict[tuple[str, int], tuple[float | None, int, int]]:
     return {
         (row["family"], row["k"]): (row["mean"], row["tasks"], row["short"])
         for row in found.rows

@@ -185,6 +185,7 @@ def test_tasks_whose_tests_notice_nothing_are_asked_for_only_if_taken_in(tmp_pat
 )
 def test_rank_of_the_own_document(folder: Path, of: str, documents: list[str], rank: float) -> None:
     found = scored(folder, lines({"id": of, "documents": documents}))
+    row: Any
     (row,) = [row for row in found.rows if row["facet"] == Facet.FAMILY]
     assert (row["metric"], row["mean"]) == (Metric.MRR, pytest.approx(rank, abs=1e-4))
 

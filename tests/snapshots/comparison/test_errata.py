@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -112,7 +113,7 @@ def test_what_refuses_it_now_is_the_reason(
 def test_what_a_person_rejected_says_so_in_their_words(last: Path) -> None:
     new, row = without(published(last), "problems")
     objection = next(iter(Objection))
-    review = {"instance_id": row["id"], "kind": DecisionKind.REJECT, "objection": objection}
+    review: Any = {"instance_id": row["id"], "kind": DecisionKind.REJECT, "objection": objection}
     found = only(errata_of(last, new, [], [review]))
     assert (found["reason"], found["detail"]) == (ErratumReason.REVIEWED_OUT, f"{objection}: {objection.meaning}")
 
@@ -120,7 +121,7 @@ def test_what_a_person_rejected_says_so_in_their_words(last: Path) -> None:
 @pytest.mark.parametrize(("later", "expected"), [(False, ErratumReason.NO_LONGER_RUNS), (True, ErratumReason.NOT_MADE)])
 def test_what_ran_no_more_when_it_was_last_looked_at_says_so(last: Path, later: bool, expected: ErratumReason) -> None:
     new, row = without(published(last), "problems")
-    lost = {"instance_id": row["id"], "period": "2026-01", "survives": False, "reason": "gone", "detail": "a pin"}
+    lost: Any = {"instance_id": row["id"], "period": "2026-01", "survives": False, "reason": "gone", "detail": "a pin"}
     again = lost | {"period": "2026-02", "survives": later}
     assert only(errata_of(last, new, [], [], [again, lost]))["reason"] == expected
 
