@@ -14,6 +14,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
@@ -61,9 +62,9 @@ def directives_of(library: str, versions: SpecifierSet) -> tuple[list[Row], Time
     stages = stages_of(house)
     for name in STAGES:
         run_stage(stages[name], library, house.lake, settings().runs / "agreement" / "counts")
-    tables = {name: house.lake.read(name, library) for name in TABLES}
+    tables: Any = {name: house.lake.read(name, library) for name in TABLES}
     rules = load(settings().rules / "directives.yaml", DirectiveRules)
-    output = directives_stage(**tables, rules=rules)
+    output = directives_stage(tables, rules=rules)
     return list(output.tables["directives"]), Timeline(tables["releases"])
 
 

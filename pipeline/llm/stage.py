@@ -9,7 +9,7 @@ from pipeline.core.vocabularies.samples import Direction, DraftField
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.rows import CompletionRow, DocumentRow, DraftRow, MigrationRow, RefusedDraftRow, SnippetRow
+from pipeline.lake.rows import CompletionRow, DocumentRow, DraftRow, MigrationRow, RefusedDraftRow, SnippetRow, Tables
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
 from pipeline.llm.refusals import notes_of, untold
@@ -18,10 +18,7 @@ from pipeline.llm.writers import OfflineWriter, Refusal, Request, Text, Writer
 
 
 def drafting_stage(
-    completions: Sequence[CompletionRow],
-    migrations: Sequence[MigrationRow],
-    snippets: Sequence[SnippetRow],
-    documents: Sequence[DocumentRow],
+    tables: Tables,
     rules: DraftingRules,
     writer: Writer | None = None,
 ) -> Output:
@@ -31,11 +28,11 @@ def drafting_stage(
     DRAFT_WAITING, where a model still may. Notes: those of `notes_of`.
     """
     writer = writer or OfflineWriter(rules)
-    library = _Documentation(snippets, documents)
+    library = _Documentation(tables["snippets"], tables["documents"])
     asked, rejects = parted(
         (
-            *guarded(completions, _id, lambda row: [(row, library.for_completion(row))]),
-            *guarded(migrations, _id, lambda row: [(row, library.for_migration(row))]),
+            *guarded(tables["completions"], _id, lambda row: [(row, library.for_completion(row))]),
+            *guarded(tables["migrations"], _id, lambda row: [(row, library.for_migration(row))]),
         )
     )
     seen, requests = len(asked) + len(rejects), [request for _, request in asked]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from pipeline.corpus.usages.text import source_of
 from pipeline.execution.validation.runs import plan_runs
 from pipeline.families.completions_and_migrations.stage import instances_stage
 from pipeline.lake.schema import Row, table
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.stage import drafting_stage
 from pipeline.quality.all_rules import CurationRules
 from pipeline.quality.flags.flags import flags_stage
@@ -51,25 +52,29 @@ def tables() -> dict[str, list[Row]]:
                 table(name).check(row)
             known[name] = list(rows)
 
-    def of(*names: str) -> dict[str, list[Row]]:
+    def of(*names: str) -> Any:
         return {name: known[name] for name in names}
 
     quality = RULES.quality.licences
     take(
         snippets_stage(
-            **of("releases", "documents", "symbols"),
-            found=FOUND,
+            {**of("releases", "documents", "symbols"), "found": FOUND},
             rules=RULES.snippets,
             files=RULES.python_files,
             licences=quality,
             usage=RULES.usage,
         )
     )
-    take(usage_stage(**of("releases", "snippets", "symbols"), rules=RULES.usage))
-    take(lifecycle_stage(known["releases"], known["symbols"], SURFACE.tables["importable"], RULES.lifecycle))
+    take(usage_stage(of("releases", "snippets", "symbols"), rules=RULES.usage))
+    take(
+        lifecycle_stage(
+            {"releases": known["releases"], "symbols": known["symbols"], "importable": SURFACE.tables["importable"]},
+            RULES.lifecycle,
+        )
+    )
     take(
         instances_stage(
-            **of("releases", "snippets", "usages", "symbols", "changes", "lifecycles"),
+            of("releases", "snippets", "usages", "symbols", "changes", "lifecycles"),
             tagging=RULES.lifecycle,
             rules=RULES.masking,
             foreign={},
@@ -79,8 +84,18 @@ def tables() -> dict[str, list[Row]]:
     )
     completions, migrations = known["completions"], known["migrations"]
     fails = RULES.quality.fails_in_target
-    take(drafting_stage(completions, migrations, known["snippets"], known["documents"], RULES.drafting))
-    take(flags_stage({name: known.get(name, []) for name in READS}, RULES.flags, fails, RULES.drafting))
+    take(
+        drafting_stage(
+            {
+                "completions": completions,
+                "migrations": migrations,
+                "snippets": known["snippets"],
+                "documents": known["documents"],
+            },
+            RULES.drafting,
+        )
+    )
+    take(flags_stage(as_tables({name: known.get(name, []) for name in READS}), RULES.flags, fails, RULES.drafting))
     return known  # fmt: skip
 
 
@@ -111,5 +126,5 @@ def test_only_what_stands_alone_is_planned_to_run(tables: dict[str, list[Row]]) 
 
 
 def test_what_is_refused_is_counted() -> None:
-    made = snippets_stage(RELEASES, [], SURFACE.tables["symbols"], [found("x = 1\n"), *FOUND], RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
+    made = snippets_stage({"releases": RELEASES, "documents": [], "symbols": SURFACE.tables["symbols"], "found": [found("x = 1\n"), *FOUND]}, RULES.snippets, RULES.python_files, frozenset(), RULES.usage)  # fmt: skip
     assert Counter(reject.reason for reject in made.rejects) == {RejectReason.LICENCE: 6}

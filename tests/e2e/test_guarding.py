@@ -83,17 +83,45 @@ class Workshop:
 
 WITH_BARE_ROW: dict[str, Callable[[], Output]] = {
     "problems_gate": lambda: problems_gate_stage(
-        [BARE], [], [], [], [], [], [], QUALITY, _rules("problems", ProblemRules), MUTATION
+        {
+            "problems": [BARE],
+            "problem_runs": [],
+            "snippets": [],
+            "releases": [],
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        _rules("problems", ProblemRules),
+        MUTATION,
     ),
     "functions_gate": lambda: functions_gate_stage(
-        [BARE], [], [], [], QUALITY, _rules("functions", FunctionRules), _rules("masking", MaskingRules), MUTATION
+        {"functions": [BARE], "function_runs": [], "snippets": [], "published_changes": [], "flags": [], "reviews": []},
+        QUALITY,
+        _rules("functions", FunctionRules),
+        _rules("masking", MaskingRules),
+        MUTATION,
     ),
-    "repository_tasks": lambda: repository_tasks_stage([PROJECT], [FUNCTION], [], [FILE], Workshop(), MUTATION),  # type: ignore[arg-type]
-    "repository_gate": lambda: repository_gate_stage([BARE], [PROJECT], [], [], QUALITY, MUTATION),
+    "repository_tasks": lambda: repository_tasks_stage(
+        {"projects": [PROJECT], "traced_functions": [FUNCTION], "reaches": [], "project_files": [FILE]},
+        Workshop(),  # type: ignore[arg-type]
+        MUTATION,
+    ),
+    "repository_gate": lambda: repository_gate_stage(
+        {"repository_tasks": [BARE], "projects": [PROJECT], "flags": [], "reviews": []}, QUALITY, MUTATION
+    ),
     "scenes": lambda: scenes_stage(
-        [PROJECT], [FILE], [FUNCTION], [], _rules("scenes", SceneRules), MUTATION, lambda *_: ()
+        {"projects": [PROJECT], "project_files": [FILE], "traced_functions": [FUNCTION], "reaches": []},
+        _rules("scenes", SceneRules),
+        MUTATION,
+        lambda *_: (),
     ),
-    "scenes_gate": lambda: scenes_gate_stage([BARE], [PROJECT], [FILE], [], [], QUALITY, MUTATION),
+    "scenes_gate": lambda: scenes_gate_stage(
+        {"scenes": [BARE], "projects": [PROJECT], "project_files": [FILE], "flags": [], "reviews": []},
+        QUALITY,
+        MUTATION,
+    ),
 }
 """Stages that have nothing to do in the demo library, over a row at which whatever works on it raises a KeyError."""
 

@@ -198,7 +198,19 @@ def made_of(*snippets: Row) -> tuple[list[Row], list[Row]]:
     lives = [life("lib.fetch", "1.0", "2.0"), life("lib.send", "1.0", "2.0")]
     rules = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": ("token",)})
     output = instances_stage(
-        releases("0.9", "1.0", "2.0"), snippets, found, [], [], lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
+        {
+            "releases": releases("0.9", "1.0", "2.0"),
+            "snippets": snippets,
+            "usages": found,
+            "symbols": [],
+            "changes": [],
+            "lifecycles": lives,
+        },
+        TAGGING,
+        rules,
+        {},
+        CODEMODS,
+        RUN_ALONE,
     )
     return list(output.tables["completions"]), list(output.tables["migrations"])
 
@@ -213,7 +225,9 @@ DOCUMENTS = [
 
 def test_every_instance_gets_a_draft_of_its_version() -> None:
     completions, migrations = made_of(OLD, NEW)
-    output = drafting_stage(completions, migrations, [OLD, NEW], DOCUMENTS, DRAFTING)
+    output = drafting_stage(
+        {"completions": completions, "migrations": migrations, "snippets": [OLD, NEW], "documents": DOCUMENTS}, DRAFTING
+    )
     texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
     for row in output.tables["drafts"]:
         table("drafts").check(row)
@@ -229,7 +243,9 @@ def test_every_instance_gets_a_draft_of_its_version() -> None:
 def test_another_core_api_is_described_too() -> None:
     both = snippet("send(fetch(1))\n", "lib.fetch", "2.0")
     completions, _ = made_of(both)
-    output = drafting_stage(completions, [], [both], DOCUMENTS, DRAFTING)
+    output = drafting_stage(
+        {"completions": completions, "migrations": [], "snippets": [both], "documents": DOCUMENTS}, DRAFTING
+    )
     texts = {row["subject_id"]: row["text"] for row in output.tables["drafts"]}
     assert {row["path"]: texts[row["id"]] for row in completions} == {
         "lib.fetch": "Reads the whole page of an address.",
@@ -239,7 +255,9 @@ def test_another_core_api_is_described_too() -> None:
 
 def test_no_docstring_is_a_reject() -> None:
     completions, _ = made_of(OLD)
-    output = drafting_stage(completions, [], [OLD], [], DRAFTING)
+    output = drafting_stage(
+        {"completions": completions, "migrations": [], "snippets": [OLD], "documents": []}, DRAFTING
+    )
     assert output.reasons == {"no_text": 1}
 
 
@@ -250,7 +268,9 @@ def test_another_writer_fits_beside_the_offline_one() -> None:
             return [Written(Text(text, False, Drafter.MODEL, "model-1", "0" * 64, 9, 7)) for text in texts]
 
     completions, _ = made_of(OLD)
-    output = drafting_stage(completions, [], [OLD], DOCUMENTS, DRAFTING, Model())
+    output = drafting_stage(
+        {"completions": completions, "migrations": [], "snippets": [OLD], "documents": DOCUMENTS}, DRAFTING, Model()
+    )
     (row,) = output.tables["drafts"]
     assert (row["text"], row["model"], row["tokens"], row["nano_usd"]) == ("about 1", "model-1", 9, 7)
     table("drafts").check(row)
@@ -273,7 +293,9 @@ def test_what_a_model_did_not_write_is_told(docstring, waiting, reasons, noted, 
 
     completions, _ = made_of(OLD)
     documents = [document("lib.fetch", docstring, "1.0")] if docstring else []
-    output = drafting_stage(completions, [], [OLD], documents, DRAFTING, Silent())
+    output = drafting_stage(
+        {"completions": completions, "migrations": [], "snippets": [OLD], "documents": documents}, DRAFTING, Silent()
+    )
     assert output.reasons == reasons
     assert [note.reason for note in output.notes] == noted
     assert [row["problem"] for row in output.tables["refused_drafts"]] == ["it is not there"] * refused

@@ -61,17 +61,19 @@ def tables(known: World | None = None) -> Tables:
     environments = [_environment(row["version"]) for row in known.releases]
     flags = [_flag(row["id"]) for row in known.completions[:1]]
     gated = gate_stage(
-        known.completions,
-        known.migrations,
-        known.block_completions,
-        known.drafts,
-        flags,
-        known.snippets,
-        known.releases,
-        known.verdicts,
-        environments,
-        known.changes,
-        [],
+        {
+            "completions": known.completions,
+            "migrations": known.migrations,
+            "block_completions": known.block_completions,
+            "drafts": known.drafts,
+            "flags": flags,
+            "snippets": known.snippets,
+            "releases": known.releases,
+            "verdicts": known.verdicts,
+            "environments": environments,
+            "changes": known.changes,
+            "reviews": [],
+        },
         quality,
         RUN_ALONE,
         load(RULES / "drafting.yaml", DraftingRules),
@@ -83,15 +85,47 @@ def tables(known: World | None = None) -> Tables:
     completions, changes = gated.tables["published_completions"], gated.tables["published_changes"]
     every = retrievers(CONTEXTS.retrieval)
     of_documents = controlled_stage(
-        known.releases, documents, symbols, known.changes, lives, TAGGING, CONTEXTS.controlled, WRITER, ignore_case=True
+        {
+            "releases": known.releases,
+            "api_documents": documents,
+            "symbols": symbols,
+            "changes": known.changes,
+            "lifecycles": lives,
+        },
+        TAGGING,
+        CONTEXTS.controlled,
+        WRITER,
+        ignore_case=True,
     ).tables["controlled_completions"]
     return {
         **_rows(gated),
         **_rows(
-            controlled_gate_stage(of_documents, known.releases, known.changes, changes, known.verdicts, [], [], quality)
+            controlled_gate_stage(
+                {
+                    "controlled_completions": of_documents,
+                    "releases": known.releases,
+                    "changes": known.changes,
+                    "published_changes": changes,
+                    "verdicts": known.verdicts,
+                    "flags": [],
+                    "reviews": [],
+                },
+                quality,
+            )
         ),
         **_rows(
-            contexts_stage(known.releases, uses, documents, completions, CONTEXTS, WRITER, every, ignore_case=True)
+            contexts_stage(
+                {
+                    "releases": known.releases,
+                    "usages": uses,
+                    "api_documents": documents,
+                    "published_completions": completions,
+                },
+                CONTEXTS,
+                WRITER,
+                every,
+                ignore_case=True,
+            )
         ),
         **_problems(known.snippets, known.releases, quality),
         **_functions(known.snippets, quality),
@@ -122,7 +156,20 @@ def _problems(snippets: list[Row], releases: list[Row], quality: QualityRules) -
     rows = [problem(snippet_id=snippets[0]["id"])]
     runs = [run(role, Outcome.PASSED) for role in (ProblemRun.VISIBLE, ProblemRun.HIDDEN)]
     least = load(RULES / "problems.yaml", ProblemRules)
-    gated = problems_gate_stage(rows, runs, snippets, releases, [], [], [], quality, least, MUTATION)
+    gated = problems_gate_stage(
+        {
+            "problems": rows,
+            "problem_runs": runs,
+            "snippets": snippets,
+            "releases": releases,
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        quality,
+        least,
+        MUTATION,
+    )
     return {**_rows(gated), "problem_environments": [_environment("1.1")]}
 
 
@@ -134,7 +181,20 @@ def _functions(snippets: list[Row], quality: QualityRules) -> Tables:
         functions.run(FunctionRun.EMPTIED, Outcome.FAILED_ASSERTION),
     ]
     least, masking = load(RULES / "functions.yaml", FunctionRules), load(RULES / "masking.yaml", MaskingRules)
-    gated = functions_gate_stage(rows, runs, snippets, [], quality, least, masking, MUTATION)
+    gated = functions_gate_stage(
+        {
+            "functions": rows,
+            "function_runs": runs,
+            "snippets": snippets,
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        quality,
+        least,
+        masking,
+        MUTATION,
+    )
     return {**_rows(gated), "function_environments": [_environment("1.1")]}
 
 
@@ -146,8 +206,24 @@ def _projects(quality: QualityRules) -> Tables:
         "projects": [project],
         "traced_functions": shop.functions(),
         "reaches": shop.reaches(),
-        **_rows(repository_gate_stage([made], [project], [], [], quality, MUTATION)),
-        **_rows(scenes_gate_stage(shop.scenes(), [project], shop.files(), [], [], quality, MUTATION)),
+        **_rows(
+            repository_gate_stage(
+                {"repository_tasks": [made], "projects": [project], "flags": [], "reviews": []}, quality, MUTATION
+            )
+        ),
+        **_rows(
+            scenes_gate_stage(
+                {
+                    "scenes": shop.scenes(),
+                    "projects": [project],
+                    "project_files": shop.files(),
+                    "flags": [],
+                    "reviews": [],
+                },
+                quality,
+                MUTATION,
+            )
+        ),
     }
     return {name: [row | {"library": LIBRARY} for row in rows] for name, rows in traced.items()}
 

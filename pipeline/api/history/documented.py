@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from packaging.version import Version
 
@@ -14,16 +14,12 @@ from pipeline.core.vocabularies.changes import Agreement, ChangeKind, DirectiveK
 from pipeline.core.vocabularies.samples import Evidence
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ChangeRow, DirectiveRow, DocumentRow, LifecycleRow, ReleaseRow, SymbolRow
+from pipeline.lake.rows import ChangeRow, DirectiveRow, DocumentRow, Tables
 from pipeline.lake.stage import Output, Reject
 
 
 def directives_stage(
-    releases: Sequence[ReleaseRow],
-    documents: Sequence[DocumentRow],
-    symbols: Sequence[SymbolRow],
-    lifecycles: Sequence[LifecycleRow],
-    changes: Sequence[ChangeRow],
+    tables: Tables,
     rules: DirectiveRules,
 ) -> Output:
     """Make the table `directives` of a library out of its docstrings; the unit is a row of `documents`.
@@ -31,9 +27,9 @@ def directives_stage(
     A docstring that several public paths share (an inherited method) gives each of them its rows, so that each can
     be looked up; they are judged by the life of the definition, under whichever path it began.
     """
-    timeline = Timeline(releases)
-    occurrences = Occurrences(timeline, symbols, lifecycles, changes)
-    stated, failed = _stated(documents, occurrences, rules)
+    timeline = Timeline(tables["releases"])
+    occurrences = Occurrences(timeline, tables["symbols"], tables["lifecycles"], tables["changes"])
+    stated, failed = _stated(tables["documents"], occurrences, rules)
     rows, notes = parted(
         guarded(
             stated,
@@ -41,7 +37,7 @@ def directives_stage(
             lambda statement: [_row(statement, judge(statement, occurrences, rules))],
         )
     )
-    return Output({"directives": rows}, len(documents), len(documents) - len(failed), failed, notes)
+    return Output({"directives": rows}, len(tables["documents"]), len(tables["documents"]) - len(failed), failed, notes)
 
 
 def _stated(

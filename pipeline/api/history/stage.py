@@ -18,15 +18,13 @@ from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.intervals import holds_at
 from pipeline.lake.place import at_release
-from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
+from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState, Tables
 from pipeline.lake.stage import Output, Reject, Update
 
 
 @without_collector()
 def lifecycle_stage(
-    releases: Sequence[ReleaseRow],
-    symbols: Sequence[SymbolRow],
-    importable: Sequence[SymbolRow],
+    tables: Tables,
     rules: LifecycleRules,
     progress: dict[str, Any] | None = None,
     lives: Sequence[LifecycleRow] = (),
@@ -39,7 +37,7 @@ def lifecycle_stage(
     output whose releases are the first of these, and the `lives` it left in the lake, only the later ones are
     compared; then only rows of symbols that hold in the last of those or later need be given.
     """
-    ordered = in_order(releases)
+    ordered = in_order(tables["releases"])
     library = ordered[0]["library"] if ordered else ""
     done = len(progress["releases"]) if progress else 0
     if progress is None or progress["releases"] != [identity(release) for release in ordered[:done]]:
@@ -48,7 +46,7 @@ def lifecycle_stage(
     changes: list[ChangeRow] = []
     known = _unfinished(lives, ordered[:done], progress["out_of_sight"]) if progress and done else []
     if done:
-        followed.resume(known, _index_at(ordered[done - 1]["version"], symbols, importable))
+        followed.resume(known, _index_at(ordered[done - 1]["version"], tables["symbols"], tables["importable"]))
     # what an earlier run refused stays refused when only the later releases are compared
     refused = (
         [Reject(key, RejectReason(reason), text) for key, reason, text in progress["refused"]]
@@ -63,7 +61,7 @@ def lifecycle_stage(
         followed.step(comparison, step.before, step.version, stated)
         return made
 
-    for step in _steps(ordered, done, symbols, importable):
+    for step in _steps(ordered, done, tables["symbols"], tables["importable"]):
         with at_release(step.version):
             if step.new is None:
                 followed.gap(step.before)
@@ -84,11 +82,11 @@ def lifecycle_stage(
                 else:
                     changes += made
     made_lives = [*followed.done, *followed.living.values()]
-    rejects = [*_without_predecessor(releases), *refused]
+    rejects = [*_without_predecessor(tables["releases"]), *refused]
     return Output(
         {} if done else {"changes": changes, "lifecycles": made_lives},
-        seen=len(releases),
-        made=len(releases) - len(rejects),
+        seen=len(tables["releases"]),
+        made=len(tables["releases"]) - len(rejects),
         rejects=rejects,
         updates={"changes": Update(changes, {}), "lifecycles": _update(made_lives, known)} if done else {},
         progress={

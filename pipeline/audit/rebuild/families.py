@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from more_itertools import first
 
@@ -33,6 +33,7 @@ from pipeline.lake.rows import (
     PublishedFunctionRow,
     PublishedMigrationRow,
     PublishedProblemRow,
+    Tables,
 )
 from pipeline.lake.schema import Row, table
 from pipeline.lake.stage import Output, Reject
@@ -93,11 +94,13 @@ def controlled_completion(world: World, row: PublishedControlledCompletionRow) -
     """Fill the template of a controlled completion again from the document of its API, and prove it."""
     rules = world.rules
     output = controlled_stage(
-        world.rows("releases"),
-        [one for one in world.rows("api_documents") if one["path"] == row["path"]],
-        world.rows("symbols"),
-        world.rows("changes"),
-        world.rows("lifecycles"),
+        {
+            "releases": world.rows("releases"),
+            "api_documents": [one for one in world.rows("api_documents") if one["path"] == row["path"]],
+            "symbols": world.rows("symbols"),
+            "changes": world.rows("changes"),
+            "lifecycles": world.rows("lifecycles"),
+        },
         rules.lifecycle,
         rules.contexts.controlled,
         world.writer,
@@ -105,13 +108,15 @@ def controlled_completion(world: World, row: PublishedControlledCompletionRow) -
     )
     left = frozenset({"description", "left_context", "redacted", "id"}) if _by_model(row) else frozenset[str]()
     gated = controlled_gate_stage(
-        [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
-        world.rows("releases"),
-        world.rows("changes"),
-        world.rows("changes"),
-        world.rows("verdicts"),
-        world.flags,
-        [],
+        {
+            "controlled_completions": [of_id(output.tables["controlled_completions"], row["id"], output.rejects)],
+            "releases": world.rows("releases"),
+            "changes": world.rows("changes"),
+            "published_changes": world.rows("changes"),
+            "verdicts": world.rows("verdicts"),
+            "flags": world.flags,
+            "reviews": [],
+        },
         _quality(world, row),
     )
     return _published(gated, "published_controlled_completions", row, left)
@@ -122,10 +127,12 @@ def context(world: World, row: PublishedContextRow) -> Made:
     completions = [one for one in world.rows("completions") if one["id"] == row["completion_id"]]
     rules = world.rules
     output = contexts_stage(
-        world.rows("releases"),
-        [use for one in completions for use in world.usages[one["snippet_id"]]],
-        world.rows("api_documents"),
-        completions,
+        {
+            "releases": world.rows("releases"),
+            "usages": [use for one in completions for use in world.usages[one["snippet_id"]]],
+            "api_documents": world.rows("api_documents"),
+            "published_completions": completions,
+        },
         rules.contexts,
         world.writer,
         retrievers(rules.contexts.retrieval),
@@ -188,7 +195,10 @@ def change(world: World, row: PublishedChangeRow) -> Made:
 
 def _drafts(world: World, completions: Sequence[CompletionRow], migrations: Sequence[MigrationRow]) -> list[Row]:
     snippets, documents = world.rows("snippets"), world.rows("documents")
-    output = drafting_stage(completions, migrations, snippets, documents, world.rules.drafting)
+    output = drafting_stage(
+        {"completions": completions, "migrations": migrations, "snippets": snippets, "documents": documents},
+        world.rules.drafting,
+    )
     return list(output.tables["drafts"])
 
 
@@ -202,19 +212,23 @@ def _quality(world: World, row: Row) -> QualityRules:
 
 def _gated(world: World, row: Row, drafts: Sequence[DraftRow] = (), **families: Sequence[Row]) -> Made:
     """Put an instance through the gate again, with the verdicts, flags and changes of the snapshot."""
-    tables: Mapping[str, Sequence[Row]] = {
-        name: families.get(name, ()) for name in ("completions", "migrations", "block_completions")
+    tables: Tables = {
+        "completions": families.get("completions", ()),
+        "migrations": families.get("migrations", ()),
+        "block_completions": families.get("block_completions", ()),
     }
     gated = gate_stage(
-        **tables,
-        drafts=drafts,
-        flags=world.flags,
-        snippets=world.rows("snippets"),
-        releases=world.rows("releases"),
-        verdicts=world.rows("verdicts"),
-        environments=world.rows("environments"),
-        changes=[one for one in world.rows("changes") if one["id"] == row.get("change_id")],
-        reviews=[],
+        {
+            **tables,
+            "drafts": drafts,
+            "flags": world.flags,
+            "snippets": world.rows("snippets"),
+            "releases": world.rows("releases"),
+            "verdicts": world.rows("verdicts"),
+            "environments": world.rows("environments"),
+            "changes": [one for one in world.rows("changes") if one["id"] == row.get("change_id")],
+            "reviews": [],
+        },
         rules=_quality(world, row),
         run_alone=world.rules.validation.run_alone,
         drafting=world.rules.drafting,

@@ -27,7 +27,11 @@ def repository_task(world: World, row: Row) -> Made:
     score = MutationScore(row["mutants"], row["mutants_killed"], row["mutants_equivalent"])
     task = task_row(project, made, tuple(row["tests"]), TestOutcome(row["emptied_outcome"]), score)
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = repository_gate_stage([task], [project], world.flags, [], rules, world.rules.mutation)
+    gated = repository_gate_stage(
+        {"repository_tasks": [task], "projects": [project], "flags": world.flags, "reviews": []},
+        rules,
+        world.rules.mutation,
+    )
     published = of_id(gated.tables["published_repository_tasks"], row["id"], gated.rejects)
     given = {"tests", "emptied_outcome", "reference_outcome", *SCORED, *_judged(row)}
     return Made(published, frozenset(given), "which tests judge it is what running them gave")
@@ -40,7 +44,11 @@ def scene(world: World, row: Row) -> Made:
     original["middle"] = text[row["middle_start"] : row["middle_end"]]
     file: Row = {"project_id": row["project_id"], "path": row["path"], "text": text}
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})
-    gated = scenes_gate_stage([original], [project], [file], world.flags, [], rules, world.rules.mutation)
+    gated = scenes_gate_stage(
+        {"scenes": [original], "projects": [project], "project_files": [file], "flags": world.flags, "reviews": []},
+        rules,
+        world.rules.mutation,
+    )
     published = of_id(gated.tables["published_scenes"], row["id"], gated.rejects)
     given = {"tests_reaching", "noticed_by", "discriminating", "emptied", "related", "unit_test_ids", *SCORED}
     given |= _judged(row)

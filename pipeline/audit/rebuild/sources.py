@@ -13,6 +13,7 @@ from pipeline.corpus.usages.stage import usage_stage
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import SnippetRow
 from pipeline.lake.schema import Row
+from pipeline.lake.stage import as_tables
 
 _FOUND = (
     *("library", "version", "language", "source", "version_evidence", "stated", "origin", "place", "url", "title"),
@@ -34,10 +35,12 @@ def api_document(world: World, row: Row) -> Made:
     if row["source"] == DocumentSource.SITE:
         raise NotRebuilt("it was read from a page of the documentation site, which can be edited")
     output = api_documents_stage(
-        releases=world.rows("releases"),
-        documents=[one for one in world.rows("documents") if one["path"] == row["path"]],
-        symbols=[one for one in world.rows("symbols") if one["path"] == row["path"]],
-        site_documents=[],
+        {
+            "releases": world.rows("releases"),
+            "documents": [one for one in world.rows("documents") if one["path"] == row["path"]],
+            "symbols": [one for one in world.rows("symbols") if one["path"] == row["path"]],
+            "site_documents": [],
+        },
         rules=world.rules.directives,
     )
     return Made(of_id(output.tables["api_documents"], row["id"], output.rejects))
@@ -56,7 +59,10 @@ def snippet(world: World, row: Row) -> Made:
 def uses(world: World, row: Row) -> Made:
     """Find the uses in a snippet again; the row is the snippet with its uses as they stand, in order."""
     stripped: Row = {name: value for name, value in row.items() if name != "uses"}
-    output = usage_stage([world.releases[row["version"]]], [stripped], world.rows("symbols"), world.rules.usage)
+    output = usage_stage(
+        {"releases": [world.releases[row["version"]]], "snippets": [stripped], "symbols": world.rows("symbols")},
+        world.rules.usage,
+    )
     return Made(stripped | {"uses": in_order(output.tables["usages"])})
 
 
@@ -87,8 +93,7 @@ def _in_dependent(world: World, row: Row) -> dict[str, list[Row]]:
 def _taken(world: World, row: Row, tables: dict[str, list[Row]]) -> Row:
     rules = world.rules
     output = snippets_stage(
-        **tables,
-        symbols=world.rows("symbols"),
+        as_tables({**tables, "symbols": world.rows("symbols")}),
         rules=rules.snippets,
         files=rules.python_files,
         licences=rules.quality.licences,

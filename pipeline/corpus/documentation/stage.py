@@ -20,7 +20,7 @@ from pipeline.corpus.documentation.docstrings import read_docstring, stated_vers
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import AnyRow, ApiDocumentRow, DocumentRow, R, ReleaseRow, SiteDocumentRow, SymbolRow
+from pipeline.lake.rows import AnyRow, ApiDocumentRow, DocumentRow, R, SiteDocumentRow, SymbolRow, Tables
 from pipeline.lake.stage import Output, Reject
 
 _PLACE = frozenset({"id", "first_version", "last_version", "url"})
@@ -40,28 +40,25 @@ _Document = _Span[ApiDocumentRow]
 
 @without_collector()
 def api_documents_stage(
-    releases: Sequence[ReleaseRow],
-    documents: Sequence[DocumentRow],
-    symbols: Sequence[SymbolRow],
-    site_documents: Sequence[SiteDocumentRow],
+    tables: Tables,
     rules: DirectiveRules,
 ) -> Output:
     """Make the table `api_documents` of a library; the unit is a row of `documents` or of `site_documents`.
 
     In a release of which a site has a document of the API, that stands in place of the docstring's.
     """
-    calendar = _Calendar(Timeline(releases))
-    states = _States(calendar, symbols)
-    found, foreign = calendar.sites(site_documents)
+    calendar = _Calendar(Timeline(tables["releases"]))
+    states = _States(calendar, tables["symbols"])
+    found, foreign = calendar.sites(tables["site_documents"])
     sites = _placed(found, states)
     rows: list[ApiDocumentRow] = []
     failed: list[Reject] = []
-    by_path = _spans(calendar, documents)
+    by_path = _spans(calendar, tables["documents"])
     for path in sorted({*by_path, *sites}):
         told, refused = parted(guarded(by_path.get(path, ()), _key, lambda one: _from_docstring(one, states, rules)))
         failed += refused
         rows += calendar.coded(_replaced(told, list(sites.get(path, {}).values())))
-    seen, rejects = len(documents) + len(site_documents), [*foreign, *failed]
+    seen, rejects = len(tables["documents"]) + len(tables["site_documents"]), [*foreign, *failed]
     return Output({"api_documents": rows}, seen, seen - len(rejects), rejects)
 
 

@@ -26,7 +26,7 @@ from pipeline.corpus.usages.rules import UsageRules
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id, sha256_json
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.rows import AnyRow, DocumentRow, FoundRow, ReleaseRow, SnippetCheck, SnippetRow, SymbolRow
+from pipeline.lake.rows import AnyRow, DocumentRow, ReleaseRow, SnippetCheck, SnippetRow, Tables
 from pipeline.lake.stage import Output, Reject
 
 
@@ -53,10 +53,7 @@ class _Candidate(_Example):
 
 
 def snippets_stage(
-    releases: Sequence[ReleaseRow],
-    documents: Sequence[DocumentRow],
-    symbols: Sequence[SymbolRow],
-    found: Sequence[FoundRow],
+    tables: Tables,
     rules: SnippetRules,
     files: PythonFileRules,
     licences: Collection[str],
@@ -72,23 +69,23 @@ def snippets_stage(
     states: dict[str, dict[str, _Example]] = {}
     rejects: list[Reject] = []
     apis: dict[str, Api] = {}
-    for release in releases:
+    for release in tables["releases"]:
         version = release["version"]
-        at = {row["path"]: row for row in holding_at(symbols, version)}
+        at = {row["path"]: row for row in holding_at(tables["symbols"], version)}
         apis[version] = Api(at, release["import_names"], usage.returns_of(release["library"]))
         at_version = functools.partial(_examples_at, release, importable=Importable(apis[version]), rules=rules)
-        examples, failed = parted(guarded(holding_at(documents, version), _document, at_version))
+        examples, failed = parted(guarded(holding_at(tables["documents"], version), _document, at_version))
         states[version] = dict(examples)
         rejects += failed
     judge = functools.partial(_judged, apis=apis, rules=rules)
-    fitting, refused = parted(guarded(encode(chains(releases), states, _state), _key, judge))
+    fitting, refused = parted(guarded(encode(chains(tables["releases"]), states, _state), _key, judge))
     rejects += refused
     single, duplicates = _without_duplicates(fitting)
     library, kept, unlike = _library(single, rules)
-    by_version = {release["version"]: release for release in releases}
+    by_version = {release["version"]: release for release in tables["releases"]}
     snippets = [_row(candidate, by_version[candidate["first_version"]]) for candidate in kept]
     rejects += [*duplicates, *unlike]
-    of_others, refused = parted(FoundCode(apis, library, rules, files, licences).snippets(found))
+    of_others, refused = parted(FoundCode(apis, library, rules, files, licences).snippets(tables["found"]))
     snippets += of_others
     rejects += refused
     return Output({"snippets": snippets}, len(snippets) + len(rejects), len(snippets), rejects)

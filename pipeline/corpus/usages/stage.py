@@ -19,13 +19,11 @@ from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
-from pipeline.lake.rows import ReleaseRow, SnippetRow, SymbolRow, UsageRow
+from pipeline.lake.rows import ReleaseRow, SnippetRow, SymbolRow, Tables, UsageRow
 from pipeline.lake.stage import Output, Reject
 
 
-def usage_stage(
-    releases: Sequence[ReleaseRow], snippets: Sequence[SnippetRow], symbols: Sequence[SymbolRow], rules: UsageRules
-) -> Output:
+def usage_stage(tables: Tables, rules: UsageRules) -> Output:
     """Find the uses in each snippet of a library, against the API of the snippet's own version.
 
     What the preamble uses is not counted: it is there for the code's sake. The unit is a chain that starts at the
@@ -36,12 +34,12 @@ def usage_stage(
     rejects: list[Reject] = []
     notes: list[Reject] = []
     of_version: dict[str, list[SnippetRow]] = defaultdict(list)
-    for row in snippets:
+    for row in tables["snippets"]:
         if row["language"] == Language.PYTHON:
             of_version[row["version"]].append(row)
     with without_collector():
-        for release in releases:
-            for snippet, api in _with_api(of_version[release["version"]], release, symbols, rules):
+        for release in tables["releases"]:
+            for snippet, api in _with_api(of_version[release["version"]], release, tables["symbols"], rules):
                 uses = attempt(snippet["id"], _uses, snippet, api, rules)
                 if isinstance(uses, Reject):
                     rejects.append(uses)

@@ -22,15 +22,11 @@ from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.place import at_release
 from pipeline.lake.rows import (
-    ChangeRow,
-    CompletionRow,
-    ControlledCompletionRow,
     EnvironmentRow,
-    MigrationRow,
     ReleaseRow,
     RewriteRow,
     SnippetRow,
-    SymbolRow,
+    Tables,
     VerdictRow,
 )
 from pipeline.lake.stage import Output, Reject
@@ -72,16 +68,8 @@ class Runner:
 
 
 def validation_stage(
-    releases: Iterable[ReleaseRow],
-    snippets: Iterable[SnippetRow],
-    completions: Iterable[CompletionRow],
-    migrations: Iterable[MigrationRow],
-    changes: Sequence[ChangeRow],
-    symbols: Iterable[SymbolRow],
-    environments: Iterable[EnvironmentRow],
+    tables: Tables,
     runner: Runner,
-    controlled_completions: Iterable[ControlledCompletionRow] = (),
-    rewrites: Sequence[RewriteRow] = (),
 ) -> Output:
     """Run what a library's instances need and say how each run came out; the unit is a run.
 
@@ -90,14 +78,23 @@ def validation_stage(
 
     Errors: those of `EnvironmentStore.open`.
     """
-    by_id: dict[str, SnippetRow | RewriteRow] = {row["id"]: row for row in snippets}
-    by_version = {row["version"]: row for row in releases}
-    built = {row["version"]: row for row in environments if row["outcome"] == EnvironmentOutcome.BUILT}
+    by_id: dict[str, SnippetRow | RewriteRow] = {row["id"]: row for row in tables["snippets"]}
+    by_version = {row["version"]: row for row in tables["releases"]}
+    built = {row["version"]: row for row in tables["environments"] if row["outcome"] == EnvironmentOutcome.BUILT}
     alone = runner.rules.run_alone
-    runs = plan_runs(snippets, completions, migrations, changes, symbols, alone, controlled_completions, rewrites)
-    by_id |= {row["id"]: row for row in rewrites}
+    runs = plan_runs(
+        tables["snippets"],
+        tables["completions"],
+        tables["migrations"],
+        tables["changes"],
+        tables["symbols"],
+        alone,
+        tables["controlled_completions"],
+        tables["rewrites"],
+    )
+    by_id |= {row["id"]: row for row in tables["rewrites"]}
     ready = [run for run in runs if run.version in built and run.version in by_version]
-    valued = {change["path"] for change in changes if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
+    valued = {change["path"] for change in tables["changes"] if change["kind"] == ChangeKind.ATTRIBUTE_VALUE}
     verdicts: list[VerdictRow] = []
     rejects = [_reject(run) for run in runs if run not in set(ready)]
     for version, group in _by_version(ready).items():

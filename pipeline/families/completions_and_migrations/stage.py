@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from pipeline.api.history.rules import LifecycleRules
 from pipeline.api.history.tags import Tags
@@ -19,17 +19,12 @@ from pipeline.families.completions_and_migrations.migrations import make_migrati
 from pipeline.families.completions_and_migrations.rules import MaskingRules
 from pipeline.families.completions_and_migrations.source import BrokenSource, Source, parse_source
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.rows import ChangeRow, LifecycleRow, R, ReleaseRow, SnippetRow, SymbolRow, UsageRow
+from pipeline.lake.rows import R, SnippetRow, Tables, UsageRow
 from pipeline.lake.stage import Output, Reject
 
 
 def instances_stage(
-    releases: Sequence[ReleaseRow],
-    snippets: Sequence[SnippetRow],
-    usages: Sequence[UsageRow],
-    symbols: Sequence[SymbolRow],
-    changes: Sequence[ChangeRow],
-    lifecycles: Sequence[LifecycleRow],
+    tables: Tables,
     tagging: LifecycleRules,
     rules: MaskingRules,
     foreign: Mapping[str, LibraryNames],
@@ -47,18 +42,18 @@ def instances_stage(
     # slow to import
     from pipeline.families.completions_and_migrations.rewritten_examples import rewritten_examples
 
-    history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
-    programs, broken = _parse(row for row in snippets if row["language"] == Language.PYTHON)
+    history = History(tables["releases"], tables["symbols"], tables["changes"], Tags(tables["lifecycles"], tagging).at)
+    programs, broken = _parse(row for row in tables["snippets"] if row["language"] == Language.PYTHON)
     documenting = [snippet for snippet, _ in programs if snippet["source"] == SnippetSource.DOCSTRING]
-    uses = _by_snippet(usages)
+    uses = _by_snippet(tables["usages"])
     completions = make_completions(programs, uses, history, rules)
     alone = [snippet for snippet, _ in programs if snippet["source"] in run_alone]
-    rewritten = rewritten_examples(alone, uses, changes, lifecycles, history, codemods)
+    rewritten = rewritten_examples(alone, uses, tables["changes"], tables["lifecycles"], history, codemods)
     most = codemods.max_per_paths_and_versions
     migrations, rewrites = make_migrations(
-        documenting, uses, changes, lifecycles, history, rules.migration, rewritten, most
+        documenting, uses, tables["changes"], tables["lifecycles"], history, rules.migration, rewritten, most
     )
-    blocks = make_blocks(snippets, foreign, rules.block)
+    blocks = make_blocks(tables["snippets"], foreign, rules.block)
     rejects = [*broken, *completions.rejects, *migrations.rejects, *blocks.rejects]
     made = len(completions.rows) + len(migrations.rows) + len(blocks.rows)
     return Output(

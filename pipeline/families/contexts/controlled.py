@@ -22,7 +22,11 @@ from pipeline.families.contexts.documents import Documentation
 from pipeline.families.contexts.rules import ControlledRules
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ApiDocumentRow, ChangeRow, ControlledCompletionRow, LifecycleRow, ReleaseRow, SymbolRow
+from pipeline.lake.rows import (
+    ApiDocumentRow,
+    ControlledCompletionRow,
+    Tables,
+)
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import notes_of, untold
 from pipeline.llm.writers import Improver, Request, Text, Written
@@ -32,11 +36,7 @@ _INSTANCE = "instance"
 
 
 def controlled_stage(
-    releases: Sequence[ReleaseRow],
-    api_documents: Sequence[ApiDocumentRow],
-    symbols: Sequence[SymbolRow],
-    changes: Sequence[ChangeRow],
-    lifecycles: Iterable[LifecycleRow],
+    tables: Tables,
     tagging: LifecycleRules,
     rules: ControlledRules,
     writer: Improver,
@@ -50,9 +50,11 @@ def controlled_stage(
     document describes it), DRAFT_WAITING (a model may), LEAKS_ANSWER (module, class or arguments give the name away),
     OVER_QUOTA. Notes: those of `notes_of`.
     """
-    history = History(releases, symbols, changes, Tags(lifecycles, tagging).at)
-    documentation = Documentation(releases, api_documents)
-    classes = frozenset(row["path"] for row in (*symbols, *api_documents) if row["kind"] == SymbolKind.CLASS)
+    history = History(tables["releases"], tables["symbols"], tables["changes"], Tags(tables["lifecycles"], tagging).at)
+    documentation = Documentation(tables["releases"], tables["api_documents"])
+    classes = frozenset(
+        row["path"] for row in (*tables["symbols"], *tables["api_documents"]) if row["kind"] == SymbolKind.CLASS
+    )
     maker = _Maker(history, classes, rules, ignore_case)
     found = list(
         guarded(

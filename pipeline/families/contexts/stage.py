@@ -24,6 +24,7 @@ from pipeline.lake.rows import (
     PublishedContextRow,
     PublishedRetrievalRow,
     ReleaseRow,
+    Tables,
     UsageRow,
 )
 from pipeline.lake.stage import Output, Reject
@@ -32,10 +33,7 @@ from pipeline.llm.writers import Request, Writer, Written
 
 
 def contexts_stage(
-    releases: Sequence[ReleaseRow],
-    usages: Iterable[UsageRow],
-    api_documents: Iterable[ApiDocumentRow],
-    published_completions: Iterable[PublishedCompletionRow],
+    tables: Tables,
     rules: ContextRules,
     writer: Writer,
     retrievers: Sequence[Retriever],
@@ -52,9 +50,11 @@ def contexts_stage(
     exception: they are what a reader of the documentation sees, and that of the API names it. A note NO_TEXT says that
     no document tells what to ask for, DRAFT_WAITING that a model may; the other notes are those of `notes_of`.
     """
-    uses = {row["id"]: row for row in usages}
-    completions = [row for row in published_completions if row["granularity"] == Granularity.TOKEN]
-    library = _Library(releases, Documentation(releases, api_documents), rules, ignore_case)
+    uses = {row["id"]: row for row in tables["usages"]}
+    completions = [row for row in tables["published_completions"] if row["granularity"] == Granularity.TOKEN]
+    library = _Library(
+        tables["releases"], Documentation(tables["releases"], tables["api_documents"]), rules, ignore_case
+    )
     standing, moved = _standing(completions, uses)
     chosen, rejects = _chosen(standing, uses, rules)
     rejects += moved

@@ -22,16 +22,8 @@ from pipeline.families.problems.places import environments_with_tests, places_of
 from pipeline.families.problems.rules import ProblemRules
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
-    ApiDocumentRow,
-    ChangeRow,
-    DocumentRow,
     FunctionRow,
-    LifecycleRow,
-    ReleaseRow,
-    RewriteRow,
-    SnippetRow,
-    SymbolRow,
-    VerdictRow,
+    Tables,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.refusals import notes_of, untold
@@ -39,15 +31,7 @@ from pipeline.llm.writers import Request, Text, Writer, Written
 
 
 def functions_stage(
-    releases: Sequence[ReleaseRow],
-    snippets: Sequence[SnippetRow],
-    rewrites: Sequence[RewriteRow],
-    symbols: Sequence[SymbolRow],
-    changes: Sequence[ChangeRow],
-    lifecycles: Sequence[LifecycleRow],
-    documents: Sequence[DocumentRow],
-    api_documents: Sequence[ApiDocumentRow],
-    verdicts: Sequence[VerdictRow],
+    tables: Tables,
     rules: FunctionRules,
     of_problems: ProblemRules,
     tagging: LifecycleRules,
@@ -67,17 +51,29 @@ def functions_stage(
     `writers` make functions of examples that make no task, which then are no rejects, or DRAFT_WAITING ones, and write
     tests of what has too few; what came of that is noted as in `notes_of`.
     """
-    library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
-    shown, untaken = parted(show(snippets, library, of_problems))
-    finder = Choices(Candidates(shown, rewrites, library, of_problems), min_name_length)
+    library = Library(
+        tables["releases"],
+        tables["symbols"],
+        tables["changes"],
+        tables["lifecycles"],
+        tables["documents"],
+        tables["api_documents"],
+        tables["verdicts"],
+        tagging,
+        usage,
+    )
+    shown, untaken = parted(show(tables["snippets"], library, of_problems))
+    finder = Choices(Candidates(shown, tables["rewrites"], library, of_problems), min_name_length)
     choices, unfit = parted(guarded(shown, lambda each: each.key, finder.of))
     chosen, surplus = within_quota(choices, rules)
     tasks = [each.snippet for each in shown]
     examples = (
-        untaken_examples(untaken, tasks, snippets, library, writers.functions.rules, min_name_length) if writers else []
+        untaken_examples(untaken, tasks, tables["snippets"], library, writers.functions.rules, min_name_length)
+        if writers
+        else []
     )
     versions = _versions(chosen) | versions_of(examples, library)
-    rows, unreachable = environments_with_tests(releases, versions, runner)
+    rows, unreachable = environments_with_tests(tables["releases"], versions, runner)
     places, closed = places_of(rows, runner)
     known, unproven = parted(ask_references(chosen, places, runner, rules, mutation))
     tried, untried = parted(guarded(known, lambda one: one.choice.key, lambda one: [_tried(one, rules, mutation)]))

@@ -22,21 +22,13 @@ from pipeline.families.model_migrations.rows import description_row, drafted_rew
 from pipeline.families.problems.library import Library
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.rows import (
-    ChangeRow,
-    DocumentRow,
     DraftedDescriptionRow,
     DraftedMigrationRow,
     DraftedRewriteRow,
-    EnvironmentRow,
-    LifecycleRow,
-    MigrationRow,
     R,
     RefusedMigrationRow,
-    ReleaseRow,
     RewriteRow,
-    SnippetRow,
-    SymbolRow,
-    UsageRow,
+    Tables,
     VerdictRow,
 )
 from pipeline.lake.stage import Output, Reject
@@ -65,16 +57,7 @@ class Migrating:
 
 
 def drafted_migrations_stage(
-    releases: Sequence[ReleaseRow],
-    snippets: Sequence[SnippetRow],
-    usages: Sequence[UsageRow],
-    symbols: Sequence[SymbolRow],
-    changes: Sequence[ChangeRow],
-    lifecycles: Sequence[LifecycleRow],
-    documents: Sequence[DocumentRow],
-    migrations: Sequence[MigrationRow],
-    environments: Sequence[EnvironmentRow],
-    verdicts: Sequence[VerdictRow],
+    tables: Tables,
     migrating: Migrating,
 ) -> Output:
     """Make the tables `drafted_*` and `refused_migrations` of a library; the unit is a snippet in a pair of releases.
@@ -87,18 +70,26 @@ def drafted_migrations_stage(
     """
     rules = migrating.rules
     library = Library(
-        releases, symbols, changes, lifecycles, documents, (), verdicts, migrating.tagging, migrating.usage
+        tables["releases"],
+        tables["symbols"],
+        tables["changes"],
+        tables["lifecycles"],
+        tables["documents"],
+        (),
+        tables["verdicts"],
+        migrating.tagging,
+        migrating.usage,
     )
     history = library.history
-    alone = [row for row in snippets if row["source"] in migrating.run_alone]
-    found = candidates(alone, usages, changes, migrations, history, rules)
+    alone = [row for row in tables["snippets"] if row["source"] in migrating.run_alone]
+    found = candidates(alone, tables["usages"], tables["changes"], tables["migrations"], history, rules)
     chosen, surplus = within_quota(found, rules)
-    bench = Bench(releases, environments, verdicts, migrating.runner)
+    bench = Bench(tables["releases"], tables["environments"], tables["verdicts"], migrating.runner)
     failing, refused = _failing(chosen, bench, migrating.fails)
     asked, more = failing[: rules.max_asked], failing[rules.max_asked :]
     rejects = [*surplus, *refused, *(_surplus(one, rules) for one in more)]
-    made = _Made({row["id"] for row in migrations}, rejects)
-    teller = Teller(documents, usages, history, rules)
+    made = _Made({row["id"] for row in tables["migrations"]}, rejects)
+    teller = Teller(tables["documents"], tables["usages"], history, rules)
     shown, failed = parted(
         guarded(
             asked, lambda one: one.key, lambda one: [(one, teller.of(one, bench.run([(one.snippet, one.target)])[0]))]

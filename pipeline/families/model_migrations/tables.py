@@ -6,10 +6,10 @@ Nothing of the provider's SDK is imported here: the stages that read these table
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import pyarrow.compute as pc
 
+from pipeline.lake.rows import Tables
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 
@@ -20,12 +20,14 @@ DRAFTED = ("drafted_migrations", "drafted_verdicts", "drafted_descriptions")
 """The tables that `with_drafted` puts beside those that rules made."""
 
 
-def with_drafted(
-    drafted_migrations: list[Row], drafted_verdicts: list[Row], drafted_descriptions: list[Row], **tables: Any
-) -> dict[str, Any]:
+def with_drafted(tables: Tables) -> Tables:
     """Return the tables that review and gate take, with what a model wrote beside what rules made."""
-    added = {"migrations": drafted_migrations, "verdicts": drafted_verdicts, "drafts": drafted_descriptions}
-    return {name: [*rows, *added.get(name, ())] for name, rows in tables.items()}
+    return {
+        **tables,
+        "migrations": [*tables["migrations"], *tables["drafted_migrations"]],
+        "verdicts": [*tables["verdicts"], *tables["drafted_verdicts"]],
+        "drafts": [*tables["drafts"], *tables["drafted_descriptions"]],
+    }
 
 
 _BESIDE: Mapping[str, str] = {

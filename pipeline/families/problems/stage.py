@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 
 from packaging.version import Version
 
@@ -26,31 +26,15 @@ from pipeline.families.problems.writing import WrittenRows, write_problems
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     AnyRow,
-    ApiDocumentRow,
-    ChangeRow,
-    DocumentRow,
-    LifecycleRow,
     ProblemRow,
-    ReleaseRow,
-    RewriteRow,
-    SnippetRow,
-    SymbolRow,
-    VerdictRow,
+    Tables,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
 
 
 def problems_stage(
-    releases: Sequence[ReleaseRow],
-    snippets: Sequence[SnippetRow],
-    rewrites: Sequence[RewriteRow],
-    symbols: Sequence[SymbolRow],
-    changes: Sequence[ChangeRow],
-    lifecycles: Sequence[LifecycleRow],
-    documents: Sequence[DocumentRow],
-    api_documents: Sequence[ApiDocumentRow],
-    verdicts: Sequence[VerdictRow],
+    tables: Tables,
     rules: ProblemRules,
     drafting: DraftingRules,
     tagging: LifecycleRules,
@@ -64,9 +48,19 @@ def problems_stage(
     The unit is a task of an example in a version that sets it apart; a task of no such version, and an example without
     a task, is one unit each. Where there is a `writer`, so is each change that no example decides.
     """
-    library = Library(releases, symbols, changes, lifecycles, documents, api_documents, verdicts, tagging, usage)
-    shown, rejects = parted(show(snippets, library, rules))
-    found, unchanged = _candidates(Candidates(shown, rewrites, library, rules), shown)
+    library = Library(
+        tables["releases"],
+        tables["symbols"],
+        tables["changes"],
+        tables["lifecycles"],
+        tables["documents"],
+        tables["api_documents"],
+        tables["verdicts"],
+        tagging,
+        usage,
+    )
+    shown, rejects = parted(show(tables["snippets"], library, rules))
+    found, unchanged = _candidates(Candidates(shown, tables["rewrites"], library, rules), shown)
     chosen, surplus = _within_quota(found, rules)
     drafts, undrafted = parted(
         guarded(
@@ -77,7 +71,7 @@ def problems_stage(
     )
     drafts, twice = _distinct(drafts)
     wanted = {version for each in drafts for version in (each.row["version"], each.row["other_version"]) if version}
-    rows, unreachable = environments_with_tests(releases, wanted, runner)
+    rows, unreachable = environments_with_tests(tables["releases"], wanted, runner)
     places, closed = places_of(rows, runner)
     trials, unproven = parted(prove(drafts, places, runner, rules, mutation))
     refused = [*rejects, *unchanged, *surplus, *undrafted, *twice, *unproven]
@@ -93,7 +87,7 @@ def problems_stage(
     proven = [row for row, trial in made if trial.passed]
     written = WrittenRows()
     if writer is not None:
-        written = write_problems(library, snippets, proven, places, rules, mutation, writer, runner)
+        written = write_problems(library, tables["snippets"], proven, places, rules, mutation, writer, runner)
     problems += written.problems
     refused += written.rejects
     # What could not be built is tried again for what a writer wants there.

@@ -18,17 +18,13 @@ from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import holding_at
 from pipeline.lake.rows import (
-    ChangeRow,
-    CompletionRow,
     DocumentRow,
     JudgementRow,
-    MigrationRow,
     RefusedJudgementRow,
-    ReleaseRow,
     SymbolRow,
+    Tables,
 )
-from pipeline.lake.schema import Row
-from pipeline.lake.stage import Output, Reject, as_tables
+from pipeline.lake.stage import Output, Reject
 from pipeline.llm.tasks.forms import RenameJudgement
 from pipeline.llm.tasks.rounds import Drafted, Subject
 from pipeline.llm.tasks.rules import RenameJudgementRules
@@ -47,13 +43,7 @@ class Judging:
 
 
 def judgements_stage(
-    releases: Sequence[ReleaseRow],
-    symbols: Sequence[SymbolRow],
-    importable: Sequence[SymbolRow],
-    changes: Sequence[ChangeRow],
-    documents: Sequence[DocumentRow],
-    completions: Sequence[CompletionRow],
-    migrations: Sequence[MigrationRow],
+    tables: Tables,
     judging: Judging,
 ) -> Output:
     """Make the tables `judgements` and `refused_judgements` of a library; the unit is a pair of APIs.
@@ -61,31 +51,37 @@ def judgements_stage(
     Rejects: OVER_QUOTA, DRAFT_WAITING, DRAFT_REFUSED.
     """
     rules = judging.rules
-    library = str(releases[0]["library"]) if releases else ""
-    rested_on = {row["change_id"] for row in (*completions, *migrations) if row["change_id"]}
-    found = pairs(changes, symbols, importable, rested_on, judging.tagging, rules)
+    library = str(tables["releases"][0]["library"]) if tables["releases"] else ""
+    rested_on = {row["change_id"] for row in (*tables["completions"], *tables["migrations"]) if row["change_id"]}
+    found = pairs(tables["changes"], tables["symbols"], tables["importable"], rested_on, judging.tagging, rules)
     asked, surplus = found[: rules.max_asked], found[rules.max_asked :]
-    teller = _Teller(library, symbols, documents, judging)
+    teller = _Teller(library, tables["symbols"], tables["documents"], judging)
     shown, rejects = parted(guarded(asked, lambda pair: pair.key, lambda pair: [(pair, teller.of(pair))]))
     judged = judging.judge.judge([subject for _, subject in shown])
     rejects += [
         Reject(pair.key, RejectReason.OVER_QUOTA, f"a model is asked about {rules.max_asked} of a library")
         for pair in surplus
     ]
-    tables: dict[str, list[Row]] = {"judgements": [], "refused_judgements": []}
+    judgements: list[JudgementRow] = []
+    refused: list[RefusedJudgementRow] = []
     for (pair, _), one in zip(shown, judged, strict=True):
         if one.form is not None:
-            tables["judgements"].append(_row(library, pair, one.form, one))
+            judgements.append(_row(library, pair, one.form, one))
             continue
         refusal = one.refusal
         assert refusal is not None
         reason = RejectReason.DRAFT_WAITING if refusal.waiting else RejectReason.DRAFT_REFUSED
         rejects.append(Reject(pair.key, reason, refusal.problem))
-        tables["refused_judgements"] += [] if refusal.waiting else [_refused(library, pair, refusal)]
-    made = len(tables["judgements"])
-    ordered = {name: sorted(rows, key=lambda row: str(row["id"])) for name, rows in tables.items()}
+        refused += [] if refusal.waiting else [_refused(library, pair, refusal)]
+    rejects.sort(key=lambda reject: reject.key)
     return Output(
-        as_tables(ordered), seen=len(found), made=made, rejects=sorted(rejects, key=lambda reject: reject.key)
+        {
+            "judgements": sorted(judgements, key=lambda row: row["id"]),
+            "refused_judgements": sorted(refused, key=lambda row: row["id"]),
+        },
+        seen=len(found),
+        made=len(judgements),
+        rejects=rejects,
     )
 
 

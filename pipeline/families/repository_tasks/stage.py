@@ -29,7 +29,7 @@ from pipeline.index.licences import LicenceRules, is_allowed
 from pipeline.index.manifest import parse_metadata
 from pipeline.lake.guard import attempt, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import FoundRow, ProjectFileRow, ProjectRow, ReachRow, ReleaseRow, Tables, TracedFunctionRow
+from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, Tables, TracedFunctionRow
 from pipeline.lake.stage import Output, Reject
 
 _TOPIC = "Topic :: "
@@ -61,8 +61,7 @@ class Traced:
 
 
 def projects_stage(
-    releases: Sequence[ReleaseRow],
-    found: Sequence[FoundRow],
+    tables: Tables,
     workshop: Workshop,
     licences: LicenceRules,
     allowed: Collection[str],
@@ -75,19 +74,19 @@ def projects_stage(
     (their body has no lines of its own, or they were not seen alike on every repeat) and files that do not parse are
     notes.
     """
-    chosen = choose(releases, found, workshop.rules)
+    chosen = choose(tables["releases"], tables["found"], workshop.rules)
     with ThreadPoolExecutor(workshop.workers) as pool:
         tried = list(pool.map(lambda one: attempt(one.purl, trace_project, one, workshop, licences, allowed), chosen))
     results, failed = parted(tried)
     rejects = failed + [_reject(one.row, one.passing) for one in results if one.row["outcome"] != ProjectOutcome.TRACED]
-    tables: Tables = {
+    made: Tables = {
         "projects": [one.row for one in results if not one.passing],
         "project_files": [row for one in results for row in one.files],
         "traced_functions": [row for one in results for row in one.functions],
         "reaches": [row for one in results for row in one.reaches],
     }
     notes = [note for one in results for note in one.notes]
-    return Output(tables, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
+    return Output(made, seen=len(chosen), made=len(chosen) - len(rejects), rejects=rejects, notes=notes)
 
 
 def trace_project(chosen: Chosen, workshop: Workshop, licences: LicenceRules, allowed: Collection[str]) -> Traced:

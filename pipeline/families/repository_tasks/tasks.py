@@ -25,7 +25,7 @@ from pipeline.families.repository_tasks.running import TestRun, run_variants, wo
 from pipeline.families.repository_tasks.specification import Requirement, input_code, parsed, requirement_of
 from pipeline.lake.guard import attempt, guarded
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, RepositoryTaskRow, TracedFunctionRow
+from pipeline.lake.rows import ProjectFileRow, ProjectRow, RepositoryTaskRow, Tables, TracedFunctionRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
@@ -73,10 +73,7 @@ class Candidate:
 
 
 def repository_tasks_stage(
-    projects: Sequence[ProjectRow],
-    traced_functions: Sequence[TracedFunctionRow],
-    reaches: Sequence[ReachRow],
-    project_files: Sequence[ProjectFileRow],
+    tables: Tables,
     workshop: Workshop,
     mutation: MutationRules,
     writer: RequirementWriter | None = None,
@@ -90,21 +87,21 @@ def repository_tasks_stage(
 
     Errors: those of `open_project`.
     """
-    files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in project_files}
+    files = {(row["project_id"], row["path"]): row["text"].split("\n") for row in tables["project_files"]}
     by_function: dict[str, dict[str, frozenset[int]]] = defaultdict(dict)
-    for reach in reaches:
+    for reach in tables["reaches"]:
         by_function[reach["function_id"]][reach["test"]] = frozenset(reach["lines"])
-    shown = [(row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in traced_functions]
+    shown = [(row, files[row["project_id"], row["path"]], by_function[row["id"]]) for row in tables["traced_functions"]]
     made = list(guarded(shown, lambda one: str(one[0]["id"]), lambda one: [candidate(*one, workshop.rules)]))
     silent = [one for one, said in zip(shown, made, strict=True) if _is_silent(said)] if writer else []
     drafted = _drafted(silent, sum(isinstance(one, Candidate) for one in made), workshop.rules, writer)
-    told = [drafted.made.get(row["id"], one) for row, one in zip(traced_functions, made, strict=True)]
+    told = [drafted.made.get(row["id"], one) for row, one in zip(tables["traced_functions"], made, strict=True)]
     candidates = sorted((one for one in told if isinstance(one, Candidate)), key=lambda one: one.id)
     rows: list[RepositoryTaskRow] = []
     rejects = [one for one in told if isinstance(one, Reject)]
     over = candidates[workshop.rules.tasks :]
     rejects += [Reject(one.id, RejectReason.OVER_QUOTA, _told(one.function)) for one in over]
-    for project in projects:
+    for project in tables["projects"]:
         own = [one for one in candidates[: workshop.rules.tasks] if one.function["project_id"] == project["id"]]
         proven = attempt(project["purl"], prove, project, own, workshop, mutation) if own else []
         if isinstance(proven, Reject):
@@ -113,7 +110,7 @@ def repository_tasks_stage(
         for result in proven:
             rejects.append(result) if isinstance(result, Reject) else rows.append(result)
     rejects.sort(key=lambda reject: reject.key)
-    return Output({"repository_tasks": rows}, len(traced_functions), len(rows), rejects, drafted.notes)
+    return Output({"repository_tasks": rows}, len(tables["traced_functions"]), len(rows), rejects, drafted.notes)
 
 
 def candidate(

@@ -15,16 +15,13 @@ from pipeline.families.scenes.proving import Proven, RunVariants, prove
 from pipeline.families.scenes.rules import SceneRules
 from pipeline.lake.guard import attempt, guarded, parted
 from pipeline.lake.ids import content_id
-from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, SceneRow, TracedFunctionRow
+from pipeline.lake.rows import ProjectFileRow, ProjectRow, ReachRow, SceneRow, Tables, TracedFunctionRow
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output, Reject
 
 
 def scenes_stage(
-    projects: Sequence[ProjectRow],
-    project_files: Sequence[ProjectFileRow],
-    traced_functions: Sequence[TracedFunctionRow],
-    reaches: Sequence[ReachRow],
+    tables: Tables,
     rules: SceneRules,
     mutation: MutationRules,
     run: RunVariants,
@@ -35,11 +32,11 @@ def scenes_stage(
     without a block of the wanted size that tests run (NO_BLOCK), those of which no block was drawn (OVER_QUOTA), and
     those whose tests do not pass when they run again, without tracing (NOT_PROVEN).
     """
-    files, functions = _by_project(project_files), _by_project(traced_functions)
-    of_function = _grouped(reaches, "function_id")
+    files, functions = _by_project(tables["project_files"]), _by_project(tables["traced_functions"])
+    of_function = _grouped(tables["reaches"], "function_id")
     rows: list[SceneRow] = []
     rejects: dict[str, Reject] = {}
-    for project in sorted(projects, key=lambda row: str(row["id"])):
+    for project in sorted(tables["projects"], key=lambda row: str(row["id"])):
         if project["outcome"] != ProjectOutcome.TRACED:
             continue
         of_project = functions[project["id"]]
@@ -52,8 +49,10 @@ def scenes_stage(
         rejects |= {reject.key: reject for reject in refused}
         rows += made
     used = {row["function_id"] for row in rows}
-    left = [rejects.get(row["id"]) or _not_drawn(row) for row in traced_functions if row["id"] not in used]
-    return Output({"scenes": rows}, len(traced_functions), len(used), sorted(left, key=lambda reject: reject.key))
+    left = [rejects.get(row["id"]) or _not_drawn(row) for row in tables["traced_functions"] if row["id"] not in used]
+    return Output(
+        {"scenes": rows}, len(tables["traced_functions"]), len(used), sorted(left, key=lambda reject: reject.key)
+    )
 
 
 def _of_project(

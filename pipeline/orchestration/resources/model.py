@@ -8,7 +8,7 @@ from pipeline.families.model_migrations import tables as model_migrations
 from pipeline.families.problems.drafted import ProblemWriter
 from pipeline.families.rename_judgements import tables as rename_judgements
 from pipeline.families.repository_tasks.llm_specifications import RequirementWriter
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.tasks.rules import DescriptionRules
 from pipeline.llm.writers import Improver, OfflineWriter
@@ -65,7 +65,7 @@ def function_writers(house: House, runner: Runner) -> FunctionWriters | None:
     )
 
 
-def draft_migrations(house: House, **tables: list[Row]) -> Output:
+def draft_migrations(house: House, tables: Tables) -> Output:
     """Run the migrated_code stage in the sandbox of this machine; nothing is run where no model drafts."""
     if house.drafter is None:
         return Output(as_tables({name: [] for name in model_migrations.TABLES}), seen=0, made=0)
@@ -82,10 +82,10 @@ def draft_migrations(house: House, **tables: list[Row]) -> Output:
         runner=house.runner,
         drafter=house.drafter,
     )
-    return drafted_migrations_stage(**tables, migrating=migrating)
+    return drafted_migrations_stage(tables, migrating=migrating)
 
 
-def judge_renames(house: House, **tables: list[Row]) -> Output:
+def judge_renames(house: House, tables: Tables) -> Output:
     """Run the judgements stage; nothing is read where no model judges."""
     if house.drafter is None:
         return Output(as_tables({name: [] for name in rename_judgements.TABLES}), seen=0, made=0)
@@ -101,4 +101,4 @@ def judge_renames(house: House, **tables: list[Row]) -> Output:
         contents=house.artifacts.contents,
         judge=ModelJudge(house.drafter, rules),
     )
-    return judgements_stage(**tables, judging=judging)
+    return judgements_stage(tables, judging=judging)

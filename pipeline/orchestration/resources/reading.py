@@ -87,7 +87,9 @@ def follow_lives(house: House, lake: Lake, library: str, progress: Any) -> Outpu
         where = last.is_null() | (last == done[-1]) | last.isin(later) | pc.field("first_version").isin(later)
     symbols, importable = (lake.read(table, library, where) for table in ("symbols", "importable"))
     lives = lake.read("lifecycles", library, pc.field("removed_in").is_null()) if done else []
-    return lifecycle_stage(releases, symbols, importable, house.rules.lifecycle, progress, lives)
+    return lifecycle_stage(
+        {"releases": releases, "symbols": symbols, "importable": importable}, house.rules.lifecycle, progress, lives
+    )
 
 
 def read_reviews(house: House, lake: Lake, library: str, progress: Any) -> Output:

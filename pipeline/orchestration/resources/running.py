@@ -14,7 +14,7 @@ from pipeline.families.problems.stage import problems_stage
 from pipeline.families.repository_tasks.stage import projects_stage
 from pipeline.families.scenes.proving import run_blocks
 from pipeline.families.scenes.stage import scenes_stage
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import Tables
 from pipeline.lake.stage import Output
 from pipeline.lake.tables import Lake
 from pipeline.orchestration.resources.model import function_writers, problem_writer, writer
@@ -41,22 +41,28 @@ def build_environments(house: House, lake: Lake, library: str, progress: Any) ->
     return environments_stage(tables["releases"], wanted, house.environments, known, progress)
 
 
-def validate(house: House, **tables: list[Row]) -> Output:
+def validate(house: House, tables: Tables) -> Output:
     """Run the validation stage in the sandbox of this machine."""
-    return validation_stage(**tables, runner=house.runner)
+    return validation_stage(tables, runner=house.runner)
 
 
-def run_own_tests(house: House, **tables: list[Row]) -> Output:
+def run_own_tests(house: House, tables: Tables) -> Output:
     """Run the programs of own tests in the sandbox of this machine."""
-    return own_test_runs_stage(**tables, runner=house.runner, rules=house.rules.own_tests, missing=house.rules.missing)
+    return own_test_runs_stage(
+        tables["releases"],
+        tables["own_tests"],
+        runner=house.runner,
+        rules=house.rules.own_tests,
+        missing=house.rules.missing,
+    )
 
 
-def make_problems(house: House, **tables: list[Row]) -> Output:
+def make_problems(house: House, tables: Tables) -> Output:
     """Run the problems stage in the sandbox of this machine."""
     runner = house.runner
     rules = house.rules
     return problems_stage(
-        **tables,
+        tables,
         rules=rules.problems,
         drafting=rules.drafting,
         tagging=rules.lifecycle,
@@ -67,12 +73,12 @@ def make_problems(house: House, **tables: list[Row]) -> Output:
     )
 
 
-def make_functions(house: House, **tables: list[Row]) -> Output:
+def make_functions(house: House, tables: Tables) -> Output:
     """Run the functions stage in the sandbox of this machine."""
     runner = house.runner
     rules = house.rules
     return functions_stage(
-        **tables,
+        tables,
         rules=rules.functions,
         of_problems=rules.problems,
         tagging=rules.lifecycle,
@@ -85,16 +91,16 @@ def make_functions(house: House, **tables: list[Row]) -> Output:
     )
 
 
-def trace_projects(house: House, **tables: list[Row]) -> Output:
+def trace_projects(house: House, tables: Tables) -> Output:
     """Run the projects stage: the newest releases and dependents of a library, with their own tests."""
     return projects_stage(
-        **tables, workshop=house.workshop, licences=house.rules.licences, allowed=house.rules.quality.licences
+        tables, workshop=house.workshop, licences=house.rules.licences, allowed=house.rules.quality.licences
     )
 
 
-def make_scenes(house: House, **tables: list[Row]) -> Output:
+def make_scenes(house: House, tables: Tables) -> Output:
     """Run the scenes stage: blocks of what the tests of projects reach, with the tests on each block left empty."""
     rules = house.rules
     return scenes_stage(
-        **tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, house.workshop, rules.scenes)
+        tables, rules=rules.scenes, mutation=rules.mutation, run=partial(run_blocks, house.workshop, rules.scenes)
     )

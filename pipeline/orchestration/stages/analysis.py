@@ -53,26 +53,22 @@ def analysis(house: House) -> Iterator[Stage]:
         reads="releases documents symbols lifecycles changes",
         writes="directives",
         depends=lambda: rules.directives,
-        run=lambda **tables: directives_stage(**tables, rules=rules.directives),
+        run=lambda tables: directives_stage(tables, rules=rules.directives),
     )
     yield declared(
         "api_documents",
         reads="releases documents symbols site_documents",
         writes="api_documents",
         depends=lambda: rules.directives,
-        run=lambda **tables: api_documents_stage(**tables, rules=rules.directives),
+        run=lambda tables: api_documents_stage(tables, rules=rules.directives),
     )
     yield declared(
         "snippets",
         reads="releases documents symbols found",
         writes="snippets",
         depends=lambda: [rules.snippets, rules.python_files, rules.quality.licences, rules.usage],
-        run=lambda **tables: snippets_stage(
-            **tables,
-            rules=rules.snippets,
-            files=rules.python_files,
-            licences=rules.quality.licences,
-            usage=rules.usage,
+        run=lambda tables: snippets_stage(
+            tables, rules=rules.snippets, files=rules.python_files, licences=rules.quality.licences, usage=rules.usage
         ),
     )
     yield declared(
@@ -80,7 +76,7 @@ def analysis(house: House) -> Iterator[Stage]:
         reads="releases snippets symbols",
         writes="usages",
         depends=lambda: rules.usage,
-        run=lambda **tables: usage_stage(**tables, rules=rules.usage),
+        run=lambda tables: usage_stage(tables, rules=rules.usage),
     )
     secrets = [rule for rule in rules.snippets.found.redactions if rule.name in rules.own_tests.secrets]
     yield declared(
@@ -88,8 +84,9 @@ def analysis(house: House) -> Iterator[Stage]:
         reads="releases symbols",
         writes="own_tests",
         depends=lambda: [rules.own_tests, rules.usage, secrets],
-        run=lambda **tables: own_tests_stage(
-            **tables,
+        run=lambda tables: own_tests_stage(
+            tables["releases"],
+            tables["symbols"],
             sdists=house.release_sdists,
             rules=rules.own_tests,
             usage=rules.usage,
@@ -107,8 +104,8 @@ def analysis(house: House) -> Iterator[Stage]:
             rules.codemods,
             rules.validation.run_alone,
         ],
-        run=lambda **tables: instances_stage(
-            **tables,
+        run=lambda tables: instances_stage(
+            tables,
             tagging=rules.lifecycle,
             rules=rules.masking,
             foreign=house.foreign_names(),
@@ -121,9 +118,7 @@ def analysis(house: House) -> Iterator[Stage]:
         reads="completions migrations snippets documents",
         writes="drafts refused_drafts",
         depends=lambda: [rules.drafting, *house.by_model(rules.drafts.description)],
-        run=lambda **tables: drafting_stage(
-            **tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)
-        ),
+        run=lambda tables: drafting_stage(tables, rules=rules.drafting, writer=writer(house, rules.drafts.description)),
     )
     yield declared(
         "controlled",
@@ -136,8 +131,8 @@ def analysis(house: House) -> Iterator[Stage]:
             *house.by_model(rules.drafts.description),
             rules.masking.ignore_case,
         ],
-        run=lambda **tables: controlled_stage(
-            **tables,
+        run=lambda tables: controlled_stage(
+            tables,
             tagging=rules.lifecycle,
             rules=rules.contexts.controlled,
             writer=writer(house, rules.drafts.description),

@@ -7,8 +7,9 @@ from typing import Any
 
 from pipeline.core.rules.fingerprint import plain
 from pipeline.core.versions import stage_version
+from pipeline.lake.rows import Tables
 from pipeline.lake.runner import Stage
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, as_tables
 from pipeline.lake.tables import Lake
 
 
@@ -18,12 +19,12 @@ def declared(
     reads: str,
     writes: str,
     depends: Callable[[], Any],
-    run: Callable[..., Output],
+    run: Callable[[Tables], Output],
 ) -> Stage:
-    """Make a stage of a function that takes the tables it reads by name."""
+    """Make a stage of a function of the tables that it reads; another one is not among those that it is given."""
     tables = tuple(reads.split())
 
     def run_on_lake(lake: Lake, library: str, _: Any) -> Output:
-        return run(**{table: lake.read(table, library) for table in tables})
+        return run(as_tables({table: lake.read(table, library) for table in tables}))
 
     return Stage(name, stage_version(name), tables, tuple(writes.split()), lambda: plain(depends()), run_on_lake)

@@ -35,8 +35,8 @@ def families(house: House) -> Iterator[Stage]:
         reads="projects traced_functions reaches project_files",
         writes="repository_tasks",
         depends=lambda: [rules.repository, rules.mutation, *house.by_model(rules.drafts.requirement)],
-        run=lambda **tables: repository_tasks_stage(
-            **tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
+        run=lambda tables: repository_tasks_stage(
+            tables, workshop=house.workshop, mutation=rules.mutation, writer=requirements(house)
         ),
     )
     yield declared(

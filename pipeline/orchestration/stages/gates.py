@@ -33,8 +33,8 @@ def gates(house: House) -> Iterator[Stage]:
         reads=" ".join((*READS, *DRAFTED)),
         writes="flags",
         depends=lambda: [rules.flags, rules.quality.fails_in_target, rules.drafting],
-        run=lambda **tables: flags_stage(
-            with_drafted(**tables), rules.flags, rules.quality.fails_in_target, rules.drafting
+        run=lambda tables: flags_stage(
+            with_drafted(tables), rules.flags, rules.quality.fails_in_target, rules.drafting
         ),
     )
     yield Stage("reviews", stage_version("reviews"), (), ("reviews",), lambda: None, partial(read_reviews, house))
@@ -44,9 +44,11 @@ def gates(house: House) -> Iterator[Stage]:
         " changes directives drafted_migrations drafted_verdicts drafted_descriptions reviews",
         writes="published_changes published_completions published_migrations published_block_completions",
         depends=lambda: [rules.quality, rules.directives, rules.validation.run_alone, rules.drafting],
-        run=lambda changes, directives, **tables: gate_stage(
-            **with_drafted(**tables),
-            changes=document_changes(changes, directives, rules.directives),
+        run=lambda tables: gate_stage(
+            {
+                **with_drafted(tables),
+                "changes": document_changes(tables["changes"], tables["directives"], rules.directives),
+            },
             rules=rules.quality,
             run_alone=rules.validation.run_alone,
             drafting=rules.drafting,
@@ -57,8 +59,8 @@ def gates(house: House) -> Iterator[Stage]:
         reads="problems problem_runs snippets releases published_changes flags reviews",
         writes="published_problems",
         depends=lambda: [rules.quality, rules.problems, rules.mutation],
-        run=lambda **tables: problems_gate_stage(
-            **tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
+        run=lambda tables: problems_gate_stage(
+            tables, rules=rules.quality, least=rules.problems, mutation=rules.mutation
         ),
     )
     yield declared(
@@ -66,8 +68,8 @@ def gates(house: House) -> Iterator[Stage]:
         reads="functions function_runs snippets published_changes flags reviews",
         writes="published_functions",
         depends=lambda: [rules.quality, rules.functions, rules.masking, rules.mutation],
-        run=lambda **tables: functions_gate_stage(
-            **tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
+        run=lambda tables: functions_gate_stage(
+            tables, rules=rules.quality, least=rules.functions, masking=rules.masking, mutation=rules.mutation
         ),
     )
     yield declared(
@@ -75,7 +77,7 @@ def gates(house: House) -> Iterator[Stage]:
         reads="controlled_completions releases changes published_changes verdicts flags reviews",
         writes="published_controlled_completions",
         depends=lambda: rules.quality,
-        run=lambda **tables: controlled_gate_stage(**tables, rules=rules.quality),
+        run=lambda tables: controlled_gate_stage(tables, rules=rules.quality),
     )
     yield declared(
         "contexts",
@@ -87,8 +89,8 @@ def gates(house: House) -> Iterator[Stage]:
             *house.by_model(rules.drafts.instruction),
             rules.masking.ignore_case,
         ],
-        run=lambda **tables: contexts_stage(
-            **tables,
+        run=lambda tables: contexts_stage(
+            tables,
             rules=rules.contexts,
             writer=writer(house, rules.drafts.instruction),
             retrievers=retrievers(rules.contexts.retrieval),
@@ -100,12 +102,12 @@ def gates(house: House) -> Iterator[Stage]:
         reads="repository_tasks projects flags reviews",
         writes="published_repository_tasks",
         depends=lambda: [rules.quality, rules.mutation],
-        run=lambda **tables: repository_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
+        run=lambda tables: repository_gate_stage(tables, rules=rules.quality, mutation=rules.mutation),
     )
     yield declared(
         "scenes_gate",
         reads="scenes projects project_files flags reviews",
         writes="published_scenes",
         depends=lambda: [rules.quality, rules.mutation],
-        run=lambda **tables: scenes_gate_stage(**tables, rules=rules.quality, mutation=rules.mutation),
+        run=lambda tables: scenes_gate_stage(tables, rules=rules.quality, mutation=rules.mutation),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.families import Family
@@ -14,12 +13,9 @@ from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
     ChangeRow,
     ControlledCompletionRow,
-    FlagRow,
-    PublishedChangeRow,
     PublishedControlledCompletionRow,
     ReleaseRow,
-    ReviewRow,
-    VerdictRow,
+    Tables,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
@@ -29,13 +25,7 @@ from pipeline.quality.flags.reviews import Reviews
 
 
 def controlled_gate_stage(
-    controlled_completions: Iterable[ControlledCompletionRow],
-    releases: Sequence[ReleaseRow],
-    changes: Iterable[ChangeRow],
-    published_changes: Iterable[PublishedChangeRow],
-    verdicts: Iterable[VerdictRow],
-    flags: Iterable[FlagRow],
-    reviews: Iterable[ReviewRow],
+    tables: Tables,
     rules: QualityRules,
 ) -> Output:
     """Make the table `published_controlled_completions`; the unit is a controlled completion.
@@ -44,18 +34,18 @@ def controlled_gate_stage(
     LABEL_REFUTED (probes contradict the tag), REVIEWED_OUT and FLAGGED. The evidence is `executed` as
     `pipeline.families.proof.prove` says.
     """
-    by_version = {row["version"]: row for row in releases}
+    by_version = {row["version"]: row for row in tables["releases"]}
     facts = _Facts(
         by_version,
-        followers(releases),
-        {row["id"]: row for row in changes},
-        frozenset(row["id"] for row in published_changes),
-        Runs(verdicts),
-        Desk(Reviews(reviews), kinds_by_instance(flags), by_version, rules),
+        followers(tables["releases"]),
+        {row["id"]: row for row in tables["changes"]},
+        frozenset(row["id"] for row in tables["published_changes"]),
+        Runs(tables["verdicts"]),
+        Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), by_version, rules),
         rules,
     )
     rows, rejects = parted(
-        guarded(controlled_completions, lambda row: str(row["id"]), lambda row: [_published(row, facts)])
+        guarded(tables["controlled_completions"], lambda row: str(row["id"]), lambda row: [_published(row, facts)])
     )
     ordered = sorted(rejects, key=lambda reject: reject.key)
     return Output({"published_controlled_completions": rows}, len(rows) + len(rejects), len(rows), ordered)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypedDict
 
@@ -24,13 +24,11 @@ from pipeline.lake.guard import guarded, parted
 from pipeline.lake.ids import content_id
 from pipeline.lake.rows import (
     AnyRow,
-    FlagRow,
     FunctionRow,
     FunctionRunRow,
-    PublishedChangeRow,
     PublishedFunctionRow,
-    ReviewRow,
     SnippetRow,
+    Tables,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
@@ -43,16 +41,11 @@ _OTHERS = (FunctionRun.OTHER_EXAMPLE, FunctionRun.OTHER_CODEMOD)
 
 
 def functions_gate_stage(
-    functions: Sequence[FunctionRow],
-    function_runs: Iterable[FunctionRunRow],
-    snippets: Iterable[SnippetRow],
-    published_changes: Iterable[PublishedChangeRow],
+    tables: Tables,
     rules: QualityRules,
     least: FunctionRules,
     masking: MaskingRules,
     mutation: MutationRules,
-    flags: Iterable[FlagRow] = (),
-    reviews: Iterable[ReviewRow] = (),
 ) -> Output:
     """Make the table `published_functions` of a library; the unit is a function at a level, or one refused as a whole.
 
@@ -63,19 +56,19 @@ def functions_gate_stage(
     `discriminating` if code that passes in the other version fails here as the rules list.
     """
     runs: dict[str, dict[str, FunctionRunRow]] = defaultdict(dict)
-    for run in function_runs:
+    for run in tables["function_runs"]:
         runs[run["function_id"]][run["role"]] = run
     facts = _Facts(
         runs,
-        {row["id"]: row for row in snippets},
-        frozenset(row["id"] for row in published_changes),
+        {row["id"]: row for row in tables["snippets"]},
+        frozenset(row["id"] for row in tables["published_changes"]),
         rules,
         least,
         masking,
         mutation,
-        Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
+        Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules),
     )
-    rows, rejects = parted(guarded(functions, lambda row: str(row["id"]), lambda row: _published(row, facts)))
+    rows, rejects = parted(guarded(tables["functions"], lambda row: str(row["id"]), lambda row: _published(row, facts)))
     ordered = sorted(rejects, key=lambda reject: reject.key)
     return Output({"published_functions": rows}, len(rows) + len(rejects), len(rows), ordered)
 

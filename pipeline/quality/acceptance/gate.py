@@ -22,18 +22,14 @@ from pipeline.lake.rows import (
     CompletionRow,
     DraftRow,
     EnvironmentRow,
-    FlagRow,
     InstanceHead,
     MigrationRow,
     PublishedBlockCompletionRow,
     PublishedCompletionRow,
     PublishedMigrationRow,
     R,
-    ReleaseRow,
-    ReviewRow,
     SnippetRow,
     Tables,
-    VerdictRow,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.llm.rules import DraftingRules
@@ -46,17 +42,7 @@ from pipeline.quality.flags.reviews import Reviews, block_description
 
 
 def gate_stage(
-    completions: Sequence[CompletionRow],
-    migrations: Sequence[MigrationRow],
-    block_completions: Sequence[BlockCompletionRow],
-    drafts: Sequence[DraftRow],
-    flags: Sequence[FlagRow],
-    snippets: Sequence[SnippetRow],
-    releases: Sequence[ReleaseRow],
-    verdicts: Sequence[VerdictRow],
-    environments: Sequence[EnvironmentRow],
-    changes: Sequence[ChangeRow],
-    reviews: Sequence[ReviewRow],
+    tables: Tables,
     rules: QualityRules,
     run_alone: Collection[SnippetSource],
     drafting: DraftingRules,
@@ -71,15 +57,20 @@ def gate_stage(
     completion is `executed` as `families.proof.prove` says; of a migration, if both sides pass in their own release
     and the source fails in the target's as rules say.
     """
-    runs = Runs(verdicts)
-    proven = prove_changes(changes, runs)
+    runs = Runs(tables["verdicts"])
+    proven = prove_changes(tables["changes"], runs)
     facts = _Facts(
-        drafts={row["subject_id"]: row for row in drafts},
-        desk=Desk(Reviews(reviews), kinds_by_instance(flags), {row["version"]: row for row in releases}, rules),
-        snippets={row["id"]: row for row in snippets},
-        following=followers(releases),
-        changes={row["id"]: row for row in changes},
-        environments={row["version"]: row for row in environments},
+        drafts={row["subject_id"]: row for row in tables["drafts"]},
+        desk=Desk(
+            Reviews(tables["reviews"]),
+            kinds_by_instance(tables["flags"]),
+            {row["version"]: row for row in tables["releases"]},
+            rules,
+        ),
+        snippets={row["id"]: row for row in tables["snippets"]},
+        following=followers(tables["releases"]),
+        changes={row["id"]: row for row in tables["changes"]},
+        environments={row["version"]: row for row in tables["environments"]},
         runs=runs,
         rules=rules,
         run_alone=run_alone,
@@ -87,9 +78,9 @@ def gate_stage(
         published_changes=frozenset(row["id"] for row in proven if not isinstance(row, Reject)),
     )
     made = parted(proven)
-    made_completions = parted(guarded(completions, _id, lambda row: [_completion(row, facts)]))
-    made_migrations = parted(guarded(migrations, _id, lambda row: [_migration(row, facts)]))
-    made_blocks = parted(guarded(block_completions, _id, lambda row: [_block_completion(row, facts)]))
+    made_completions = parted(guarded(tables["completions"], _id, lambda row: [_completion(row, facts)]))
+    made_migrations = parted(guarded(tables["migrations"], _id, lambda row: [_migration(row, facts)]))
+    made_blocks = parted(guarded(tables["block_completions"], _id, lambda row: [_block_completion(row, facts)]))
     published: Tables = {
         "published_changes": sorted(made[0], key=_id),
         "published_completions": sorted(made_completions[0], key=_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.core.vocabularies.changes import LibEvolutionEvalTag
@@ -19,15 +19,13 @@ from pipeline.families.problems.trivial import passed_by
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
 from pipeline.lake.rows import (
-    FlagRow,
     ProblemRow,
     ProblemRunRow,
-    PublishedChangeRow,
     PublishedProblemRow,
     ReleaseRow,
     ReviewEditRun,
-    ReviewRow,
     SnippetRow,
+    Tables,
 )
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
@@ -39,13 +37,7 @@ from pipeline.quality.flags.reviews import Reviews
 
 
 def problems_gate_stage(
-    problems: Sequence[ProblemRow],
-    problem_runs: Iterable[ProblemRunRow],
-    snippets: Iterable[SnippetRow],
-    releases: Iterable[ReleaseRow],
-    published_changes: Iterable[PublishedChangeRow],
-    flags: Iterable[FlagRow],
-    reviews: Iterable[ReviewRow],
+    tables: Tables,
     rules: QualityRules,
     least: ProblemRules,
     mutation: MutationRules,
@@ -61,19 +53,21 @@ def problems_gate_stage(
     that the version decides.
     """
     runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
-    for run in problem_runs:
+    for run in tables["problem_runs"]:
         runs[run["problem_id"]][run["role"]] = run
     facts = _Facts(
         runs,
-        {row["id"]: row for row in snippets},
-        {row["version"]: row for row in releases},
-        frozenset(row["id"] for row in published_changes),
-        Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules),
+        {row["id"]: row for row in tables["snippets"]},
+        {row["version"]: row for row in tables["releases"]},
+        frozenset(row["id"] for row in tables["published_changes"]),
+        Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules),
         rules,
         least,
         mutation,
     )
-    rows, rejects = parted(guarded(problems, lambda row: str(row["id"]), lambda row: [_published(row, facts)]))
+    rows, rejects = parted(
+        guarded(tables["problems"], lambda row: str(row["id"]), lambda row: [_published(row, facts)])
+    )
     ordered = sorted(rejects, key=lambda reject: reject.key)
     return Output({"published_problems": rows}, len(rows) + len(rejects), len(rows), ordered)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
@@ -12,7 +10,7 @@ from pipeline.execution.mutation.rules import MutationRules
 from pipeline.execution.mutation.score import too_weak
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.rows import FlagRow, ProjectRow, PublishedRepositoryTaskRow, RepositoryTaskRow, ReviewRow
+from pipeline.lake.rows import ProjectRow, PublishedRepositoryTaskRow, RepositoryTaskRow, Tables
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
@@ -21,10 +19,7 @@ from pipeline.quality.flags.reviews import Reviews
 
 
 def repository_gate_stage(
-    repository_tasks: Sequence[RepositoryTaskRow],
-    projects: Sequence[ProjectRow],
-    flags: Sequence[FlagRow],
-    reviews: Sequence[ReviewRow],
+    tables: Tables,
     rules: QualityRules,
     mutation: MutationRules,
 ) -> Output:
@@ -34,11 +29,11 @@ def repository_gate_stage(
     fewer mutants of the body than `mutation` wants (WEAK_TESTS), and those that a person rejected (REVIEWED_OUT) or a
     flag holds back (FLAGGED); that the tests tell the body from none was seen when the task was made.
     """
-    of_project = {row["id"]: row for row in projects}
-    desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
+    of_project = {row["id"]: row for row in tables["projects"]}
+    desk = Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules)
     rows, rejects = parted(
         guarded(
-            repository_tasks,
+            tables["repository_tasks"],
             lambda task: str(task["id"]),
             lambda task: [_published(task, of_project[task["project_id"]], desk, mutation)],
         )

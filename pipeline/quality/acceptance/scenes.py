@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pipeline.core.errors import present
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.review import RejectReason
@@ -14,7 +12,7 @@ from pipeline.execution.mutation.score import too_weak
 from pipeline.families.scenes.views import cut
 from pipeline.index.licences import is_allowed
 from pipeline.lake.guard import guarded, parted
-from pipeline.lake.rows import FlagRow, ProjectFileRow, ProjectRow, PublishedSceneRow, ReviewRow, SceneRow
+from pipeline.lake.rows import ProjectRow, PublishedSceneRow, SceneRow, Tables
 from pipeline.lake.stage import Output, Reject
 from pipeline.quality.acceptance.quality import QualityRules
 from pipeline.quality.acceptance.reviewed import Desk
@@ -23,11 +21,7 @@ from pipeline.quality.flags.reviews import Reviews
 
 
 def scenes_gate_stage(
-    scenes: Sequence[SceneRow],
-    projects: Sequence[ProjectRow],
-    project_files: Sequence[ProjectFileRow],
-    flags: Sequence[FlagRow],
-    reviews: Sequence[ReviewRow],
+    tables: Tables,
     rules: QualityRules,
     mutation: MutationRules,
 ) -> Output:
@@ -38,12 +32,12 @@ def scenes_gate_stage(
     them), and those that a person rejected (REVIEWED_OUT) or a flag holds back (FLAGGED); the reference of every scene
     passed the tests when it was made.
     """
-    of_project = {row["id"]: row for row in projects}
-    texts = {(row["project_id"], row["path"]): row["text"] for row in project_files}
-    desk = Desk(Reviews(reviews), kinds_by_instance(flags), {}, rules)
+    of_project = {row["id"]: row for row in tables["projects"]}
+    texts = {(row["project_id"], row["path"]): row["text"] for row in tables["project_files"]}
+    desk = Desk(Reviews(tables["reviews"]), kinds_by_instance(tables["flags"]), {}, rules)
     rows, rejects = parted(
         guarded(
-            scenes,
+            tables["scenes"],
             lambda scene: str(scene["id"]),
             lambda scene: [
                 _published(
@@ -52,7 +46,7 @@ def scenes_gate_stage(
             ],
         )
     )
-    return Output({"published_scenes": rows}, len(scenes), len(rows), rejects)
+    return Output({"published_scenes": rows}, len(tables["scenes"]), len(rows), rejects)
 
 
 def _published(

@@ -25,6 +25,7 @@ from pipeline.lake.rows import (
     MigrationRow,
     RefusedDraftRow,
     RefusedFunctionRow,
+    Tables,
 )
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Output
@@ -32,7 +33,7 @@ from pipeline.llm.names import find_names
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.flags.near_duplicates import alike_elsewhere
 from pipeline.quality.flags.rules import FlagRules, Switch
-from pipeline.quality.flags.subjects import Subject, Subjects, Tables
+from pipeline.quality.flags.subjects import Subject, Subjects
 
 
 def flags_stage(tables: Tables, rules: FlagRules, fails: frozenset[Outcome], drafting: DraftingRules) -> Output:
@@ -81,7 +82,7 @@ class _Facts:
     contradicted: Mapping[str, Sequence[DirectiveRow]]
     alike: Mapping[str, str]
     drafting: DraftingRules
-    guesses: Mapping[tuple[str, str], ChangeRow]
+    guesses: Mapping[tuple[str, str | None], ChangeRow]
     judgements: Mapping[str, JudgementRow]
 
     def change_of(self, instance: Row) -> ChangeRow | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from pipeline.core.vocabularies.families import Family
 from pipeline.core.vocabularies.running import Outcome
@@ -22,6 +23,7 @@ from pipeline.lake.rows import (
     ProblemRow,
     ProblemRunRow,
     SnippetRow,
+    Tables,
 )
 from pipeline.lake.schema import Row
 from pipeline.lake.stage import Reject
@@ -43,8 +45,6 @@ READS = (
     "judgements",
 )
 """The tables that flags are made from."""
-
-Tables = Mapping[str, Sequence[Row]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Subjects:
     """The instances of a library, of every family."""
 
     def __init__(self, tables: Tables, fails: frozenset[Outcome]) -> None:
-        self._tables = tables
+        self._tables: Mapping[str, Any] = tables
         self._fails = fails
         self._snippets = {row["id"]: row for row in tables["snippets"]}
         self._projects = {row["id"]: row for row in tables["projects"]}
@@ -83,11 +83,11 @@ class Subjects:
         for row in tables["verdicts"]:
             self._runs[row["subject_id"]].append(row)
         self._function_runs: dict[str, list[FunctionRunRow]] = defaultdict(list)
-        for row in tables["function_runs"]:
-            self._function_runs[row["function_id"]].append(row)
+        for of_function in tables["function_runs"]:
+            self._function_runs[of_function["function_id"]].append(of_function)
         self._problem_runs: dict[str, dict[str, ProblemRunRow]] = defaultdict(dict)
-        for row in tables["problem_runs"]:
-            self._problem_runs[row["problem_id"]][row["role"]] = row
+        for of_problem in tables["problem_runs"]:
+            self._problem_runs[of_problem["problem_id"]][of_problem["role"]] = of_problem
 
     def __iter__(self) -> Iterator[Subject | Reject]:
         """Yield each instance, or the reject INTERNAL_ERROR of one at which an exception was raised."""

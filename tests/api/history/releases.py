@@ -60,4 +60,6 @@ def history(*sources: Files, predecessor: str | None = None, gap_before: str | N
     ]
     surfaces = {version: surface(source) for version, source in zip(versions, sources, strict=True)}
     read = surface_stage(releases, lambda row: surfaces[row["version"]])
-    return read, lifecycle_stage(releases, read.tables["symbols"], read.tables["importable"], TAGGING)
+    return read, lifecycle_stage(
+        {"releases": releases, "symbols": read.tables["symbols"], "importable": read.tables["importable"]}, TAGGING
+    )

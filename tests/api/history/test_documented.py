@@ -29,11 +29,13 @@ def stated(*sources: Files, predecessor: str | None = None) -> tuple[list[Row], 
         for version, before in zip(versions, [predecessor, *versions], strict=False)
     ]
     output = directives_stage(
-        releases,
-        read.tables["documents"],
-        read.tables["symbols"],
-        lived.tables["lifecycles"],
-        lived.tables["changes"],
+        {
+            "releases": releases,
+            "documents": read.tables["documents"],
+            "symbols": read.tables["symbols"],
+            "lifecycles": lived.tables["lifecycles"],
+            "changes": lived.tables["changes"],
+        },
         DIRECTIVES,
     )
     assert output.seen == output.made == len(read.tables["documents"])

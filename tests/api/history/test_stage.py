@@ -184,14 +184,23 @@ def goes_on_the_same(tmp_path_factory, made: Sequence[tuple[Files, bool]], done:
 
     symbols = surface_stage(releases, read).tables
     earlier = surface_stage(releases[:done], read).tables
-    whole = lifecycle_stage(releases, symbols["symbols"], symbols["importable"], TAGGING)
-    first = lifecycle_stage(releases[:done], earlier["symbols"], earlier["importable"], TAGGING)
+    whole = lifecycle_stage(
+        {"releases": releases, "symbols": symbols["symbols"], "importable": symbols["importable"]}, TAGGING
+    )
+    first = lifecycle_stage(
+        {"releases": releases[:done], "symbols": earlier["symbols"], "importable": earlier["importable"]}, TAGGING
+    )
     grown, fresh = Lake(tmp_path_factory.mktemp("grown")), Lake(tmp_path_factory.mktemp("fresh"))
     for name in ("changes", "lifecycles"):
         grown.write(name, "pkg", first.tables[name])
         fresh.write(name, "pkg", whole.tables[name])
     lives = grown.read("lifecycles", "pkg", pc.field("removed_in").is_null())
-    then = lifecycle_stage(releases, symbols["symbols"], symbols["importable"], TAGGING, first.progress, lives)
+    then = lifecycle_stage(
+        {"releases": releases, "symbols": symbols["symbols"], "importable": symbols["importable"]},
+        TAGGING,
+        first.progress,
+        lives,
+    )
     for name, update in then.updates.items():
         grown.update(name, "pkg", update)
         assert grown.read(name, "pkg") == fresh.read(name, "pkg")

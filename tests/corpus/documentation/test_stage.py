@@ -70,7 +70,10 @@ def site(path: str, version: str, description: str, **more: Any) -> Row:
 
 
 def run(documents: list[Row], symbols: list[Row], sites: list[Row] = [], told: list[Row] | None = None) -> list[Row]:  # noqa: B006
-    output = api_documents_stage(told or releases(), documents, symbols, sites, RULES_OF_DIRECTIVES)
+    output = api_documents_stage(
+        {"releases": told or releases(), "documents": documents, "symbols": symbols, "site_documents": sites},
+        RULES_OF_DIRECTIVES,
+    )
     rows = list(output.tables["api_documents"])
     for row in rows:
         table("api_documents").check(row)
@@ -167,7 +170,10 @@ def test_a_second_name_is_called_as_the_first() -> None:
 
 
 def test_a_site_of_a_release_that_the_lake_does_not_hold_is_refused() -> None:
-    output = api_documents_stage(releases(), [], [], [site("bag.f", "9.9", "Does.")], RULES_OF_DIRECTIVES)
+    output = api_documents_stage(
+        {"releases": releases(), "documents": [], "symbols": [], "site_documents": [site("bag.f", "9.9", "Does.")]},
+        RULES_OF_DIRECTIVES,
+    )
     assert (output.seen, output.made) == (1, 0)
     assert [reject.reason for reject in output.rejects] == [RejectReason.VERSION_NOT_COVERED]
 

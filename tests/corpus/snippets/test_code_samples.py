@@ -37,7 +37,13 @@ POST, PAGE = SnippetSource.STACK_OVERFLOW, SnippetSource.DOCUMENTATION
 def run(*rows: Row, **changes: Any) -> Output:
     rules = RULES_OF_SNIPPETS.model_copy(update={"found": RULES_OF_SNIPPETS.found.model_copy(update=changes)})
     tables = SURFACE.tables
-    made = snippets_stage(RELEASES, tables["documents"], tables["symbols"], rows, rules, FILES, LICENCES, USAGE)
+    made = snippets_stage(
+        {"releases": RELEASES, "documents": tables["documents"], "symbols": tables["symbols"], "found": rows},
+        rules,
+        FILES,
+        LICENCES,
+        USAGE,
+    )
     for row in made.tables["snippets"]:
         table("snippets").check(row)
     return made
@@ -297,7 +303,12 @@ def test_a_block_in_another_language_stays_whole_and_has_no_uses() -> None:
     assert (row["language"], row["style"], row["preamble"], row["version"]) == ("java", "post", "", "31.1-jre")
     assert (row["code"], row["redacted"]) == (JAVA.replace("ada@acme.com", "user1@example.com"), 1)
     rules = load(RULES / "usage.yaml", UsageRules)
-    assert usage_stage(RELEASES, [row], SURFACE.tables["symbols"], rules).tables["usages"] == []
+    assert (
+        usage_stage({"releases": RELEASES, "snippets": [row], "symbols": SURFACE.tables["symbols"]}, rules).tables[
+            "usages"
+        ]
+        == []
+    )
 
 
 def test_of_examples_of_one_api_the_best_known_and_newest_is_kept() -> None:
@@ -363,7 +374,9 @@ def test_counts_add_up_and_the_order_of_rows_does_not_matter() -> None:
 def test_every_use_of_a_found_snippet_is_found_again_by_the_next_stage() -> None:
     made = run(found(FILE), found(USE, "2", source=POST))
     rules = load(RULES / "usage.yaml", UsageRules)
-    usages = usage_stage(RELEASES, made.tables["snippets"], SURFACE.tables["symbols"], rules).tables["usages"]
+    usages = usage_stage(
+        {"releases": RELEASES, "snippets": made.tables["snippets"], "symbols": SURFACE.tables["symbols"]}, rules
+    ).tables["usages"]
     assert {row["snippet_id"] for row in usages} >= {row["id"] for row in snippets(made)}
     for row in snippets(made):
         ast.parse(source_of(row))

@@ -37,7 +37,13 @@ def run(files_of: Mapping[str, str | Mapping[str, str]], **changes: object) -> O
     history = {v: {"lib/__init__.py": f} if isinstance(f, str) else f for v, f in files_of.items()}
     releases, surface = surfaces(history)
     tables = surface.tables
-    made = snippets_stage(releases, tables["documents"], tables["symbols"], [], rules(**changes), FILES, {"MIT"}, USAGE)
+    made = snippets_stage(
+        {"releases": releases, "documents": tables["documents"], "symbols": tables["symbols"], "found": []},
+        rules(**changes),
+        FILES,
+        {"MIT"},
+        USAGE,
+    )
     for row in made.tables["snippets"]:
         table("snippets").check(row)
     return made

@@ -23,7 +23,7 @@ def snippet(code: str, preamble: str = "", version: str = "1", language: str = "
 def run(*snippets: Row) -> Output:
     renamed = LIB["lib/__init__.py"].replace("find, ", "find as finding, ").replace('"find"', '"finding"')
     releases, surface = surfaces({"1": LIB, "2": {**LIB, "lib/__init__.py": renamed}})
-    made = usage_stage(releases, snippets, surface.tables["symbols"], USAGE_RULES)
+    made = usage_stage({"releases": releases, "snippets": snippets, "symbols": surface.tables["symbols"]}, USAGE_RULES)
     for row in made.tables["usages"]:
         table("usages").check(row)
     return made

@@ -72,17 +72,16 @@ def examples(name: str) -> Iterator[tuple[str, str, list[Row], set[str]]]:
     symbols = read["symbols"]
     files = load(RULES / "python_files.yaml", PythonFileRules)
     made = snippets_stage(
-        rows,
-        read["documents"],
-        symbols,
-        [],
+        {"releases": rows, "documents": read["documents"], "symbols": symbols, "found": []},
         load(RULES / "snippets.yaml", SnippetRules),
         files,
         (),
         load(RULES / "usage.yaml", UsageRules),
     )
     snippets = made.tables["snippets"]
-    usages = usage_stage(rows, snippets, symbols, load(RULES / "usage.yaml", UsageRules)).tables["usages"]
+    usages = usage_stage(
+        {"releases": rows, "snippets": snippets, "symbols": symbols}, load(RULES / "usage.yaml", UsageRules)
+    ).tables["usages"]
     public = {row["path"].rpartition(".")[2] for row in symbols}
     for snippet in snippets:
         if snippet["checks"] and "Traceback" not in "".join(c["expected"] or "" for c in snippet["checks"]):

@@ -45,7 +45,19 @@ def run(
     """Run the stage over snippets whose uses of `names` (name to path) are found in their text."""
     found = [use for row in snippets for use in usages(row, names or {"fetch": "lib.fetch"})]
     output = instances_stage(
-        releases(*versions), snippets, found, symbols, changes, lives, TAGGING, rules, {}, CODEMODS, RUN_ALONE
+        {
+            "releases": releases(*versions),
+            "snippets": snippets,
+            "usages": found,
+            "symbols": symbols,
+            "changes": changes,
+            "lifecycles": lives,
+        },
+        TAGGING,
+        rules,
+        {},
+        CODEMODS,
+        RUN_ALONE,
     )
     for name, rows in output.by_table.items():
         for row in rows:
@@ -177,12 +189,14 @@ def test_a_usage_beside_its_name_is_its_reject() -> None:
     row = snippet(CODE, "lib.fetch", "1.0")
     use = usages(row, {"fetch": "lib.fetch"})[0] | {"name_start_byte": 5}
     output = instances_stage(
-        releases("1.0"),
-        [row],
-        [use],
-        [],
-        [],
-        [life("lib.fetch", "1.0", "1.0")],
+        {
+            "releases": releases("1.0"),
+            "snippets": [row],
+            "usages": [use],
+            "symbols": [],
+            "changes": [],
+            "lifecycles": [life("lib.fetch", "1.0", "1.0")],
+        },
         TAGGING,
         TOKENS,
         {},

@@ -40,12 +40,14 @@ def run(snippets: Sequence[Row], changes: Sequence[Row] = (), lives: Sequence[Ro
     found = [use for row in snippets for use in usages(row, NAMES)]
     symbols = [symbol(path, "1.0.0", "2.0.0") for path in NAMES.values()]
     output = instances_stage(
-        releases("1.0.0", "1.1.0", "2.0.0"),
-        snippets,
-        found,
-        symbols,
-        changes,
-        lives,
+        {
+            "releases": releases("1.0.0", "1.1.0", "2.0.0"),
+            "snippets": snippets,
+            "usages": found,
+            "symbols": symbols,
+            "changes": changes,
+            "lifecycles": lives,
+        },
         TAGGING,
         MASKING,
         {},
@@ -108,12 +110,14 @@ def test_an_api_that_lives_on_as_an_alias_is_paired_with_the_example_under_its_n
     ]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
     output = instances_stage(
-        releases("1.0.0", "1.1.0", "2.0.0"),
-        [old, new],
-        found,
-        symbols,
-        [],
-        LIVES,
+        {
+            "releases": releases("1.0.0", "1.1.0", "2.0.0"),
+            "snippets": [old, new],
+            "usages": found,
+            "symbols": symbols,
+            "changes": [],
+            "lifecycles": LIVES,
+        },
         TAGGING,
         MASKING,
         {},
@@ -149,7 +153,14 @@ def test_releases_with_a_gap_between_are_not_paired() -> None:
     old, new = snippet("fetch(1)\n", "lib.fetch", "1.0.0"), snippet("fetch(2)\n", "lib.fetch", "2.0.0")
     rows = [*releases("1.0.0"), *releases("2.0.0", before="1.5.0")]
     found = [use for row in (old, new) for use in usages(row, NAMES)]
-    output = instances_stage(rows, [old, new], found, [], [], LIVES, TAGGING, MASKING, {}, CODEMODS, RUN_ALONE)
+    output = instances_stage(
+        {"releases": rows, "snippets": [old, new], "usages": found, "symbols": [], "changes": [], "lifecycles": LIVES},
+        TAGGING,
+        MASKING,
+        {},
+        CODEMODS,
+        RUN_ALONE,
+    )
     assert not output.tables["migrations"]
 
 

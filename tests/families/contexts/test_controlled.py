@@ -34,7 +34,13 @@ def run(
 ) -> Output:
     symbols = [symbol("lib.Box", "1.0", "2.0", **CLASS), symbol("lib.core.fetch", "1.0", "2.0")]
     chosen = CONTEXTS.controlled.model_copy(update=rules)
-    output = controlled_stage(RELEASES, documents, symbols, changes, lives, TAGGING, chosen, writer, ignore_case=True)
+    output = controlled_stage(
+        {"releases": RELEASES, "api_documents": documents, "symbols": symbols, "changes": changes, "lifecycles": lives},
+        TAGGING,
+        chosen,
+        writer,
+        ignore_case=True,
+    )
     for row in output.tables["controlled_completions"]:
         table("controlled_completions").check(row)
     return output

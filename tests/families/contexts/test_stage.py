@@ -58,7 +58,11 @@ def run_on(snippets: Sequence[Row], skipped: int = 0, **rules: Any) -> tuple[Out
     published = completions(snippets, uses)
     chosen = CONTEXTS.model_copy(update={"inline": CONTEXTS.inline.model_copy(update=rules)})
     output = contexts_stage(
-        RELEASES, uses, DOCUMENTS, published, chosen, WRITER, retrievers(CONTEXTS.retrieval), ignore_case=True
+        {"releases": RELEASES, "usages": uses, "api_documents": DOCUMENTS, "published_completions": published},
+        chosen,
+        WRITER,
+        retrievers(CONTEXTS.retrieval),
+        ignore_case=True,
     )
     for name, rows in output.by_table.items():
         for row in rows:
@@ -93,7 +97,16 @@ def test_an_api_that_no_document_describes_is_asked_for_with_the_description_of_
     snippets = [snippet("lib.fetch(1)\n", "lib.fetch", "1.0", preamble="import lib\n")]
     uses = usages(snippets[0], NAMES)
     output = contexts_stage(
-        RELEASES, uses, DOCUMENTS[2:4], completions(snippets, uses), CONTEXTS, WRITER, [], ignore_case=True
+        {
+            "releases": RELEASES,
+            "usages": uses,
+            "api_documents": DOCUMENTS[2:4],
+            "published_completions": completions(snippets, uses),
+        },
+        CONTEXTS,
+        WRITER,
+        [],
+        ignore_case=True,
     )
     assert [row["query"] for row in output.tables["published_contexts"]] == ["Do it all."]
 
@@ -103,7 +116,13 @@ def test_where_nothing_is_told_there_is_no_query_and_a_note_says_so() -> None:
     uses = usages(snippets[0], NAMES)
     published = [row | {"description": None} for row in completions(snippets, uses)]
     every = retrievers(CONTEXTS.retrieval)
-    output = contexts_stage(RELEASES, uses, [], published, CONTEXTS, WRITER, every, ignore_case=True)
+    output = contexts_stage(
+        {"releases": RELEASES, "usages": uses, "api_documents": [], "published_completions": published},
+        CONTEXTS,
+        WRITER,
+        every,
+        ignore_case=True,
+    )
     (row,) = output.tables["published_contexts"]
     assert (row["query"], row["query_drafter"], output.tables["published_retrievals"]) == (None, None, [])
     assert [note.reason for note in output.notes] == [RejectReason.NO_TEXT]

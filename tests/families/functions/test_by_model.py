@@ -58,7 +58,7 @@ FAILED = example(">>> from lib import take\n>>> first = take(1, 2)\n", "lib.take
 STATED = example(">>> import lib\n>>> lib.same(True)\n[True]\n", "lib.same", "1.0", "1.1")
 SAME = "def same(flag): return None if flag is None else [flag]\n"
 SOURCES = {"1.0": SAME, "1.1": SAME + "def take(items, n): return items[:n]\n"}
-TABLES: dict[str, list[Row]] = {
+TABLES: Any = {
     "releases": releases("1.0", "1.1"),
     "snippets": [SILENT, FAILED, STATED],
     "rewrites": [],
@@ -110,11 +110,7 @@ def made_by(store: Store, model: ModelDrafter | None) -> Output:
 
 def made_with(store: Store, writers: FunctionWriters | None) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
-    output = functions_stage(
-        **TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, tagging=TAGGING,
-        usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, mutation=MUTATION, writer=OfflineWriter(DRAFTING),
-        runner=runner, writers=writers,
-    )  # fmt: skip
+    output = functions_stage(TABLES, rules=FUNCTIONS, of_problems=RULES_OF_PROBLEMS, tagging=TAGGING, usage=load(RULES / "usage.yaml", UsageRules), min_name_length=2, mutation=MUTATION, writer=OfflineWriter(DRAFTING), runner=runner, writers=writers)  # fmt: skip
     for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
@@ -123,10 +119,7 @@ def made_with(store: Store, writers: FunctionWriters | None) -> Output:
 
 
 def published(output: Output) -> list[Row]:
-    gated = functions_gate_stage(
-        functions=output.tables["functions"], function_runs=output.tables["function_runs"],
-        snippets=TABLES["snippets"], published_changes=[], rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION,
-    )  # fmt: skip
+    gated = functions_gate_stage({"functions": output.tables["functions"], "function_runs": output.tables["function_runs"], "snippets": TABLES["snippets"], "published_changes": [], "flags": [], "reviews": []}, rules=QUALITY, least=FUNCTIONS, masking=MASKING, mutation=MUTATION)  # fmt: skip
     for row in gated.tables["published_functions"]:
         table("published_functions").check(row)
     return list(gated.tables["published_functions"])

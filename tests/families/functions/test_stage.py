@@ -40,7 +40,7 @@ LIMITS = load(RULES / "functions.yaml", FunctionRules)
 def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
     store = cast(EnvironmentStore, store_of(SOURCES, tmp_path_factory.mktemp))
     made = functions_stage(
-        **TABLES,
+        TABLES,
         rules=LIMITS,
         of_problems=RULES_OF_PROBLEMS,
         tagging=TAGGING,
@@ -60,10 +60,14 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Output:
 @pytest.fixture(scope="module")
 def published(output: Output) -> dict[tuple[str, str], Row]:
     gated = functions_gate_stage(
-        functions=output.tables["functions"],
-        function_runs=output.tables["function_runs"],
-        snippets=TABLES["snippets"],
-        published_changes=TABLES["changes"],
+        {
+            "functions": output.tables["functions"],
+            "function_runs": output.tables["function_runs"],
+            "snippets": TABLES["snippets"],
+            "published_changes": TABLES["changes"],
+            "flags": [],
+            "reviews": [],
+        },
         rules=load(RULES / "quality.yaml", QualityRules),
         mutation=MUTATION,
         least=LIMITS,

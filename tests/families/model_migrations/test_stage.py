@@ -61,7 +61,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return store_of(SOURCES, tmp_path_factory.mktemp)
 
 
-def tables(store: Store, docstring: str, *snippets: Row) -> dict[str, list[Row]]:
+def tables(store: Store, docstring: str, *snippets: Row) -> Any:
     return {
         "releases": RELEASES,
         "snippets": list(snippets),
@@ -98,7 +98,7 @@ def make(drafter: Any, store: Store) -> Make:  # noqa: F811
             runner=Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION),
             drafter=drafter(),
         )
-        made = drafted_migrations_stage(**tables(store, docstring, *(snippets or (TOTAL,))), migrating=migrating)
+        made = drafted_migrations_stage(tables(store, docstring, *(snippets or (TOTAL,))), migrating=migrating)
         assert made.tables.keys() == set(TABLES)
         for name, rows in made.by_table.items():
             for row in rows:
@@ -140,7 +140,7 @@ def test_code_that_does_the_same_becomes_a_migration_in_both_directions_in_the_s
     }
     reads = "completions migrations block_completions drafts flags snippets releases verdicts environments changes"
     published = gate_stage(
-        **with_drafted(**drafted, **{name: given[name] for name in reads.split()}, reviews=[]),
+        with_drafted({**drafted, **{name: given[name] for name in reads.split()}, "reviews": []}),
         rules=QUALITY,
         run_alone=VALIDATION.run_alone,
         drafting=DRAFTING,

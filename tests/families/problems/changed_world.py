@@ -39,7 +39,7 @@ NARROWED = change(
     gitchameleon_category="argument_or_attribute",
 )  # fmt: skip
 ANNOTATED = change(ChangeKind.RETURNS, "lib.narrow", "1.0", "1.1", gitchameleon_category="argument_or_attribute")
-TABLES: dict[str, list[Row]] = {
+TABLES: Any = {
     "releases": releases("1.0", "1.1"),
     "snippets": [TAKE | {"path": "lib.chop"}],
     "rewrites": [],

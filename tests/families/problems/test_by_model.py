@@ -67,10 +67,7 @@ def writer_of(store: Store, model: ModelDrafter) -> ModelProblems:
 def made_by(store: Store, model: ModelDrafter | None, changes: list[Row], **tables: Any) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
     writer = writer_of(store, model) if model is not None else None
-    output = problems_stage(
-        **TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING,
-        usage=USAGE, mutation=MUTATION, runner=runner, writer=writer,
-    )  # fmt: skip
+    output = problems_stage(TABLES | {"changes": changes} | tables, rules=RULES_OF_PROBLEMS, drafting=DRAFTING, tagging=TAGGING, usage=USAGE, mutation=MUTATION, runner=runner, writer=writer)  # fmt: skip
     for name, rows in output.by_table.items():
         for row in rows:
             table(name).check(row)
@@ -82,7 +79,18 @@ def published(output: Output) -> Sequence[Row]:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     changes = TABLES["changes"]
     gated = problems_gate_stage(
-        problems, runs, [], TABLES["releases"], changes, [], [], QUALITY, RULES_OF_PROBLEMS, MUTATION
+        {
+            "problems": problems,
+            "problem_runs": runs,
+            "snippets": [],
+            "releases": TABLES["releases"],
+            "published_changes": changes,
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        RULES_OF_PROBLEMS,
+        MUTATION,
     )
     for row in gated.tables["published_problems"]:
         table("published_problems").check(row)

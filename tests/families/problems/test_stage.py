@@ -19,7 +19,7 @@ from pipeline.execution.validation.rules import ValidationRules
 from pipeline.execution.validation.stage import Runner
 from pipeline.families.problems.stage import problems_stage
 from pipeline.lake.schema import Row, table
-from pipeline.lake.stage import Output
+from pipeline.lake.stage import Output, as_tables
 from pipeline.llm.rules import DraftingRules
 from pipeline.quality.acceptance.problems import problems_gate_stage
 from pipeline.quality.acceptance.quality import QualityRules
@@ -63,7 +63,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 def made_by(store: Store, **changed: Any) -> Output:
     runner = Runner(cast(EnvironmentStore, store), find_sandbox(), VALIDATION, workers=1)
     output = problems_stage(
-        **TABLES | changed,
+        TABLES | changed,
         rules=RULES_OF_PROBLEMS,
         drafting=DRAFTING,
         tagging=TAGGING,
@@ -80,15 +80,19 @@ def made_by(store: Store, **changed: Any) -> Output:
 def gated(output: Output) -> Output:
     problems, runs = output.tables["problems"], output.tables["problem_runs"]
     known = {**TABLES, **output.by_table}
-    flags = flags_stage({name: known.get(name, []) for name in READS}, FLAGS, QUALITY.fails_in_target, DRAFTING)
+    flags = flags_stage(
+        as_tables({name: known.get(name, []) for name in READS}), FLAGS, QUALITY.fails_in_target, DRAFTING
+    )
     return problems_gate_stage(
-        problems,
-        runs,
-        TABLES["snippets"],
-        TABLES["releases"],
-        TABLES["changes"],
-        flags.tables["flags"],
-        [],
+        {
+            "problems": problems,
+            "problem_runs": runs,
+            "snippets": TABLES["snippets"],
+            "releases": TABLES["releases"],
+            "published_changes": TABLES["changes"],
+            "flags": flags.tables["flags"],
+            "reviews": [],
+        },
         QUALITY,
         RULES_OF_PROBLEMS,
         MUTATION,

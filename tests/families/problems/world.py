@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pipeline.core.vocabularies.changes import ChangeKind
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
-from pipeline.lake.schema import Row
 from tests.families.completions_and_migrations.rows import change, document, life, releases, symbol, verdict
 from tests.families.problems.examples import example
 
@@ -25,7 +26,7 @@ MODIFIED = change(
     ChangeKind.PARAMETER_ADDED_OPTIONAL, "lib.same", "1.0", "1.1", parameter="key",
     gitchameleon_category="argument_or_attribute",
 )  # fmt: skip
-TABLES: dict[str, list[Row]] = {
+TABLES: Any = {
     "releases": RELEASES,
     "snippets": [TAKE, SHOUT, SAME, READ, READ_IT, WRONG, DRIFTING],
     "rewrites": [],

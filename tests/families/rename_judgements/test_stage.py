@@ -51,7 +51,18 @@ def make(drafter: Any) -> Make:  # noqa: F811
         )
         symbols = [row | {"canonical_path": row["path"].replace("lib.", "lib.core.")} for row in SYMBOLS]
         documents = [document("lib.fetch", docstring, "1.0"), document("lib.load", "Load it.", "1.1")]
-        made = judgements_stage(releases("1.0", "1.1"), symbols, [], list(changes), documents, [], [], judging)
+        made = judgements_stage(
+            {
+                "releases": releases("1.0", "1.1"),
+                "symbols": symbols,
+                "importable": [],
+                "changes": list(changes),
+                "documents": documents,
+                "completions": [],
+                "migrations": [],
+            },
+            judging,
+        )
         assert made.tables.keys() == set(TABLES)
         for name, rows in made.by_table.items():
             for row in rows:

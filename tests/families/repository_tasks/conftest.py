@@ -246,4 +246,4 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
 def trace(workshop: Workshop, found: list[Row] | None = None) -> Output:
-    return projects_stage([RELEASE], found or [], workshop, LICENCES, QUALITY.licences)
+    return projects_stage({"releases": [RELEASE], "found": found or []}, workshop, LICENCES, QUALITY.licences)

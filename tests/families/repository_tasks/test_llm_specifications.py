@@ -27,8 +27,8 @@ def traced(workshop: Workshop) -> Output:
 
 
 def make(workshop: Workshop, traced: Output, writer: RequirementWriter | None = None) -> Output:
-    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.by_table.items()}
-    return repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION, writer=writer)
+    tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
+    return repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION, writer=writer)
 
 
 @pytest.fixture(scope="module")

@@ -42,14 +42,16 @@ def test_humanize_from_the_index_to_tasks(data: Path, sandbox: Sandbox, rules: R
     sources = ProjectSources(data / "projects", Fetcher(timeout_s=60), index_url(), few)
     store = EnvironmentStore(data / "environments", index_url=index_url(), rules=environment_rules())
     workshop = Workshop(sources, store, sandbox, few, workers=2)
-    traced = projects_stage([RELEASE], [], workshop, load(RULES / "licences.yaml", LicenceRules), ["MIT"])
+    traced = projects_stage(
+        {"releases": [RELEASE], "found": []}, workshop, load(RULES / "licences.yaml", LicenceRules), ["MIT"]
+    )
     [project] = traced.tables["projects"]
     assert (project["outcome"], project["tests_flaky"]) == (ProjectOutcome.TRACED, 0)
     assert project["requirements"] == ["freezegun", "pytest"]
     used = {row["namespace"]: row for row in traced.tables["traced_functions"]}
     assert "humanize.number._format_not_finite" in used["humanize.number.intcomma"]["intra_file"]
-    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.by_table.items()}
-    made = repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION)
+    tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
+    made = repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION)
     tasks = made.tables["repository_tasks"]
     assert len(tasks) == 3
     right = run_tests(open_project(project, workshop), tasks[0]["tests"])

@@ -42,8 +42,8 @@ def traced(workshop: Workshop) -> Output:
 
 
 def make(workshop: Workshop, traced: Output) -> Output:
-    tables: dict[str, Any] = {name: list(rows) for name, rows in traced.by_table.items()}
-    return repository_tasks_stage(**tables, workshop=workshop, mutation=MUTATION)
+    tables: Any = {name: list(rows) for name, rows in traced.by_table.items()}
+    return repository_tasks_stage(tables, workshop=workshop, mutation=MUTATION)
 
 
 @pytest.fixture(scope="module")
@@ -267,7 +267,7 @@ def with_dependent(workshop: Workshop, licence: str | None, in_metadata: str = "
     here = replace(workshop, rules=rules, sources=sources)
     newest = DEPENDENT | {"licence": licence}
     found = [newest | {"place": "pkg:pypi/mall@1.9"}, newest]
-    return here, projects_stage([RELEASE], found, here, LICENCES, QUALITY.licences)
+    return here, projects_stage({"releases": [RELEASE], "found": found}, here, LICENCES, QUALITY.licences)
 
 
 def test_dependents_are_taken_as_the_rule_says(workshop: Workshop) -> None:
@@ -294,14 +294,25 @@ def test_of_code_that_may_not_be_passed_on_no_text_is_kept(
 
 def test_the_gate_holds_back_by_licence_too(workshop: Workshop, traced: Output, tasks: Output) -> None:
     projects = [row | {"licence": "GPL-3.0-only"} for row in traced.tables["projects"]]
-    gated = repository_gate_stage(tasks.tables["repository_tasks"], projects, [], [], QUALITY, MUTATION)
+    gated = repository_gate_stage(
+        {"repository_tasks": tasks.tables["repository_tasks"], "projects": projects, "flags": [], "reviews": []},
+        QUALITY,
+        MUTATION,
+    )
     assert gated.seen == len(gated.rejects) > 0
     assert {reject.reason for reject in gated.rejects} == {RejectReason.LICENCE}
 
 
 def test_what_is_published_names_its_source(traced: Output, tasks: Output) -> None:
     gated = repository_gate_stage(
-        tasks.tables["repository_tasks"], traced.tables["projects"], [], [], QUALITY, MUTATION
+        {
+            "repository_tasks": tasks.tables["repository_tasks"],
+            "projects": traced.tables["projects"],
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        MUTATION,
     )
     for row in gated.tables["published_repository_tasks"]:
         table("published_repository_tasks").check(row)

@@ -242,7 +242,14 @@ def all_pass(project: Row, variants: Sequence[Variant]) -> list[TestRun]:
 def scenes() -> list[Row]:
     """Scenes of the project by the rules that ship, as if its tests noticed nothing."""
     rules = load(RULES / "scenes.yaml", SceneRules)
-    return list(scenes_stage([project()], files(), functions(), reaches(), rules, MUTATION, all_pass).tables["scenes"])
+    return list(
+        scenes_stage(
+            {"projects": [project()], "project_files": files(), "traced_functions": functions(), "reaches": reaches()},
+            rules,
+            MUTATION,
+            all_pass,
+        ).tables["scenes"]
+    )
 
 
 class LocalRun:

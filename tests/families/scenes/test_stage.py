@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -45,13 +46,13 @@ def output(run: LocalRun) -> Output:
 
 
 def stage(run: RunVariants, rules: SceneRules = RULES_HERE, **changed: list[Row]) -> Output:
-    tables = {
+    tables: Any = {
         "projects": [made.project()],
         "project_files": made.files(),
         "traced_functions": made.functions(),
         "reaches": made.reaches(),
     }
-    return scenes_stage(**(tables | changed), rules=rules, mutation=MUTATION, run=run)
+    return scenes_stage(tables | changed, rules=rules, mutation=MUTATION, run=run)
 
 
 def scenes(output: Output) -> list[Row]:

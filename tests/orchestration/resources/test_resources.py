@@ -26,7 +26,7 @@ def test_lives_go_on_where_no_release_is_new(data: Path) -> None:
     lake = fill(settings().lake, tables())
     house = House(settings(), load_profile("starter"), Period())
     releases, symbols = (lake.read(name, LIBRARY) for name in ("releases", "symbols"))
-    first = lifecycle_stage(releases, symbols, [], house.rules.lifecycle)
+    first = lifecycle_stage({"releases": releases, "symbols": symbols, "importable": []}, house.rules.lifecycle)
     lake.write("lifecycles", LIBRARY, first.tables["lifecycles"])
     again = follow_lives(house, lake, LIBRARY, first.progress)
     assert (again.seen, again.made) == (first.seen, first.made)

@@ -37,7 +37,18 @@ def completion(tag: LibEvolutionEvalTag, change_id: str | None = None) -> Row:
 
 
 def run(row: Row, verdicts: Sequence[Row], released: Sequence[Row] = RELEASES, published: Sequence[Row] = ()) -> Output:
-    output = controlled_gate_stage([row], released, [INTRODUCED], published, verdicts, [], [], RULES_OF_QUALITY)
+    output = controlled_gate_stage(
+        {
+            "controlled_completions": [row],
+            "releases": released,
+            "changes": [INTRODUCED],
+            "published_changes": published,
+            "verdicts": verdicts,
+            "flags": [],
+            "reviews": [],
+        },
+        RULES_OF_QUALITY,
+    )
     for one in output.tables["published_controlled_completions"]:
         table("published_controlled_completions").check(one)
     return output

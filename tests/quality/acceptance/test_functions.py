@@ -43,7 +43,19 @@ def gated(
     runs = [run(role, outcome, executed) for role, outcome in outcomes.items()]
     snippets = [SNIPPET | (snippet or {})]
     decided = {"flags": flags, "reviews": reviews}
-    return functions_gate_stage([function(**columns)], runs, snippets, [], QUALITY, LEAST, MASKING, MUTATION, **decided)
+    return functions_gate_stage(
+        {
+            **decided,
+            "functions": [function(**columns)],
+            "function_runs": runs,
+            "snippets": snippets,
+            "published_changes": [],
+        },
+        QUALITY,
+        LEAST,
+        MASKING,
+        MUTATION,
+    )
 
 
 def test_a_function_becomes_a_row_for_each_level_whose_masking_can_be_undone() -> None:
@@ -122,7 +134,20 @@ def test_whether_the_version_decides(case: str) -> None:
 def test_where_nothing_was_measured_nothing_is_covered() -> None:
     """A program that removes its own file leaves no coverage behind."""
     runs = [run(role, outcome) | {"statements": None, "executed": None} for role, outcome in PROVEN.items()]
-    (reject,) = functions_gate_stage([function()], runs, [SNIPPET], [], QUALITY, LEAST, MASKING, MUTATION).rejects
+    (reject,) = functions_gate_stage(
+        {
+            "functions": [function()],
+            "function_runs": runs,
+            "snippets": [SNIPPET],
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        LEAST,
+        MASKING,
+        MUTATION,
+    ).rejects
     assert (reject.reason, reject.detail) == (RejectReason.NOT_COVERED, "0.0% of the program, 96.5% wanted")
 
 

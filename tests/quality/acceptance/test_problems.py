@@ -36,7 +36,20 @@ V, H, E, C, M, T, R = (
 def gate(runs: Mapping[ProblemRun, Outcome], licence: str | None = "MIT", executed: int = 4, **columns: Any) -> Output:
     rows = [run(role, outcome, executed) for role, outcome in runs.items()]
     snippets = [SNIPPET | {"licence": licence}]
-    output = problems_gate_stage([problem(**columns)], rows, snippets, RELEASES, [], [], [], QUALITY, LEAST, MUTATION)
+    output = problems_gate_stage(
+        {
+            "problems": [problem(**columns)],
+            "problem_runs": rows,
+            "snippets": snippets,
+            "releases": RELEASES,
+            "published_changes": [],
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        LEAST,
+        MUTATION,
+    )
     for row in output.tables["published_problems"]:
         table("published_problems").check(row)
     return output

@@ -18,7 +18,17 @@ QUALITY = load(RULES / "quality.yaml", QualityRules)
 
 
 def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
-    output = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY, MUTATION)
+    output = scenes_gate_stage(
+        {
+            "scenes": made.scenes(),
+            "projects": [made.project()],
+            "project_files": made.files(),
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        MUTATION,
+    )
     rows = output.tables["published_scenes"]
     assert (len(rows), output.rejects) == (output.seen, [])
     assert rows
@@ -30,9 +40,17 @@ def test_rows_hold_the_file_and_what_the_scene_shows_of_it() -> None:
 
 
 def test_evidence_says_whether_an_empty_block_was_run() -> None:
-    rows = scenes_gate_stage(made.scenes(), [made.project()], made.files(), [], [], QUALITY, MUTATION).tables[
-        "published_scenes"
-    ]
+    rows = scenes_gate_stage(
+        {
+            "scenes": made.scenes(),
+            "projects": [made.project()],
+            "project_files": made.files(),
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        MUTATION,
+    ).tables["published_scenes"]
     for row in rows:
         left_alone = row["scene"] == Scene.COMPLETE_BLOCK or row["block_type"] == BlockType.COMMENT
         assert row["evidence"] == (Evidence.STATIC if left_alone else Evidence.EXECUTED)
@@ -45,7 +63,17 @@ def test_evidence_says_whether_an_empty_block_was_run() -> None:
 )
 def test_code_that_may_not_be_passed_on_is_refused(licence: str | None, said: str) -> None:
     made_scenes = made.scenes()
-    output = scenes_gate_stage(made_scenes, [made.project(licence=licence)], made.files(), [], [], QUALITY, MUTATION)
+    output = scenes_gate_stage(
+        {
+            "scenes": made_scenes,
+            "projects": [made.project(licence=licence)],
+            "project_files": made.files(),
+            "flags": [],
+            "reviews": [],
+        },
+        QUALITY,
+        MUTATION,
+    )
     assert output.tables["published_scenes"] == []
     assert {(reject.reason, reject.detail) for reject in output.rejects} == {(RejectReason.LICENCE, said)}
     assert len(output.rejects) == len(made_scenes)

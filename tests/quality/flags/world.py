@@ -80,7 +80,7 @@ class World:
         kept = [row for row in self.verdicts if (row["subject_id"], row["version"]) != (subject, version)]
         return replace(self, verdicts=[*kept, verdict(subject, version, outcome, detail=detail)])
 
-    def tables(self, **others: Sequence[Row]) -> dict[str, Sequence[Row]]:
+    def tables(self, **others: Sequence[Row]) -> Any:
         """The tables that flags are made from; those that are not given have no rows."""
         return {name: getattr(self, name, []) for name in READS} | others
 
@@ -97,7 +97,19 @@ def world() -> World:
     found = [use for row in (OLD, NEW) for use in usages(row, {"fetch": "lib.fetch", "load": "lib.load"})]
     masking = load(RULES / "masking.yaml", MaskingRules).model_copy(update={"granularities": (Granularity.TOKEN,)})
     tables = instances_stage(
-        rows, snippets, found, [], [RENAMED], lives, TAGGING, masking, FOREIGN, CODEMODS, RUN_ALONE
+        {
+            "releases": rows,
+            "snippets": snippets,
+            "usages": found,
+            "symbols": [],
+            "changes": [RENAMED],
+            "lifecycles": lives,
+        },
+        TAGGING,
+        masking,
+        FOREIGN,
+        CODEMODS,
+        RUN_ALONE,
     ).tables
     documents = [
         document("lib.fetch", "Get the page of it.", "1.0", "1.1"),
@@ -105,7 +117,9 @@ def world() -> World:
     ]
     completions, migrations = list(tables["completions"]), list(tables["migrations"])
     drafting = load(RULES / "drafting.yaml", DraftingRules)
-    drafts = drafting_stage(completions, migrations, snippets, documents, drafting).tables["drafts"]
+    drafts = drafting_stage(
+        {"completions": completions, "migrations": migrations, "snippets": snippets, "documents": documents}, drafting
+    ).tables["drafts"]
     blocks = list(tables["block_completions"])
     return World(completions, migrations, list(drafts), snippets, [RENAMED], rows, _runs(), blocks)
 

@@ -71,12 +71,18 @@ def stages(old: Files, new: Files, *snippets: Row, rules: CodemodRules = CODEMOD
 def over(history: Mapping[str, Files], *snippets: Row, rules: CodemodRules = CODEMODS) -> tuple[Tables, Output]:
     """Run the stages over a history: version to files."""
     releases, surface = surfaces(history)
-    tables = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
+    tables: Any = {"releases": releases, "snippets": list(snippets), "symbols": list(surface.tables["symbols"])}
     importable = list(surface.tables["importable"])
-    lives = lifecycle_stage(releases, tables["symbols"], importable, TAGGING).by_table
+    lives = lifecycle_stage(
+        {"releases": releases, "symbols": tables["symbols"], "importable": importable}, TAGGING
+    ).by_table
     tables |= {name: list(rows) for name, rows in lives.items()}
-    tables["usages"] = list(usage_stage(releases, tables["snippets"], tables["symbols"], USAGE).tables["usages"])
-    made = instances_stage(**tables, tagging=TAGGING, rules=MASKING, foreign={}, codemods=rules, run_alone=RUN_ALONE)
+    tables["usages"] = list(
+        usage_stage({"releases": releases, "snippets": tables["snippets"], "symbols": tables["symbols"]}, USAGE).tables[
+            "usages"
+        ]
+    )
+    made = instances_stage(tables, tagging=TAGGING, rules=MASKING, foreign={}, codemods=rules, run_alone=RUN_ALONE)
     for name in ("migrations", "rewrites"):
         for row in made.tables[name]:
             table(name).check(row)

@@ -47,17 +47,19 @@ def planned(tables: Tables) -> dict[str, list[Row]]:
 
 def judge(tables: Tables, verdicts: list[Row], environments: list[Row]) -> tuple[list[Row], dict[str, int]]:
     output = gate_stage(
-        [],
-        tables["migrations"],
-        [],
-        [],
-        [],
-        tables["snippets"],
-        tables["releases"],
-        verdicts,
-        environments,
-        tables["changes"],
-        [],
+        {
+            "completions": [],
+            "migrations": tables["migrations"],
+            "block_completions": [],
+            "drafts": [],
+            "flags": [],
+            "snippets": tables["snippets"],
+            "releases": tables["releases"],
+            "verdicts": verdicts,
+            "environments": environments,
+            "changes": tables["changes"],
+            "reviews": [],
+        },
         QUALITY,
         RUN_ALONE,
         DRAFTING,
@@ -97,7 +99,7 @@ def prove(
     wanted = wanted_versions(**planned(tables), run_alone=RUN_ALONE)
     environments = list(environments_stage(tables["releases"], wanted, store).tables["environments"])
     runner = Runner(store, sandbox, rules, 2)
-    verdicts = validation_stage(**planned(tables), environments=environments, runner=runner).tables["verdicts"]
+    verdicts = validation_stage({**planned(tables), "environments": environments}, runner=runner).tables["verdicts"]
     return environments, list(verdicts)
 
 
