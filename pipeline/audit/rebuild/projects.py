@@ -10,12 +10,13 @@ from pipeline.core.vocabularies.projects import RequirementBasis, TestOutcome
 from pipeline.core.vocabularies.review import ReviewStatus
 from pipeline.execution.mutation.score import SCORED, MutationScore
 from pipeline.families.repository_tasks.tasks import Candidate, candidate, task_row
+from pipeline.lake.rows import AnyRow, PublishedRepositoryTaskRow, PublishedSceneRow
 from pipeline.lake.schema import Row, table
 from pipeline.quality.acceptance.repository_tasks import repository_gate_stage
 from pipeline.quality.acceptance.scenes import scenes_gate_stage
 
 
-def repository_task(world: World, row: Row) -> Made:
+def repository_task(world: World, row: PublishedRepositoryTaskRow) -> Made:
     """Cut a task out of its file again, with the tests that it says judge it, and what they reach."""
     if row["requirement_basis"] == RequirementBasis.MODEL:
         raise NotRebuilt("a model wrote the requirement")
@@ -37,10 +38,11 @@ def repository_task(world: World, row: Row) -> Made:
     return Made(published, frozenset(given), "which tests judge it is what running them gave")
 
 
-def scene(world: World, row: Row) -> Made:
+def scene(world: World, row: PublishedSceneRow) -> Made:
     """Cut a scene out of its file again, at the characters that it says."""
     project, text = _file(world, row)
-    original: Row = {column.name: row[column.name] for column in table("scenes").columns}
+    columns: AnyRow = row
+    original: Row = {column.name: columns[column.name] for column in table("scenes").columns}
     original["middle"] = text[row["middle_start"] : row["middle_end"]]
     file: Row = {"project_id": row["project_id"], "path": row["path"], "text": text}
     rules = world.rules.quality.model_copy(update={"hold_back": frozenset()})

@@ -12,14 +12,22 @@ from pipeline.evaluation.scores.critical import critical_diff, exact_match, hold
 from pipeline.evaluation.scores.filling import beyond, inside
 from pipeline.evaluation.scores.retrieval import mentioned, recall
 from pipeline.evaluation.scores.similarity import identifier_sequence_match, prefix_match
-from pipeline.lake.rows import PublishedContextRow
+from pipeline.lake.rows import (
+    PublishedBlockCompletionRow,
+    PublishedCompletionRow,
+    PublishedContextRow,
+    PublishedMigrationRow,
+    PublishedProblemRow,
+    PublishedRepositoryTaskRow,
+    PublishedSceneRow,
+)
 from pipeline.lake.schema import Row
 
 Values = Mapping[Metric, float | None]
 """What one sample came to, 0 to 1 each; None where the reference asks for nothing that the metric could hold."""
 
 
-def completion(task: Row, sample: str) -> Values:
+def completion(task: PublishedCompletionRow, sample: str) -> Values:
     """Score what is to stand where the mask is: of a token EM, of a line or block all metrics of `fragment`."""
     if task["granularity"] == Granularity.TOKEN:
         return {Metric.EM: exact_match(sample, task["core_token"], Granularity.TOKEN)}
@@ -28,7 +36,7 @@ def completion(task: Row, sample: str) -> Values:
     return fragment(sample, task["answer"], task["core_token"], False)
 
 
-def migration(task: Row, sample: str) -> Values:
+def migration(task: PublishedMigrationRow, sample: str) -> Values:
     """Score a program for the target version, as a block (VersiCode, 2406.07411, section 5)."""
     return fragment(sample, task["target_code"], task["target_name"], True)
 
@@ -54,7 +62,7 @@ def fragment(sample: str, reference: str, core_token: str, block: bool) -> Value
     }
 
 
-def block_completion(task: Row, sample: str) -> Values:
+def block_completion(task: PublishedBlockCompletionRow, sample: str) -> Values:
     """Score a block of another language, of which no grammar is asked."""
     named = holds(sample, task["core_token"])
     return {
@@ -78,14 +86,14 @@ def _before(sample: str, below: str) -> str:
     return "\n".join(lines[:at])
 
 
-def problem(task: Row, sample: str) -> Values:
+def problem(task: PublishedProblemRow, sample: str) -> Values:
     """Score a solution by what the reference calls; what the starting code calls is no merit of either."""
     given = task["starting_code"]
     wanted = [name for name in task["api_calls"] if api_hit(task["solution"], [name], given)]
     return {Metric.API_HIT: api_hit(beyond(given, sample), wanted, given)}
 
 
-def repository_task(task: Row, sample: str) -> Values:
+def repository_task(task: PublishedRepositoryTaskRow, sample: str) -> Values:
     """Score a body by the dependencies that the reference names (EvoCodeBench).
 
     What only ran with it, such as an operator's method, no text can name.
@@ -95,7 +103,7 @@ def repository_task(task: Row, sample: str) -> Values:
     return {Metric.RECALL: recall(mentioned(sample, wanted), wanted)}
 
 
-def scene(task: Row, sample: str) -> Values:
+def scene(task: PublishedSceneRow, sample: str) -> Values:
     """Codev-Bench measures by running alone."""
     return {}
 

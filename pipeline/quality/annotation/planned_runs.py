@@ -16,7 +16,7 @@ from pipeline.core.vocabularies.samples import Language
 from pipeline.execution.validation.cases import Case
 from pipeline.execution.validation.runs import subjects_of
 from pipeline.families.model_migrations.tables import read_with_drafted
-from pipeline.lake.rows import CompletionRow, MigrationRow, ProblemRow, SnippetCheck, SnippetRow
+from pipeline.lake.rows import CompletionRow, MigrationRow, ProblemRow, RewriteRow, SnippetCheck, SnippetRow
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake
 from pipeline.quality.all_rules import CurationRules
@@ -113,7 +113,7 @@ def _problem(lake: Lake, row: ProblemRow) -> Iterator[Planned]:
             yield Planned(str(run["role"]), "other code", run["version"], False, other, **tests, code=run["code"])
 
 
-def checks_of(code: str, sources: Iterable[Row]) -> tuple[SnippetCheck, ...]:
+def checks_of(code: str, sources: Iterable[SnippetRow | RewriteRow]) -> tuple[SnippetCheck, ...]:
     """Return the statements of edited code, each with the output that its source states for the same statement.
 
     Nothing where none of them has a stated output: then the code only has to run to its end.

@@ -85,7 +85,8 @@ def prove(index: Index, root: Path, sandbox: Sandbox, rules: ValidationRules) ->
     rows = tables()
     built = environments_stage(rows["releases"], wanted_versions(**rows, run_alone=rules.run_alone), store)
     return validation_stage(
-        {**rows, "environments": list(built.tables["environments"])}, runner=Runner(store, sandbox, rules, 2)
+        {**rows, "environments": list(built.tables["environments"]), "controlled_completions": [], "rewrites": []},
+        runner=Runner(store, sandbox, rules, 2),
     )
 
 

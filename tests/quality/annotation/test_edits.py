@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ def stated(statement: str, expected: str | None) -> Row:
     return {"statement": f"{statement}\n", "expected": expected, "options": []}
 
 
-SOURCE = {"checks": [stated("f(1)", "2\n"), stated("x = 1", None), stated("f(1)", "3\n")]}
+SOURCE: Any = {"checks": [stated("f(1)", "2\n"), stated("x = 1", None), stated("f(1)", "3\n")]}
 
 
 @pytest.mark.parametrize(
