@@ -16,6 +16,7 @@ from pipeline.index.archives import ArchiveLimits
 class OwnTestRules(Rule):
     """The rules of `curation_rules/own_tests.yaml`; sizes in bytes."""
 
+    enabled: bool
     max_sdist_bytes: int = Field(gt=0)
     max_unpacked_bytes: int = Field(gt=0)
     max_ratio: int = Field(gt=0)

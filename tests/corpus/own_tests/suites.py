@@ -10,7 +10,7 @@ from pipeline.corpus.own_tests.functions import tests_of
 from pipeline.corpus.own_tests.rules import OwnTestRules
 from pipeline.corpus.own_tests.suite import Suite
 
-RULE = load(RULES / "own_tests.yaml", OwnTestRules)
+RULE = load(RULES / "own_tests.yaml", OwnTestRules).model_copy(update={"enabled": True})
 
 
 def suite_of(files: Mapping[str, str], rules: OwnTestRules = RULE) -> Suite:
