@@ -129,9 +129,11 @@ ELSEWHERE = {
     "sites": ("tests.corpus.documentation.test_faults", "test_sites_that_raise_are_a_note"),
     "migrated_code": ("tests.families.model_migrations.test_stage", "test_a_candidate_that_raises_is_a_reject"),
     "judgements": ("tests.families.rename_judgements.test_stage", "test_a_pair_that_raises_is_a_reject"),
+    "own_tests": ("tests.corpus.own_tests.test_stage", "test_a_test_that_raises_is_a_reject_and_the_others_are_cut"),
+    "own_test_runs": ("tests.corpus.own_tests.test_running", "test_a_release_that_raises_is_a_note"),
     "reviews": ("tests.quality.annotation.test_filling", "test_a_sample_that_raises_is_a_reject"),
 }
-"""Stages that need a site, a model or people: the tests that hold it of them."""
+"""Stages that need a site, a model, people or a rule that enables them: the tests that hold it of them."""
 
 
 @pytest.fixture(scope="module")

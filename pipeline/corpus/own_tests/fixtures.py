@@ -82,10 +82,9 @@ def fixtures_of(test: TestFunction, asked: list[str], suite: Suite) -> Fixtures:
 
 
 def _find(name: str, test: TestFunction, suite: Suite) -> Fixture | None:
-    for _, node in members(test.classes):
+    for owner, node in members(test.classes):
         if isinstance(node, Function) and (decorator := fixture_decorator(node)) and _name_of(node, decorator) == name:
-            home = next(owner.module for owner in test.classes if node in owner.node.body)
-            return Fixture(name, home, node, decorator, in_class=True)
+            return Fixture(name, owner.module, node, decorator, in_class=True)
     for module in (test.module, *suite.conftests(test.module.path)):
         if fixture := _in_module(name, name, module, suite):
             return fixture

@@ -47,5 +47,5 @@ class ReleaseSdists:
             chosen = min(sdists, key=lambda file: (file.yanked, file.filename))
             return chosen, self.store.read(chosen).files
         except tuple(_REASONS) as error:
-            reason = next(reason for kind, reason in _REASONS.items() if isinstance(error, kind))
+            (reason, *_) = (reason for kind, reason in _REASONS.items() if isinstance(error, kind))
             raise Refused(reason, str(error)) from None

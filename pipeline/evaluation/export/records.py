@@ -37,7 +37,7 @@ def detect(path: Path) -> ExportFormat | None:
     """Return the format of a file by its first record, None where it has none of the formats."""
     with path.open("rb") as file:
         if is_whole_json(file):
-            return next(wanted for wanted, known in FORMATS.items() if not known.recognised_by)
+            return next((wanted for wanted, known in FORMATS.items() if not known.recognised_by), None)
         first = next((line for line in _lines(file) if line.strip()), b"")
     try:
         fields = set(json.loads(first))

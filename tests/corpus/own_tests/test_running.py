@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome, VerdictRole
-from pipeline.corpus.own_tests.running import exception_of, not_proven, plan
+from pipeline.corpus.own_tests.running import exception_of, not_proven, own_test_runs_stage, plan
 from tests.corpus.own_tests.suites import RULE
 
 RELEASES: list[dict[str, Any]] = [
@@ -52,6 +53,16 @@ def test_a_quota_takes_the_same_tests_in_each_release() -> None:
     by_version = [{run.own_test_id[0] for run in runs if run.version == version} for version in ("1.0", "2.0")]
     assert by_version[0] == by_version[1]
     assert len(runs) == 8
+
+
+def test_a_release_that_raises_is_a_note() -> None:
+    programs = [program("a", "1.0", "1.0") | {"preamble": "", "code": "def test_a(): pass\n"}]
+    without_builds = cast(Any, SimpleNamespace(store=SimpleNamespace(workers=1)))
+    output = own_test_runs_stage(RELEASES, programs, without_builds, RULE, cast(Any, None))
+    assert [(note.key, note.reason) for note in output.notes] == [
+        (version, RejectReason.INTERNAL_ERROR) for version in ("1.0", "2.0")
+    ]
+    assert [reject.reason for reject in output.rejects] == [RejectReason.NO_ENVIRONMENT]
 
 
 @pytest.mark.parametrize(

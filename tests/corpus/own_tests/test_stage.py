@@ -11,6 +11,7 @@ import pytest
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.dependents.sdists import SdistStore
+from pipeline.corpus.own_tests.cutter import cut
 from pipeline.corpus.own_tests.sources import ReleaseSdists
 from pipeline.corpus.own_tests.stage import own_tests_stage
 from pipeline.corpus.snippets.rules import SnippetRules
@@ -106,6 +107,20 @@ def test_what_is_no_row_is_a_reject(run, source: str, reason: RejectReason) -> N
     output = run({"tests/test_a.py": source})
     assert [reject.reason for reject in output.rejects] == [reason]
     assert output.tables["own_tests"] == []
+
+
+def test_a_test_that_raises_is_a_reject_and_the_others_are_cut(run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def raising(test: Any, suite: Any) -> Any:
+        if test.function.name == "test_raises":
+            raise ZeroDivisionError("planted")
+        return cut(test, suite)
+
+    monkeypatch.setattr("pipeline.corpus.own_tests.stage.cut", raising)
+    output = run({"tests/test_a.py": f"{TOTAL}\n\ndef test_raises():\n    assert demo.total([])\n"})
+    assert [(reject.reason, "planted" in reject.detail) for reject in output.rejects] == [
+        (RejectReason.INTERNAL_ERROR, True)
+    ]
+    assert [row["test"] for row in output.tables["own_tests"]] == ["tests/test_a.py::test_total"]
 
 
 @pytest.mark.parametrize(
