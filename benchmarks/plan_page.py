@@ -278,9 +278,10 @@ Bytes that the machine received while a stage ran, other work included; so these
 
 The files of all releases together have {size.gib:,.0f} GiB; compiled wheels, most of that, are read by ranges.
 
-On {WORKERS} workers, each group of stages of a library may run on another one, which then receives the files that it needs.
-An environment is made by `build`, and made again from its lock where another worker runs `prove`. The lake ({lake:.1f} GiB)
-goes to the object store once. It comes from it at most once for each of the five groups, and for the end of the refresh."""
+On {WORKERS} workers, each group of stages of a library may run on another one, which then receives the files that it
+needs. An environment is made by `build`, and made again from its lock where another worker runs `prove`. The lake
+({lake:.1f} GiB) goes to the object store once. It comes from it at most once for each of the five groups, and
+for the end of the refresh."""
 
 
 def _number(value: float | None) -> str:

@@ -161,13 +161,13 @@ def _is_one_of(classes: Sequence[str], step: Step) -> bool:
     Of the built-in ones only the first counts, with its real bases: an answer that does not know which exception is
     expected could otherwise raise one that is derived from them all.
     """
-    named = {name.rpartition(".")[2] for name in ast.literal_eval(step.operand)}
+    modules = {name.rpartition(".")[2]: name.rpartition(".")[0] for name in ast.literal_eval(step.operand)}
     for one in map(str, classes):
         module, _, name = one.rpartition(".")
         built_in = getattr(builtins, name, None) if module == "builtins" else None
         if isinstance(built_in, type):
-            return any(base.__name__ in named for base in built_in.__mro__)
-        if name in named and not _is_built_in(name):
+            return any(base.__name__ in modules for base in built_in.__mro__)
+        if name in modules and (modules[name] or not _is_built_in(name)):
             return True
     return False
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -87,7 +87,7 @@ def part(source: str, module: str | None) -> Parted:
         tree = ast.parse(source)
         if module is not None:
             return _module(tree, module)
-        steps, _ = _Test({}, frozenset(), "").of_body(tree.body)
+        steps, _ = _Test({}, {}, "").of_body(tree.body)
         return Parted("", (("test", steps),))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise error if isinstance(error, NotParted) else NotParted(str(error)) from None
@@ -124,25 +124,27 @@ def _module(tree: ast.Module, module: str) -> Parted:
     return Parted(source, tuple((name, steps) for name, steps, _ in parts))
 
 
-def _imported(body: Sequence[ast.stmt], module: str) -> frozenset[str]:
-    """Return names that come from elsewhere than the module under test: a call of these is none of the code."""
-    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
-    others = [node for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
-    aliases = [
-        alias
-        for node in others
-        for alias in node.names
-        if (node.module if isinstance(node, ast.ImportFrom) else alias.name) != module
-    ]
-    return frozenset([*functions, *(alias.asname or alias.name.split(".")[0] for alias in aliases)])
+def _imported(body: Sequence[ast.stmt], module: str) -> dict[str, str]:
+    """Return names that come from elsewhere than the module under test, with the dotted names that they stand for.
+
+    A call of these is no call of the code.
+    """
+    origins = {node.name: node.name for node in body if isinstance(node, ast.FunctionDef)}
+    for node in body:
+        if isinstance(node, ast.ImportFrom) and node.module != module:
+            origins |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            names = [alias for alias in node.names if alias.name != module]
+            origins |= {alias.asname or alias.name.split(".")[0]: alias.name for alias in names}
+    return origins
 
 
 class _Test:
     """The reading of one test: its steps, constants that its names stand for by now, and names that steps look up."""
 
-    def __init__(self, constants: Mapping[str, ast.expr], foreign: frozenset[str], module: str) -> None:
+    def __init__(self, constants: Mapping[str, ast.expr], foreign: Mapping[str, str], module: str) -> None:
         self._constants = dict(constants)
-        self._foreign = foreign
+        self._foreign = dict(foreign)
         self._module = module
         self._steps: list[Step | ast.Assign] = []
         self._used: set[str] = set()
@@ -208,7 +210,7 @@ class _Test:
             _refuse(statement)
         for name in _names_set(statement):
             self._constants.pop(name, None)
-        self._foreign |= _names_set(statement) | _imported([statement], self._module)
+        self._foreign |= dict.fromkeys(_names_set(statement), "") | _imported([statement], self._module)
         self._add(Step("run", ast.unparse(statement)), statement)
 
     def _add(self, step: Step, node: ast.AST) -> None:
@@ -267,7 +269,8 @@ class _Test:
         if what not in ("raises", "warns") or manager.keywords or len(manager.args) != 1 or _has_assert(statement):
             _refuse(statement)
         kind = "run" if what == "raises" else "warned"
-        step = Step(kind, ast.unparse(ast.Module(list(body), [])), what, repr(_class_names(manager.args[0])))
+        classes = tuple(self._foreign.get(name) or name for name in _class_names(manager.args[0]))
+        step = Step(kind, ast.unparse(ast.Module(list(body), [])), what, repr(classes))
         for each in body:
             self._used |= _loads(each)
         self._steps.append(step)
@@ -283,7 +286,7 @@ class _WrittenOut(ast.NodeTransformer):
         return self._constants.get(node.id, node)
 
 
-def _is_observation(node: ast.expr, plain: bool, foreign: frozenset[str]) -> bool:
+def _is_observation(node: ast.expr, plain: bool, foreign: Container[str]) -> bool:
     """Say whether an expression only looks at what the code gives, so that no constant in it tells what is expected.
 
     A call of a name of the code, none of the `foreign` ones, may be given anything. A `plain` one, of which only the

@@ -32,8 +32,17 @@ def set_elsewhere(difference: Difference, sources: Sources) -> bool:
 @functools.cache
 def _set_by_methods(body: ast.ClassDef) -> frozenset[str]:
     methods = (m for m in ast.walk(body) if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef))
-    nodes = (node for method in methods for node in ast.walk(method))
-    return frozenset(n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store))
+    nodes = [node for method in methods for node in ast.walk(method)]
+    stored = {n.attr for n in nodes if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)}
+    return frozenset(stored.union(*(_set_in_turn(n) for n in nodes if isinstance(n, ast.For))))
+
+
+def _set_in_turn(loop: ast.For) -> set[str]:
+    """Return the literals that a loop goes over if it hands the current one to `setattr`."""
+    calls = (n for n in ast.walk(loop) if isinstance(n, ast.Call) and ast.unparse(n.func) == "setattr")
+    if not any(ast.unparse(call.args[1]) == ast.unparse(loop.target) for call in calls):
+        return set()
+    return {n.value for n in ast.walk(loop.iter) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
 
 
 @functools.cache

@@ -82,7 +82,7 @@ class Reason(Term):
     )
     SET_ELSEWHERE = (
         "set outside __init__",
-        "a method other than `__init__` sets it, a loop or `with` of `__init__`, or an assignment below the class",
+        "a method other than `__init__` sets it, a loop, `with` or `setattr` of `__init__`, or an assignment below the class",
     )
     FIELDS = "fields", "`__slots__` or `namedtuple(…)` declares it"
     MADE_PARAMETERS = (

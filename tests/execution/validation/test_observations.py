@@ -93,6 +93,7 @@ class OfAll(KeyError, TypeError, ValueError):
 
 
 Forged = type("ValueError", (KeyError,), {"__module__": "__main__"})
+Refused = type("ConnectionError", (OSError,), {"__module__": "requests.exceptions"})
 Own = type("ParserError", (ValueError,), {"__module__": "library.errors"})
 
 
@@ -111,6 +112,10 @@ Own = type("ParserError", (ValueError,), {"__module__": "library.errors"})
         (OfAll, "TypeError", False),
         (Forged, "ValueError", False),
         (Forged, "KeyError", True),
+        (Refused, "requests.ConnectionError", True),
+        (Refused, "OSError", True),
+        (Refused, "ConnectionError", False),
+        (TimeoutError, "asyncio.TimeoutError", True),
     ],
 )
 def test_of_the_built_in_bases_of_an_exception_only_the_first_counts(kind: type, named: str, is_one: bool) -> None:

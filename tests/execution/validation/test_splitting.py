@@ -22,6 +22,15 @@ PARTED = {
         [("value", "repr(f(1)).split()", "==", "'secret b'.split()")],
     ),
     "type": ("assert isinstance(f(1), list)", [("value", "f(1)", "type", "('list',)")]),
+    "raises what a module has": (
+        "import requests\nfrom requests import ConnectionError as Gone\n"
+        "with pytest.raises((Gone, requests.Timeout)):\n    f(1)",
+        [
+            ("run", "import requests", "", ""),
+            ("run", "from requests import ConnectionError as Gone", "", ""),
+            ("run", "f(1)", "raises", "('requests.ConnectionError', 'requests.Timeout')"),
+        ],
+    ),
     "raises": ("with pytest.raises(KeyError):\n    f(1)", [("run", "f(1)", "raises", "('KeyError',)")]),
     "warns": ("with pytest.warns(FutureWarning):\n    f(1)", [("warned", "f(1)", "warns", "('FutureWarning',)")]),
     "near": ("assert f(1) == pytest.approx(5.5)", [("value", "f(1)", "==", "approx(5.5, None, None)")]),
