@@ -6,6 +6,7 @@ import functools
 import importlib
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from pipeline.api.surface.parse.module_model import GIVEN
 from pipeline.api.surface.resolve.labels import DYNAMIC, EXTENDS, OPAQUE, STARS, UNPARSED, UNPARSED_MODULE
@@ -152,7 +153,8 @@ class Index:
     def implements(self, module: str) -> bool:
         """Return whether packages above a module offer names that it defines: then it is where they are written.
 
-        `pandas.core.frame` is such a module, for `pandas.DataFrame` is defined there.
+        `pandas.core.frame` is such a module, for `pandas.DataFrame` is defined there. A package is none: users import
+        from it what its `__init__` defines, as from `flask.json`, though `flask` offers `jsonify` too.
         """
         if module not in self._implements:
             own = (row for row in self.below(module) if row["kind"] != SymbolKind.MODULE)
@@ -163,7 +165,8 @@ class Index:
                 for path in self.named(row["canonical_path"])
             )
             above = (path.rpartition(".")[0] for path in offered)
-            self._implements[module] = any(module.startswith(f"{place}.") for place in above)
+            is_package = module in self.rows and PurePosixPath(self.rows[module]["file"]).stem == "__init__"
+            self._implements[module] = not is_package and any(module.startswith(f"{place}.") for place in above)
         return self._implements[module]
 
     def alive(self, path: str) -> bool:

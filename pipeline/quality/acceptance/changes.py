@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pipeline.core.vocabularies.changes import GONE, LIVES_ON, SHOWN_BY_PROBES, WHOLE
+from pipeline.core.vocabularies.changes import GONE, LIVES_ON, SHOWN_BY_PROBES, WHOLE, Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
@@ -23,7 +23,8 @@ def prove_changes(changes: Iterable[ChangeRow], runs: Runs) -> list[PublishedCha
     or move the new path must besides be found in the new release. Other changes are judged by what the probes
     describe in both releases (`PREDICATES`): what they show is `executed`, what they show not to be so is refuted,
     and what they do not tell keeps the evidence that the comparison gave it. Where they show that the change breaks
-    calls, or that it does not, `breaking` says so, whatever the comparison took it for.
+    calls, or that it does not, `breaking` says so, whatever the comparison took it for; but no change of an unlisted
+    API is breaking.
     """
     return list(guarded(changes, lambda change: str(change["id"]), lambda change: [_prove(change, runs)]))
 
@@ -77,9 +78,10 @@ def _refuted(change: ChangeRow, seen: str) -> Reject:
 
 
 def _published(change: ChangeRow, outcomes: list[str | None], finding: Finding) -> PublishedChangeRow:
+    can_fail = change["breaking"] if finding.breaking is None else finding.breaking
     return {
         **change,
-        "breaking": change["breaking"] if finding.breaking is None else finding.breaking,
+        "breaking": can_fail and change["reach"] != Reach.UNLISTED,
         # griffe reports a breakage: where there is none it would have been wrong
         "griffe_kind": None if finding.breaking is False else change["griffe_kind"],
         "evidence": Evidence.EXECUTED if finding.held else change["evidence"],

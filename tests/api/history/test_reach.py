@@ -7,7 +7,8 @@ from pipeline.core.vocabularies.changes import Reach
 from tests.api.history.releases import changes, index
 
 FILES = {
-    "pkg/__init__.py": "from .frame import Frame\nLIMIT = 1\n",
+    "pkg/__init__.py": "from .frame import Frame\nfrom .json import dump_all\nLIMIT = 1\n",
+    "pkg/json/__init__.py": "def dump_all():\n    'All.'\ndef loads():\n    'One.'\ndef bare(): ...\n",
     "pkg/frame.py": "'Frames.'\nclass Frame:\n    'A frame.'\n    size = 1\n    def mad(self): ...\n"
     "def help_frame():\n    'Help.'\nDEEP = 2\n@deprecated\ndef old(): ...\n",
     "pkg/tools.py": "def cut():\n    'Cut.'\ndef _hidden(): ...\ndef bare(): ...\nWIDTH = 3\n",
@@ -23,6 +24,8 @@ REACH = {
     "pkg.frame.help_frame": Reach.UNLISTED,
     "pkg.frame.DEEP": Reach.UNLISTED,
     "pkg.frame.old": Reach.DOCUMENTED,
+    "pkg.json.loads": Reach.DOCUMENTED,
+    "pkg.json.bare": Reach.UNLISTED,
     "pkg.tools.cut": Reach.DOCUMENTED,
     "pkg.tools.bare": Reach.UNLISTED,
     "pkg.tools.WIDTH": Reach.UNLISTED,

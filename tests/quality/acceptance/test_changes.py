@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from pipeline.core.vocabularies.changes import ChangeKind as Kind
+from pipeline.core.vocabularies.changes import Reach
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.running import Outcome
 from pipeline.core.vocabularies.samples import Evidence
@@ -118,6 +119,18 @@ def test_parameters(
     # what the probes show of it stands in place of what the comparison took it for
     assert result["breaking"] is (claimed["breaking"] if breaking is None else breaking)
     assert (result["griffe_kind"] is None) is (breaking is False)
+
+
+def test_no_change_of_an_unlisted_api_is_breaking_whatever_runs_show() -> None:
+    claimed: dict[str, Any] = {"parameter": "b", "old": None, "new": "b", "breaking": False, "griffe_kind": None}
+    results = {
+        reach: proven(f("a"), f("a, b"), Kind.PARAMETER_ADDED_REQUIRED, reach=reach, **claimed) for reach in Reach
+    }
+    assert all(isinstance(result, dict) and result["evidence"] == HELD for result in results.values())
+    assert [reach for reach, result in results.items() if cast(Row, result)["breaking"]] == [
+        Reach.LISTED,
+        Reach.DOCUMENTED,
+    ]
 
 
 @pytest.mark.parametrize(
