@@ -75,12 +75,13 @@ def run_library(group: str, library: str) -> None:
 
     Airflow 3.3's short_circuit does not skip tasks of a mapped group, but a task after a skipped one is skipped.
     """
-    from pipeline.orchestration.refresh import has_news, run_group
+    from pipeline.orchestration.refresh import count_unchanged, has_news, run_group
 
     get_current_context()["library"] = library  # type: ignore[typeddict-unknown-key]
     asked = current_refresh()
     run_group(asked, group, library)
     if group == "crawl" and not has_news(asked, library):
+        count_unchanged(asked, library)
         raise AirflowSkipException("nothing new: all stages after the crawl are as they were left")
 
 

@@ -48,12 +48,19 @@ def hash_of(roots: Iterable[Definition], texts: Iterable[str] = ()) -> str:
 
 
 def roots_of(function: Callable[..., Any]) -> tuple[set[Definition], set[str]]:
-    """Return the definitions that a function, partial or lambda leads to at once, and the texts of lambdas."""
+    """Return the definitions that a function, partial or lambda leads to at once, and the texts of lambdas.
+
+    Errors: TypeError for a callable whose sources are not known.
+    """
     if isinstance(function, partial):
-        pieces = [roots_of(each) for each in (function.func, *function.args) if callable(each)]
+        given = (function.func, *function.args, *function.keywords.values())
+        pieces = [roots_of(each) for each in given if callable(each)]
         return {root for roots, _ in pieces for root in roots}, {text for _, texts in pieces for text in texts}
+    if isinstance(function, type):
+        return ({(function.__module__, function.__name__)} if function.__module__.startswith(_ROOM) else set()), set()
+    function = getattr(function, "__func__", function)
     if not isinstance(function, FunctionType):
-        return set(), set()
+        raise TypeError(f"nothing is known of the sources of {function!r}")
     module = function.__module__
     if "<" not in function.__qualname__:
         return {(module, function.__qualname__)}, set()

@@ -31,7 +31,10 @@ CACHES: Mapping[str, tuple[str, str]] = {
 def current_sources() -> dict[tuple[str, str], str]:
     """Return the hash of the sources of each stage and cache."""
     stages = stages_of(Refresh("starter").house())
-    found = {("stages", name): hash_of(*roots_of(stage.run)) for name, stage in stages.items()}
+    roots = {name: roots_of(stage.run) for name, stage in stages.items()}
+    if without := [name for name, (definitions, _) in roots.items() if not definitions]:
+        raise TypeError(f"no sources are known of the stages {without}")
+    found = {("stages", name): hash_of(*of_stage) for name, of_stage in roots.items()}
     return found | {("caches", name): hash_of([root]) for name, root in CACHES.items()}
 
 

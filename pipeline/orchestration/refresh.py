@@ -180,20 +180,25 @@ def run_group(refresh: Refresh, group: str, library: str) -> list[Count]:
 
 
 def has_news(refresh: Refresh, library: str) -> bool:
-    """Return whether any stage after those of `crawl` has work for a library; the counts of those without are kept."""
+    """Return whether any stage after those of `crawl` has work for a library; all of these read tables alone."""
     house = refresh.house()
     stages = stages_of(house)
     chosen = stages_for(refresh.families, stages)
-    names = [name for group in GROUPS if group != "crawl" for name in GROUPS[group] if name in chosen]
-    with working_on_run(refresh.folder, library, alone=True), working_on(library) as commit:
-        for name in names:
-            # a stage that reads no table looks outside: whether it has news shows when it has run
-            if stages[name].reads and not is_done(stages[name], library, house.lake):
-                return True
-            work = partial(run_stage, stages[name], library, house.lake, refresh.folder / "counts")
-            run_told(refresh.run, refresh.folder, library, name, work)
-        commit()
-    return False
+    with working_on(library):
+        return any(
+            not is_done(stages[name], library, house.lake)
+            for group in GROUPS
+            if group != "crawl"
+            for name in GROUPS[group]
+            if name in chosen
+        )
+
+
+def count_unchanged(refresh: Refresh, library: str) -> None:
+    """Record the counts of the stages after `crawl` for a library without news, as a run of them would."""
+    for group in GROUPS:
+        if group != "crawl":
+            run_group(refresh, group, library)
 
 
 def _keep_asked(house: House, folder: Path, library: str, stage: str) -> None:

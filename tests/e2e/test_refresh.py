@@ -21,7 +21,8 @@ from pipeline.families.completions_and_migrations.masks import unmask
 from pipeline.lake.schema import Row
 from pipeline.lake.tables import Lake, read_parquet, write_parquet
 from pipeline.orchestration.publishing.publish_snapshot import publish_refresh
-from pipeline.orchestration.refresh import Refresh, counts_of, has_news, plan, run_group
+from pipeline.orchestration.refresh import Refresh, count_unchanged, counts_of, has_news, plan, run_group
+from pipeline.orchestration.stages.all_stages import stages_of
 from pipeline.orchestration.stages.groups import GROUPS
 from pipeline.snapshots.format.names import latest
 from pipeline.snapshots.format.tables import TABLES
@@ -173,9 +174,27 @@ def test_a_library_without_news_ends_after_its_crawl_and_is_counted(
     idle = Refresh(run="idle", libraries=("demo",))
     run_group(idle, "crawl", "demo")
     assert not has_news(idle, "demo")
+    count_unchanged(idle, "demo")
     counts = counts_of(idle)
     assert {count.stage for count in counts} == {name for names in GROUPS.values() for name in names}
     assert all(count.unchanged == count.seen for count in counts)
+
+
+def test_a_library_with_news_goes_on_after_its_crawl(
+    demo: Index, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
+    monkeypatch.setenv("DRIFTLINE_DATA", str(tmp_path))
+    first = Refresh(run="first", libraries=("demo",))
+    run_group(first, "crawl", "demo")
+    assert has_news(first, "demo")
+    assert {count.stage for count in counts_of(first)} == set(GROUPS["crawl"])
+
+
+def test_only_the_first_group_looks_outside(demo: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DRIFTLINE_INDEX_URL", demo.simple)
+    stages = stages_of(Refresh(run="any", libraries=("demo",)).house())
+    assert {name for name, stage in stages.items() if not stage.reads} == set(GROUPS["crawl"])
 
 
 def test_a_rebuild_from_nothing_is_the_same_snapshot(

@@ -42,7 +42,9 @@ def _is_marked(path: str, index: Index) -> bool:
 def _of_module_member(path: str, row: Row, index: Index) -> Reach:
     """Return how far a name of a module reaches; those of a top-level module are listed by being there."""
     state = index.find(path) or row
-    if row["public_because"] in _LISTED or path.count(".") == 1:
+    parent = path.rpartition(".")[0]
+    # import names may have dots: nothing of the release is above `google.cloud.storage`
+    if row["public_because"] in _LISTED or not index.alive(parent.rpartition(".")[0]):
         return Reach.LISTED
     module = path if state["kind"] == SymbolKind.MODULE else path.rpartition(".")[0]
     if index.implements(module):

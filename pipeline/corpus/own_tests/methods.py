@@ -39,6 +39,7 @@ _UNARY = {
 }
 _OF_TYPE = {"assertIsInstance": "isinstance({}, {})", "assertNotIsInstance": "not isinstance({}, {})"}
 _RAISING = {"assertRaises": "raises", "assertWarns": "warns"}
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MATCHING = {"assertRaisesRegex": "raises", "assertRaisesRegexp": "raises", "assertWarnsRegex": "warns"}
 
 
@@ -70,6 +71,8 @@ class _Flattener:
         first = test.function.args.args[:1]
         if not first or len(test.classes) != 1 or test.classes[0].module is not test.home:
             raise _NotFlat
+        if isinstance(test.function, ast.AsyncFunctionDef):
+            raise _NotFlat
         self.needs_pytest = False
         self.constants: dict[str, ast.Assign] = {}
         self.set_up: list[ast.stmt] = []
@@ -97,6 +100,8 @@ class _Flattener:
 
     def flat(self) -> Flat:
         body = [*self.set_up, *self.test.function.body]
+        if _ends_early(self.set_up) or any(self._needs_instance(statement) for statement in body):
+            raise _NotFlat
         set_here = {
             node.attr
             for statement in body
@@ -118,6 +123,15 @@ class _Flattener:
         inside = tuple(edit for each in self.test.function.body for edit in edits[id(each)])
         return Flat(inside, tuple(before), self.needs_pytest)
 
+    def _needs_instance(self, statement: ast.stmt) -> bool:
+        """Say whether a statement calls `super`, or sets an attribute in an inner function, where it would be local."""
+        nodes = [*ast.walk(statement)]
+        inner = [each for node in nodes if isinstance(node, (*_FUNCTIONS, ast.Lambda)) for each in ast.walk(node)]
+        return any(isinstance(node, ast.Name) and node.id == "super" for node in nodes) or any(
+            isinstance(node, ast.Attribute) and self._is_instance(node.value) and not isinstance(node.ctx, ast.Load)
+            for node in inner
+        )
+
     def _is_instance(self, node: ast.AST) -> bool:
         return isinstance(node, ast.Name) and node.id == self.instance
 
@@ -137,9 +151,9 @@ class _Flattener:
                 used.add(node.attr)
                 yield replace(self.module, node, node.attr)
             elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in self.caught:
-                yield replace(
-                    self.module, node, f"{node.value.id}.{'value' if node.attr == 'exception' else node.attr}"
-                )
+                if node.attr != "exception":
+                    raise _NotFlat
+                yield replace(self.module, node, f"{node.value.id}.value")
             elif self._is_instance(node):
                 raise _NotFlat
             else:
@@ -198,6 +212,18 @@ def _method(node: ast.AST, instance: str) -> str | None:
     value, name = node.func.value, node.func.attr
     is_own = isinstance(value, ast.Name) and value.id == instance
     return name if is_own and name.startswith("assert") else None
+
+
+def _ends_early(set_up: list[ast.stmt]) -> bool:
+    """Say whether statements return or yield: before those of a test they would end it."""
+    waiting: list[ast.AST] = [*set_up]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+            return True
+        if not isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            waiting.extend(ast.iter_child_nodes(node))
+    return False
 
 
 def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:

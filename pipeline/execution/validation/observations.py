@@ -5,9 +5,11 @@ from __future__ import annotations
 import ast
 import builtins
 import doctest
+import importlib
 import json
 import operator
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -161,15 +163,30 @@ def _is_one_of(classes: Sequence[str], step: Step) -> bool:
     Of the built-in ones only the first counts, with its real bases: an answer that does not know which exception is
     expected could otherwise raise one that is derived from them all.
     """
-    modules = {name.rpartition(".")[2]: name.rpartition(".")[0] for name in ast.literal_eval(step.operand)}
+    named = [str(name).rpartition(".") for name in ast.literal_eval(step.operand)]
     for one in map(str, classes):
         module, _, name = one.rpartition(".")
         built_in = getattr(builtins, name, None) if module == "builtins" else None
         if isinstance(built_in, type):
-            return any(base.__name__ in modules for base in built_in.__mro__)
-        if name in modules and (modules[name] or not _is_built_in(name)):
+            expected = (_built_in(owner, own) for owner, _, own in named)
+            return any(kind is not None and issubclass(built_in, kind) for kind in expected)
+        if any(own == name and (owner or not _is_built_in(own)) for owner, _, own in named):
             return True
     return False
+
+
+def _built_in(module: str, name: str) -> type | None:
+    """Return the built-in class of a name, also of a name of the standard library (`asyncio.TimeoutError`)."""
+    owner: object = builtins
+    if module and module != "builtins":
+        if module.partition(".")[0] not in sys.stdlib_module_names:
+            return None
+        try:
+            owner = importlib.import_module(module)
+        except ImportError:
+            return None
+    kind = getattr(owner, name, None)
+    return kind if isinstance(kind, type) and kind.__module__ == "builtins" else None
 
 
 def _judge_value(step: Step, found: Observed) -> Judged:

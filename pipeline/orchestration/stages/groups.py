@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "crawl": ("crawl", "gather", "sites"),
+    "crawl": ("crawl", "gather", "sites", "reviews"),
     "read": ("surface", "lifecycle"),
     "analyse": ("directives", "api_documents", "snippets", "usage", "own_tests", "instances", "drafting", "controlled"),
     "build": ("environments",),
@@ -22,7 +22,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     ),
     "assemble": (
         "review",
-        "reviews",
         "gate",
         "problems_gate",
         "functions_gate",

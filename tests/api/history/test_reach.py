@@ -68,3 +68,16 @@ def test_a_change_stands_under_the_path_that_reaches_farthest() -> None:
     }
     new = old | {"pkg/core/generic.py": old["pkg/core/generic.py"].replace("axis", "axis, skipna=True")}
     assert [row["path"] for row in changes(old, new)] == ["pkg.Frame.mad"]
+
+
+def test_an_import_name_with_dots_is_a_top_level_module() -> None:
+    files = {"cloud/storage/__init__.py": "LIMIT = 1\n", "cloud/storage/blob.py": "SIZE = 1\n"}
+    read = index(files)
+    reaches = {
+        path: reach_of(path, read) for path in ("cloud.storage", "cloud.storage.LIMIT", "cloud.storage.blob.SIZE")
+    }
+    assert reaches == {
+        "cloud.storage": Reach.LISTED,
+        "cloud.storage.LIMIT": Reach.LISTED,
+        "cloud.storage.blob.SIZE": Reach.UNLISTED,
+    }

@@ -141,6 +141,28 @@ def test_each_case_has_its_values() -> None:
     assert first.code == "def test_it():\n    x = 1\n    y = 'p'\n    base = 1 * 2\n    assert x and base and y\n"
 
 
+@pytest.mark.parametrize(
+    ("set_up", "test"),
+    [
+        ("self.x = 1\n        if self.x: return", "self.assertEqual(self.x, 1)"),
+        ("super().setUp()\n        self.x = 1", "self.assertEqual(self.x, 1)"),
+        ("self.x = 0", "def call(): self.x = 1\n        call()\n        self.assertEqual(self.x, 1)"),
+        (
+            "self.x = 1",
+            "with self.assertWarns(UserWarning) as cm: warn('a')\n        self.assertEqual(cm.warning.args, ('a',))",
+        ),
+    ],
+)
+def test_a_method_whose_meaning_would_change_keeps_its_class(set_up: str, test: str) -> None:
+    text = (
+        "import unittest\nfrom warnings import warn\n\nclass TestA(unittest.TestCase):\n"
+        f"    def setUp(self):\n        {set_up}\n\n    def test_it(self):\n        {test}\n"
+    )
+    (made,) = cut_all({"tests/test_a.py": text})
+    assert isinstance(made, CutTest), made
+    assert "class TestA(unittest.TestCase):" in made.code
+
+
 def test_too_many_cases_are_the_same_ones_each_time() -> None:
     text = "import pytest\n\n@pytest.mark.parametrize('x', [{}])\ndef test_it(x):\n    assert x >= 0\n"
     rules = RULE.model_copy(update={"cases_per_test": 2})

@@ -116,6 +116,9 @@ Own = type("ParserError", (ValueError,), {"__module__": "library.errors"})
         (Refused, "OSError", True),
         (Refused, "ConnectionError", False),
         (TimeoutError, "asyncio.TimeoutError", True),
+        (TimeoutError, "library.TimeoutError", False),
+        (OSError, "IOError", True),
+        (TimeoutError, "socket.timeout", True),
     ],
 )
 def test_of_the_built_in_bases_of_an_exception_only_the_first_counts(kind: type, named: str, is_one: bool) -> None:

@@ -221,7 +221,7 @@ class Literals:
         operand = tuple(constants) if isinstance(right, ast.Tuple) else constants[0]
         try:
             return ast.Constant(Folding().operate(type(op), text_of(left), operand))
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, ArithmeticError):
             return unknown_value()
 
     def _joined(self, written: Sequence[ast.expr], values: Values) -> ast.expr:
@@ -350,7 +350,7 @@ def _as_text(value: object, conversion: int) -> str | None:
 def _text_method(text: str, method: str, given: Sequence[object]) -> ast.expr:
     try:
         found = Folding().format(text, given) if method == "format" else getattr(text, method)(*given)
-    except (TypeError, ValueError, LookupError):
+    except (TypeError, ValueError, LookupError, ArithmeticError):
         return unknown_value()
     if isinstance(found, str):
         return ast.Constant(found)

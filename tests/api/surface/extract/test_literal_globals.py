@@ -51,6 +51,9 @@ def test_bound_names(source, public, importable):
         "for n in ('a', 'b'):\n    globals()[make(n)] = 1\n",
         "globals().update(load())\n",
         "globals()[key] = 1\n",
+        "for n in (1,):\n    globals()['x%c' % 1114112] = 1\n",
+        "for n in (1,):\n    globals()['x%d' % 1e999] = 1\n",
+        "for n in (1,):\n    globals()['x{:c}'.format(1114112)] = 1\n",
     ],
 )
 def test_names_that_are_no_literals_may_be_any(source):
