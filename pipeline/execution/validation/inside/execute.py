@@ -11,6 +11,7 @@ from .outcomes import OWN_FILES, Failed, failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import ast
     from collections.abc import Callable
     from typing import Any
 
@@ -33,7 +34,7 @@ def enter_main(spec: "dict[str, Any]") -> "tuple[str, types.ModuleType]":
 
 
 def run(
-    source: bytes,
+    source: "bytes | ast.Module",
     name: str,
     namespace: "dict[str, Any]",
     import_names: "list[str]",

@@ -9,7 +9,16 @@ import traceback
 from .deciding import code_of, deciding
 from .execute import written
 from .outcomes import Failed, failed, failure, is_own
-from .vacuous import generator, is_empty, is_generator, nothing_tested, refuse_lost, watch_coroutines
+from .vacuous import (
+    generator,
+    is_empty,
+    is_generator,
+    nothing_tested,
+    parsed,
+    refuse_lost,
+    refuse_returned,
+    watch_coroutines,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,6 +262,9 @@ def run_tests(spec: "dict[str, Any]", traced: "Any" = None) -> None:
     sys.argv = ["pytest"]
     leave_out_runners(spec["test_file"])
     watch_coroutines(tests)
+    tree = parsed(spec["test_file"].lstrip("\ufeff"))
+    if tree:
+        refuse_returned(tree)
     if traced:
         traced.start(path)
     own, plugin = own_functions(), Seen

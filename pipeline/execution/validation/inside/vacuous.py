@@ -15,8 +15,12 @@ if TYPE_CHECKING:
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Pass, ast.Global)
 _ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _WITHOUT_EFFECT = (ast.Compare, ast.Lambda, ast.GeneratorExp)
+_COMPARISONS = (ast.Compare, ast.BoolOp)
 _RUNS_CODE = (ast.Call, ast.Await, ast.Attribute, ast.Subscript)
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+ASSERTED, REACHED = "__driftline_asserted__", "__driftline_reached__"
+"""Names that a marked module binds when it comes to an assertion, and to another statement that could fail."""
 
 LOST = []  # type: list[tuple[str, bool]]
 """Coroutines that tests made and never awaited: the name of each, and whether the tests themselves define it."""
@@ -33,8 +37,11 @@ def generator(name: str) -> Failed:
 
 
 def defined_in(tree: ast.Module) -> "set[str]":
-    """Return the names of the functions and classes that a module defines, also under `if` and `try`."""
-    return {node.name for node in _outside_of_functions(tree) if isinstance(node, _DEFINITIONS[:3])}
+    """Return the names of the functions, lambdas and classes that a module defines, also under `if` and `try`."""
+    nodes = [*_outside_of_functions(tree)]
+    lambdas = [node for node in nodes if isinstance(node, ast.Assign) and isinstance(node.value, ast.Lambda)]
+    named = {target.id for node in lambdas for target in node.targets if isinstance(target, ast.Name)}
+    return named | {node.name for node in nodes if isinstance(node, _DEFINITIONS[:3])}
 
 
 def names_read(statement: ast.AST) -> "set[str]":
@@ -69,9 +76,42 @@ def has_effect(statement: ast.AST, namespace: "dict[str, Any]") -> bool:
     return any(has_effect(node, namespace) for node in inner) if inner else True
 
 
-def has_assertion(tree: ast.Module, namespace: "dict[str, Any]") -> bool:
-    """Say whether a module asserts something in its own statements."""
-    return any(isinstance(node, ast.Assert) and has_effect(node, namespace) for node in _outside_of_functions(tree))
+class Marked(ast.NodeTransformer):
+    """Puts a mark before each statement of a module that could fail, so that what never ran is known.
+
+    Functions and classes are left as they are. `if False: assert …` tests nothing, whatever it says.
+    """
+
+    def visit(self, node: ast.AST) -> "Any":
+        """Return a node, behind its mark where it could fail."""
+        if isinstance(node, _DEFINITIONS[:3]):
+            return node
+        self.generic_visit(node)
+        has_blocks = any(getattr(node, block, None) for block in _BLOCKS)
+        if not isinstance(node, ast.stmt) or has_blocks or not has_effect(node, {}):
+            return node
+        mark = ASSERTED if isinstance(node, ast.Assert) else REACHED
+        return [ast.fix_missing_locations(ast.copy_location(ast.parse(mark + " = 1").body[0], node)), node]
+
+
+def parsed(source: "bytes | str") -> "ast.Module | None":
+    """Return the tree of tests, or None where running them says what is wrong with them."""
+    try:
+        return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def refuse_returned(tree: ast.Module) -> None:
+    """Raise Failed for a test that returns a comparison: nobody looks at what a test returns."""
+    nodes = [*_outside_of_functions(tree)]
+    nodes += [each for node in nodes if isinstance(node, ast.ClassDef) for each in node.body]
+    for node in nodes:
+        if isinstance(node, _DEFINITIONS[:2]) and node.name.startswith("test"):
+            inside = [each for statement in node.body for each in _outside_of_functions(statement)]
+            if any(isinstance(each, ast.Return) and isinstance(each.value, _COMPARISONS) for each in inside):
+                why = f"{node.name} returns a comparison, which nothing looks at: assert it"
+                raise nothing_tested(why)
 
 
 def is_deferred(function: "Any") -> bool:
