@@ -228,6 +228,9 @@ def _lines(row: Row) -> Iterator[str]:
             yield f"  moved   {row['moved']}; everything else is as of that day"
         yield f"  id      {row['lock_id']}"
         yield f"  python  {_folder() / row['lock_id'] / 'bin' / 'python'}"
+    elif row["outcome"] == EnvironmentOutcome.NO_FILES and not row["attempts"]:
+        # The index itself says what is wrong, and nothing was tried.
+        yield row["detail"]
     else:
         yield f"{_named(row)}: {_MEANINGS[row['outcome']]} ({row['outcome']})"
         yield from (f"  {line}" for line in (row["detail"] or "").splitlines())

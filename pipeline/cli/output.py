@@ -74,6 +74,9 @@ _LONGEST_NAME = 60
 LEFT_OUT = 5
 """What had to be left out is often a hundred files of Python 2; a few tell the story."""
 
+_NAMED = 3
+"""Of what was left out for one cause so many are named."""
+
 
 def fail(message: str, status: int = PROBLEM) -> NoReturn:
     """Print an error as one paragraph and end with a status."""
@@ -92,11 +95,21 @@ def _show(text: str) -> None:
 
 
 def say_left_out(rejects: Sequence[Reject]) -> None:
-    """Tell what could not be read, the first few of many."""
-    for reject in rejects[:LEFT_OUT]:
-        say(f"left out: {reject.key}: {reject.detail}")
-    if len(rejects) > LEFT_OUT:
-        say(f"left out: {len(rejects) - LEFT_OUT} more, which --json lists")
+    """Tell what could not be read, the first few of many; what has one cause is counted in one line."""
+    causes: dict[tuple[str, str], list[str]] = {}
+    for reject in rejects:
+        causes.setdefault((reject.reason, reject.detail), []).append(reject.key)
+    shown = list(causes.items())[:LEFT_OUT]
+    for (_, detail), keys in shown:
+        say(f"left out: {_counted(keys)}: {detail}")
+    if more := len(rejects) - sum(len(keys) for _, keys in shown):
+        say(f"left out: {more} more, which --json lists")
+
+
+def _counted(keys: Sequence[str]) -> str:
+    """Name what has one cause, the first few, and count the others."""
+    others = len(keys) - _NAMED
+    return ", ".join(keys) if others <= 0 else f"{', '.join(keys[:_NAMED])} and {others} more"
 
 
 def print_json(value: Any) -> None:

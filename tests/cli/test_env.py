@@ -86,7 +86,7 @@ def test_what_cannot_be_built_says_what_was_tried(at_index: Index, driftline: Dr
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
-        (("build", "lib", "9.9"), 1, "lib 9.9 is not there; the nearest are 1.0"),
+        (("build", "lib", "9.9"), 1, "lib 9.9: the index has no such release; the nearest are 1.0"),
         (("build", "nowhere", "1.0"), 1, "the index does not know nowhere"),
         (("build", "lib", "one"), 2, "'one' is not a version by PEP 440"),
         (("build", "l i b", "1.0"), 2, "'l i b' is not a name that a package index can have"),
@@ -105,6 +105,23 @@ def test_bad_questions(
 ) -> None:
     result = driftline("env", *arguments)
     assert (result.status, said in " ".join(result.text.split())) == (status, True), result.text
+
+
+@pytest.mark.parametrize(
+    ("library", "version", "said"),
+    [
+        ("lib", "9.9", "lib 9.9: the index has no such release; the nearest are 1.0"),
+        ("nowhere", "1.0", "the index does not know nowhere"),
+        ("bare", "1.0", "bare 1.0 has no file that can be installed"),
+        ("bare", "2.0", "bare 2.0: the index has no such release; the nearest are 1.0"),
+    ],
+)
+def test_what_the_index_lacks_is_said_once(
+    at_index: Index, driftline: Driftline, library: str, version: str, said: str
+) -> None:
+    at_index.add("bare", "1.0", None, "")
+    result = driftline("env", "build", library, version)
+    assert (result.status, result.out) == (1, f"{said}\n")
 
 
 def test_an_index_that_is_down(at_nothing: None, driftline: Driftline) -> None:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 import re
 import time
+from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from pipeline.cli import output
+from pipeline.core.vocabularies.review import RejectReason
+from pipeline.lake.stage import Reject
 from tests.cli.command import Driftline
-from tests.index_server import Index
+from tests.index_server import Index, serve
 
 
 @pytest.fixture
@@ -39,6 +42,35 @@ def test_a_history_tells_what_it_reads(driftline: Driftline, at_demo: Index, at_
     result = driftline("history", "demo", "demo.total", "--json")
     assert result.json["lives"]
     assert {"asking for demo", "reading demo"} <= set(result.err.splitlines())
+
+
+def test_what_is_left_out_for_one_cause_is_counted_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = io.StringIO()
+    monkeypatch.setattr(output, "err", Console(file=text, highlight=False))
+    early = [Reject(f"1.0a{number}", RejectReason.PRE_RELEASE, "only final releases are taken") for number in range(9)]
+    files = [Reject(f"{number}.py", RejectReason.UNPARSED_SOURCE, f"line {number}") for number in range(6)]
+    output.say_left_out([*early[:2], Reject("1.1", RejectReason.YANKED, "withdrawn"), *early[2:], *files])
+    assert text.getvalue().splitlines() == [
+        "left out: 1.0a0, 1.0a1, 1.0a2 and 6 more: only final releases are taken",
+        "left out: 1.1: withdrawn",
+        *(f"left out: {number}.py: line {number}" for number in range(3)),
+        "left out: 3 more, which --json lists",
+    ]
+
+
+@pytest.mark.parametrize("command", [("history", "early", "early.f"), ("evolution", "early")])
+def test_pre_releases_that_are_passed_over_have_one_line(
+    driftline: Driftline, data: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
+    with serve(Index()) as index:
+        for version in ("1.0", "1.1.dev1", "1.1a1", "1.1b1", "1.1rc1", "1.1rc2"):
+            index.add_wheel("early", version, {"early.py": "def f(): ..."}, "2021-01-01T00:00:00Z")
+        monkeypatch.setenv("DRIFTLINE_INDEX_URL", index.simple)
+        result = driftline(*command)
+    told = [line for line in result.err.splitlines() if line.startswith("left out")]
+    assert told == ["left out: 1.1.dev1, 1.1a1, 1.1b1 and 2 more: only final releases are taken"]
 
 
 def test_a_step_that_lasts_is_told_of_again(monkeypatch: pytest.MonkeyPatch, at_once: None) -> None:

@@ -167,7 +167,13 @@ def test_gaps_are_pinned_beside(index: Index, store_at: Stores, wanted: Wants, t
         ("import os; os._exit(0)", None, {}, Outcome.IMPORT_FAILED, "ended with status 0"),
         ("import time; time.sleep(60)", None, {}, Outcome.TIMED_OUT, "importing"),
         ("", None, {"requires_python": ">=4"}, Outcome.NO_INTERPRETER, ">=4"),
-        ("", None, {"version": "3.0"}, Outcome.NO_FILES, "lib 3.0 is not there; the nearest are 1.0, 2.0"),
+        (
+            "",
+            None,
+            {"version": "3.0"},
+            Outcome.NO_FILES,
+            "lib 3.0: the index has no such release; the nearest are 1.0, 2.0",
+        ),
         ("", None, {"library": "nowhere"}, Outcome.NO_FILES, "the index does not know nowhere"),
         ("", None, {"python": "2.7"}, Outcome.NO_INTERPRETER, "Python 2.7 is not installed; here is 3."),
         (

@@ -95,9 +95,12 @@ class IndexFacts:
             raise IndexUnreachable(str(error)) from None
         files = _of_version(known, version)
         if not files:
-            near = ", ".join(nearest_versions(version, known.releases)) or "none"
-            problem = "has no file that can be installed" if files == () else f"is not there; the nearest are {near}"
-            raise StepFailed(EnvironmentOutcome.NO_FILES, f"{library} {version} {problem}")
+            near = ", ".join(nearest_versions(version, known.releases))
+            nearest = f"the nearest are {near}" if near else "it has no release"
+            lacking = (
+                " has no file that can be installed" if files == () else f": the index has no such release; {nearest}"
+            )
+            raise StepFailed(EnvironmentOutcome.NO_FILES, f"{library} {version}{lacking}")
         return files
 
     def _pinned(self, pins: Sequence[str]) -> list[datetime]:

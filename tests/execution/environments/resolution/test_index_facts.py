@@ -47,8 +47,8 @@ def test_what_is_stated_goes_before_what_the_index_says(facts: IndexFacts) -> No
 @pytest.mark.parametrize(
     ("library", "version", "said"),
     [
-        ("lib", "1.5", "lib 1.5 is not there; the nearest are 0.9, 1.0"),
-        ("lib", "one", "lib one is not there; the nearest are 0.9, 1.0"),
+        ("lib", "1.5", "lib 1.5: the index has no such release; the nearest are 0.9, 1.0"),
+        ("lib", "one", "lib one: the index has no such release; the nearest are 0.9, 1.0"),
         ("lib", "0.9", "lib 0.9 has no file that can be installed"),
         ("nowhere", "1.0", "the index does not know nowhere"),
     ],
