@@ -11,7 +11,7 @@ from benchmarks.tables import markdown_table
 from pipeline.core.rules.load import RULES, load
 from pipeline.core.settings import Settings
 from pipeline.execution.caches.rules import CacheRules
-from pipeline.index.library_facts import KEPT, Fact, read_facts, read_ranking
+from pipeline.index.library_facts import FOLDER, Fact, read_facts, read_ranking
 from pipeline.orchestration.library_choice.choose import choose
 from pipeline.orchestration.library_choice.rules import ChoosingRules
 from pipeline.orchestration.retention.rules import retention_rules
@@ -84,7 +84,7 @@ def size_of_profile() -> Size:
     """Count the profile from the kept facts; libraries that were never asked about count as the mean of the others."""
     rules = load(RULES / "libraries.yaml", ChoosingRules)
     licences = load(RULES / "quality.yaml", QualityRules).licences
-    considered = choose(read_ranking(KEPT / "ranking.csv"), read_facts(KEPT / "facts.jsonl"), rules, licences)
+    considered = choose(read_ranking(FOLDER / "ranking.csv"), read_facts(FOLDER / "facts.jsonl"), rules, licences)
     chosen = [one for one in considered if one.reason is None]
     facts: list[Fact] = [one.fact for one in chosen if one.fact]
     known = sum(fact.all_releases for fact in facts)

@@ -17,7 +17,7 @@ from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.index.archives import ArchiveLimits, read_members
 from pipeline.index.http import Fetcher
 from pipeline.index.index import IndexFile, project
-from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.lake.schema import Row
 from pipeline.orchestration.resources.resources import House
@@ -91,7 +91,7 @@ def symbols_of(library: str, version: str) -> tuple[dict[str, Row], tuple[str, .
     """
     profile = Profile(name="published", libraries=(LibraryRule(library=library),))
     house = House(settings(), profile, Period())
-    wanted = Wanted(library, SpecifierSet(f"=={version}"), None, Period())
+    wanted = ReleaseRequest(library, SpecifierSet(f"=={version}"), None, Period())
     found = releases_stage(
         wanted, [], index_url(), house.artifacts, house.rules.licences, 1, house.wanted_sources
     ).tables["releases"]

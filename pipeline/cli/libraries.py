@@ -17,7 +17,7 @@ from pipeline.core.rules.load import load
 from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.libraries import Unsuited
 from pipeline.index.http import Fetcher, NotFound
-from pipeline.index.library_facts import KEPT, read_facts, read_ranking, write_facts
+from pipeline.index.library_facts import FOLDER, read_facts, read_ranking, write_facts
 from pipeline.index.licences import LicenceRules
 from pipeline.orchestration.library_choice.choose import Considered, choose
 from pipeline.orchestration.library_choice.index_queries import ask
@@ -39,7 +39,7 @@ def libraries() -> None:
 
 @app.command("choose")
 def choose_libraries(
-    ranking: Ranking = KEPT / "ranking.csv",
+    ranking: Ranking = FOLDER / "ranking.csv",
     check: Annotated[bool, typer.Option("--check", help="Write nothing; status 1 if the files differ.")] = False,
     json: Json = False,
 ) -> None:
@@ -53,7 +53,7 @@ def choose_libraries(
     rules, considered = _considered(ranking)
     files = {
         settings().rules / "profiles" / f"{rules.profile}.yaml": profile_text(considered, rules),
-        KEPT / "considered.csv": considered_text(considered),
+        FOLDER / "considered.csv": considered_text(considered),
     }
     changed = [path for path, text in files.items() if not path.is_file() or path.read_text() != text]
     _show(considered, json)
@@ -68,7 +68,7 @@ def choose_libraries(
 def ask_index(
     libraries: Annotated[list[str] | None, typer.Argument(help="Libraries; or say how many with --unasked.")] = None,
     unasked: Annotated[int, typer.Option(min=0, help="So many of the chosen ones that were never asked about.")] = 0,
-    ranking: Ranking = KEPT / "ranking.csv",
+    ranking: Ranking = FOLDER / "ranking.csv",
 ) -> None:
     """Ask the index about libraries, one after the other, and keep what it says in `data/libraries/facts.jsonl`.
 
@@ -90,7 +90,7 @@ def _considered(ranking: Path) -> tuple[ChoosingRules, list[Considered]]:
     rules = load(folder / "libraries.yaml", ChoosingRules)
     licences = load(folder / "quality.yaml", QualityRules).licences
     try:
-        return rules, choose(read_ranking(ranking), read_facts(KEPT / "facts.jsonl"), rules, licences)
+        return rules, choose(read_ranking(ranking), read_facts(FOLDER / "facts.jsonl"), rules, licences)
     except ValueError as error:
         fail(str(error), BAD_USAGE)
 
@@ -99,7 +99,7 @@ def _ask(names: Sequence[str], rules: ChoosingRules) -> None:
     """Keep what the index says of each library as soon as it is said."""
     fetcher = Fetcher(timeout_s=settings().timeout_s)
     licences = load(settings().rules / "licences.yaml", LicenceRules)
-    path = KEPT / "facts.jsonl"
+    path = FOLDER / "facts.jsonl"
     facts = read_facts(path)
     for name in names:
         try:

@@ -34,9 +34,9 @@ def build_version() -> str:
     if commit:
         changed = _git("status", "--porcelain", "--", *SOURCES)
         return f"{VERSION}+g{commit[:_LETTERS]}{'' if changed == '' else '.dirty'}"
-    for stated in (ARCHIVED_COMMIT.read_text(encoding="utf-8").strip(), os.environ.get("DRIFTLINE_COMMIT", "")):
-        if re.fullmatch("[0-9a-f]{7,64}", stated):
-            return f"{VERSION}+g{stated[:_LETTERS]}"
+    for recorded in (ARCHIVED_COMMIT.read_text(encoding="utf-8").strip(), os.environ.get("DRIFTLINE_COMMIT", "")):
+        if re.fullmatch("[0-9a-f]{7,64}", recorded):
+            return f"{VERSION}+g{recorded[:_LETTERS]}"
     return f"{VERSION}+unknown"
 
 

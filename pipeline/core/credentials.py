@@ -71,8 +71,8 @@ def cut(text: str) -> str:
 def cut_bytes(content: bytes) -> bytes:
     """Return the body of an answer, which is text in an encoding of ASCII's, without known credentials."""
     text = content.decode("utf-8", "surrogateescape")
-    kept = cut(text)
-    return content if kept is text else kept.encode("utf-8", "surrogateescape")
+    cleaned = cut(text)
+    return content if cleaned is text else cleaned.encode("utf-8", "surrogateescape")
 
 
 def cut_message(text: str) -> str:
@@ -90,8 +90,8 @@ def cut_table(data: pa.Table) -> pa.Table:
         return data
     for number, field in enumerate(data.schema):
         if any(_holds(chunk, pattern.pattern) for chunk in data.column(number).chunks):
-            kept = [_cut_value(value) for value in data.column(number).to_pylist()]
-            data = data.set_column(number, field, pa.array(kept, field.type))
+            values = [_cut_value(value) for value in data.column(number).to_pylist()]
+            data = data.set_column(number, field, pa.array(values, field.type))
     return data
 
 
@@ -114,15 +114,15 @@ def _cut_value(value: Any) -> Any:
     if isinstance(value, str):
         return cut(value)
     if isinstance(value, list):
-        return [_cut_value(one) for one in value]
-    return {name: _cut_value(one) for name, one in value.items()} if isinstance(value, dict) else value
+        return [_cut_value(item) for item in value]
+    return {name: _cut_value(item) for name, item in value.items()} if isinstance(value, dict) else value
 
 
 def _pattern() -> re.Pattern[str] | None:
     """Return what finds each form of each credential; read anew where the environment has changed."""
-    said = {name: value for name, value in os.environ.items() if "://" in value or _NAMED.search(name)}
-    said |= {name: os.environ[name] for name in _FILES if name in os.environ}
-    return _pattern_of(tuple(sorted(said.items())), frozenset(_addresses))
+    variables = {name: value for name, value in os.environ.items() if "://" in value or _NAMED.search(name)}
+    variables |= {name: os.environ[name] for name in _FILES if name in os.environ}
+    return _pattern_of(tuple(sorted(variables.items())), frozenset(_addresses))
 
 
 @functools.lru_cache(maxsize=8)
@@ -135,7 +135,7 @@ def _pattern_of(variables: tuple[tuple[str, str], ...], addresses: frozenset[str
             texts.append(value)
         elif _NAMED.search(name):
             secrets.add(value.strip())
-    secrets.update(_kept_by_clients(named))
+    secrets.update(_client_secrets(named))
     secrets = {secret for secret in secrets if len(secret) >= _SHORTEST}
     pairs: set[str] = set()
     for text in texts:
@@ -158,7 +158,7 @@ def _secret_files(folder: str | None) -> Iterator[tuple[str, str]]:
             continue
 
 
-def _kept_by_clients(variables: dict[str, str]) -> Iterator[str]:
+def _client_secrets(variables: dict[str, str]) -> Iterator[str]:
     """Yield what clients that we use sign in with, from their own files: netrc, Hugging Face, AWS."""
     home = Path(variables.get("HOME") or Path.home())
     try:
@@ -167,8 +167,8 @@ def _kept_by_clients(variables: dict[str, str]) -> Iterator[str]:
         hosts = {}
     yield from (password for _, _, password in hosts.values() if password)
     try:
-        kept = Path(variables.get("HF_TOKEN_PATH") or home / ".cache" / "huggingface" / "token")
-        yield kept.read_text().strip()
+        token_file = Path(variables.get("HF_TOKEN_PATH") or home / ".cache" / "huggingface" / "token")
+        yield token_file.read_text().strip()
     except (OSError, UnicodeDecodeError):
         pass
     aws = configparser.ConfigParser(interpolation=None)
@@ -182,8 +182,8 @@ def _kept_by_clients(variables: dict[str, str]) -> Iterator[str]:
 
 def _userinfo(text: str) -> Iterator[tuple[str, str]]:
     """Yield user and password of the addresses in a text; a user alone is a token."""
-    for found in _USERINFO.finditer(text):
-        user, _, password = found[0][:-1].partition(":")
+    for match in _USERINFO.finditer(text):
+        user, _, password = match[0][:-1].partition(":")
         yield ("", unquote(user)) if not password else (unquote(user), unquote(password))
 
 

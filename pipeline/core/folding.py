@@ -81,8 +81,8 @@ class Folding:
         text = template if isinstance(template, str) else template.decode("latin-1")
         widths: Iterable[int] = map(_width, _DIGITS.findall(text))
         if _WIDTH_OF_ARGUMENT.search(text):
-            widths = chain(widths, (abs(one) for one in arguments if isinstance(one, int)))
-        longest = max((size_of(one) for one in arguments), default=0)
+            widths = chain(widths, (abs(argument) for argument in arguments if isinstance(argument, int)))
+        longest = max((size_of(argument) for argument in arguments), default=0)
         fields = text.count("%") + text.count("{")
         field = max(widths, default=0) + _LONGEST_ESCAPE * longest + _LONGEST_NUMBER
         self.spend(len(text) + fields * field)

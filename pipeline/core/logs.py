@@ -35,11 +35,11 @@ def log_to(stream: TextIO, form: Literal["off", "text", "json"]) -> None:
         if last is not None:
             # There by default, and named so that a library which sets logging up when it is imported finds it done.
             root.addHandler(last)
-            last.addFilter(_not_told_anyway)
+            last.addFilter(_not_reported_by_cli)
         return
     handler = _Handler(stream)
     formatter = _Formatter(foreign_pre_chain=_SHARED, processors=_processors(form))
-    formatter.shown = printable_json if form == "json" else printable
+    formatter.escape = printable_json if form == "json" else printable
     handler.setFormatter(formatter)
     root.addHandler(handler)
     root.setLevel(logging.INFO)
@@ -47,7 +47,7 @@ def log_to(stream: TextIO, form: Literal["off", "text", "json"]) -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def _not_told_anyway(record: logging.LogRecord) -> bool:
+def _not_reported_by_cli(record: logging.LogRecord) -> bool:
     """Leave out what the command line says itself: failures, and the trouble that ended the last of several tries."""
     return record.name != "pipeline.orchestration.failures" and record.name.partition(".")[0] != "urllib3"
 
@@ -55,10 +55,10 @@ def _not_told_anyway(record: logging.LogRecord) -> bool:
 class _Formatter(ProcessorFormatter):
     """Writes lines without credentials, and with nothing in them that a terminal would obey."""
 
-    shown: Callable[[str], str]
+    escape: Callable[[str], str]
 
     def format(self, record: logging.LogRecord) -> str:
-        return self.shown(cut_message(super().format(record)))
+        return self.escape(cut_message(super().format(record)))
 
 
 def _in_one_line(_: object, __: str, event: EventDict) -> EventDict:

@@ -7,17 +7,19 @@ from functools import partial
 _LINES = frozenset("\n\t")
 
 
-def printable(text: str, kept: frozenset[str] = _LINES) -> str:
+def printable(text: str, allowed: frozenset[str] = _LINES) -> str:
     """Return a text whose characters can all be seen, with line feeds and tabs as they are.
 
     Controls (ECMA-48), marks of writing direction and what else has no shape become `\\x1b`, `\\u202e` and the like.
     """
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one in kept else _escaped(one) for one in text)
+    return "".join(
+        character if character.isprintable() or character in allowed else _escaped(character) for character in text
+    )
 
 
-one_line = partial(printable, kept=frozenset())
+one_line = partial(printable, allowed=frozenset())
 """The same with every line feed escaped too, so that nobody can write a line of a log."""
 
 
@@ -25,7 +27,9 @@ def printable_json(text: str) -> str:
     """Return JSON in which strings hold nothing that a terminal obeys; it says the same."""
     if text.isprintable():
         return text
-    return "".join(one if one.isprintable() or one == "\n" else _in_json(one) for one in text)
+    return "".join(
+        character if character.isprintable() or character == "\n" else _in_json(character) for character in text
+    )
 
 
 def _escaped(character: str) -> str:

@@ -140,11 +140,11 @@ def settings() -> Settings:
 @functools.cache
 def _misspelt(variable: str) -> str | None:
     """Say which setting a variable is almost spelled like; others belong to whoever set them."""
-    known = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | _OTHERS
-    if variable in known:
+    variables = {f"{_PREFIX}{name.upper()}" for name in Settings.model_fields} | _OTHERS
+    if variable in variables:
         return None
     # Without the prefix, which makes all of them alike: Kubernetes sets DRIFTLINE_PORT for a service of that name.
-    near = did_you_mean(variable, known, _PREFIX)
+    near = did_you_mean(variable, variables, _PREFIX)
     return f"{variable}: no such setting{near}: correct it, or unset it" if near else None
 
 

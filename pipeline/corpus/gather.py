@@ -10,7 +10,7 @@ from typing import Any, cast
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.code_source import CodeSource, Found
 from pipeline.index.http import Unreachable
-from pipeline.index.reject_log import Refusals, stopped
+from pipeline.index.reject_log import RejectLog, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
@@ -35,7 +35,7 @@ def gather_stage(
     what it refused before stays too (`progress`).
     """
     found = {row["id"]: row for row in known if end is None or row["created_time"] < end}
-    refusals = Refusals(progress, period)
+    refusals = RejectLog(progress, period)
     notes: list[Reject] = []
     for source in sources:
         if why := source.left_out():

@@ -45,7 +45,7 @@ class Member:
     content: bytes
 
 
-def read_members(file: IO[bytes], wanted: Callable[[str], bool], limits: ArchiveLimits) -> Iterator[Member]:
+def read_members(file: IO[bytes], is_selected: Callable[[str], bool], limits: ArchiveLimits) -> Iterator[Member]:
     """Yield the members of a zip or tar archive whose names are wanted; every member is checked.
 
     Links are never followed. Errors: BadArchive, UnsafeArchive; both name the archive's member where there is one.
@@ -53,12 +53,12 @@ def read_members(file: IO[bytes], wanted: Callable[[str], bool], limits: Archive
     size = file.seek(0, os.SEEK_END)
     if zipfile.is_zipfile(file):
         archive = ZipMembers(file, size, limits)
-        for name in filter(wanted, archive.names):
+        for name in filter(is_selected, archive.names):
             yield Member(name, archive.read(name))
     else:
         file.seek(0)
         with _archive_errors():
-            yield from _tar_members(file, wanted, _Budget(size, limits))
+            yield from _tar_members(file, is_selected, _Budget(size, limits))
 
 
 @contextmanager
@@ -143,7 +143,7 @@ class ZipMembers:
             return b"".join(parts)
 
 
-def _tar_members(source: IO[bytes], wanted: Callable[[str], bool], budget: _Budget) -> Iterator[Member]:
+def _tar_members(source: IO[bytes], is_selected: Callable[[str], bool], budget: _Budget) -> Iterator[Member]:
     with tarfile.open(fileobj=source, mode="r:*") as archive:
         for info in archive:
             _check_name(info.name)
@@ -151,7 +151,7 @@ def _tar_members(source: IO[bytes], wanted: Callable[[str], bool], budget: _Budg
                 _check_link(info)
                 continue
             budget.take(info.size, info.name)
-            if info.isfile() and wanted(info.name):
+            if info.isfile() and is_selected(info.name):
                 file = archive.extractfile(info)
                 if file is not None:
                     content = file.read(info.size + 1)

@@ -47,11 +47,10 @@ def _preference(file: IndexFile) -> tuple[int, int, str]:
 
 
 class ArtifactStore:
-    """The sources of artifacts: what is not in the store under `root` is fetched, and nothing else.
+    """The sources of artifacts: files that are not in the store under `root` are fetched.
 
-    `wanted` says which files of a release are, of their paths from the import root; what is not wanted is not fetched
-    and not in the tree, and may be wanted another time. Errors of every call: Unreachable, NotFound, BadAnswer,
-    WrongHash, BadArchive, UnsafeArchive, SourcesError.
+    `choose` selects files of a release by their paths from the import root; other files are neither fetched nor in the
+    tree. Errors of every call: Unreachable, NotFound, BadAnswer, WrongHash, BadArchive, UnsafeArchive, SourcesError.
     """
 
     def __init__(self, root: Path, fetcher: Fetcher, rules: CrawlRules) -> None:
@@ -60,48 +59,48 @@ class ArtifactStore:
         self.rules = rules
         self.sources = SourceStore(root / "sources.sqlite")
 
-    def tree(self, release: ReleaseRow, wanted: Choose | None = None) -> SourceTree:
+    def tree(self, release: ReleaseRow, choose: Choose | None = None) -> SourceTree:
         """Return the sources of a `releases` row; their bytes are in the store."""
-        told = {name: release[name] for name in ("url", "sha256", "size")} | {"kind": release["artifact_kind"]}
-        return self.read(msgspec.convert(told, Artifact), release["library"], wanted)[0]
+        fields = {name: release[name] for name in ("url", "sha256", "size")} | {"kind": release["artifact_kind"]}
+        return self.read(msgspec.convert(fields, Artifact), release["library"], choose)[0]
 
-    def read(self, artifact: Artifact, library: str, wanted: Choose | None = None) -> tuple[SourceTree, Manifest]:
+    def read(self, artifact: Artifact, library: str, choose: Choose | None = None) -> tuple[SourceTree, Manifest]:
         """Return the sources of a library in an artifact, and what else the artifact holds."""
 
         def needed(manifest: Manifest) -> set[str]:
-            return self.sources.lacking(source_tree(manifest, library, self.rules, wanted).files.values())
+            return self.sources.missing(source_tree(manifest, library, self.rules, choose).files.values())
 
-        if known := self.sources.manifest(artifact.sha256):
-            tree = source_tree(known, library, self.rules, wanted)
-            if not self.sources.lacking(tree.files.values()):
-                return tree, known
+        if cached := self.sources.manifest(artifact.sha256):
+            tree = source_tree(cached, library, self.rules, choose)
+            if not self.sources.missing(tree.files.values()):
+                return tree, cached
         manifest = self._fetch(artifact, needed)
-        return source_tree(manifest, library, self.rules, wanted), manifest
+        return source_tree(manifest, library, self.rules, choose), manifest
 
     def contents(self, sha256s: Iterable[str]) -> dict[str, bytes]:
         """Return the bytes of source files by their sha256; damaged ones are fetched again from where they came.
 
         Errors: SourcesError naming those that no artifact read so far has.
         """
-        wanted = set(sha256s)
-        found = self.sources.contents(wanted)
-        if wanted - found.keys():
-            self._restore(wanted - found.keys())
-            found = self.sources.contents(wanted)
-        if lacking := sorted(wanted - found.keys()):
+        requested = set(sha256s)
+        contents = self.sources.contents(requested)
+        if requested - contents.keys():
+            self._restore(requested - contents.keys())
+            contents = self.sources.contents(requested)
+        if missing := sorted(requested - contents.keys()):
             raise SourcesError(
-                f"{self.sources.path}: {len(lacking)} of {len(wanted)} source files are not in the store, the first is"
-                f" sha256 {lacking[0]}. Remove the file (it is a cache) to have all sources fetched again."
+                f"{self.sources.path}: {len(missing)} of {len(requested)} source files are not in the store, the first"
+                f" is sha256 {missing[0]}. Remove the file (it is a cache) to have all sources fetched again."
             )
-        return found
+        return contents
 
-    def _restore(self, lacking: set[str]) -> None:
+    def _restore(self, missing: set[str]) -> None:
         def needed(manifest: Manifest) -> set[str]:
-            return self.sources.lacking(lacking.intersection(manifest.files.values()))
+            return self.sources.missing(missing.intersection(manifest.files.values()))
 
-        for known in self.sources.manifests():
-            if needed(known):
-                self._fetch(known.artifact, needed)
+        for cached in self.sources.manifests():
+            if needed(cached):
+                self._fetch(cached.artifact, needed)
 
     def _fetch(self, artifact: Artifact, needed: Needed) -> Manifest:
         """Put what is needed of an artifact into the store, by ranges where that is worth it and works, else whole."""

@@ -29,7 +29,7 @@ _FIRST_CONTACT_S = 10.0
 _LONGEST_WAIT_S = 120
 
 _CONTENT_RANGE = re.compile(r"bytes +(\d+)-(\d+)/(\d+)")
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
 class FetchError(Exception):
@@ -183,24 +183,26 @@ class Fetcher:
         return self._again(lambda: self._get_span(url, start, stop, etag))
 
     def _get_span(self, url: str, start: int, stop: int | None, etag: str | None) -> Span:
-        asked = f"bytes={start}" if stop is None else f"bytes={start}-{stop - 1}"
-        headers = {"Range": asked, "Accept-Encoding": "identity"}
+        byte_range = f"bytes={start}" if stop is None else f"bytes={start}-{stop - 1}"
+        headers = {"Range": byte_range, "Accept-Encoding": "identity"}
         if etag and not etag.startswith("W/"):
             headers["If-Range"] = etag
         with self.get(url, headers, stream=True) as answer:
             if answer.status_code != requests.codes.partial_content:
-                raise NoRanges(f"{url}: status {answer.status_code} for {asked}")
-            begin, end, total = _content_range(url, asked, answer)
+                raise NoRanges(f"{url}: status {answer.status_code} for {byte_range}")
+            begin, end, total = _content_range(url, byte_range, answer)
             expected = (max(0, total + start), total) if stop is None else (start, min(stop, total))
             if (begin, end) != expected or begin >= end:
-                raise BadAnswer(f"{url}: bytes {begin}-{end - 1}/{total} came for {asked}")
+                raise BadAnswer(f"{url}: bytes {begin}-{end - 1}/{total} came for {byte_range}")
             content = bytearray()
             for chunk in self._chunks(url, answer):
                 content += chunk
                 if len(content) > end - begin:
                     break
             if len(content) != end - begin:
-                raise BadAnswer(f"{url}: {len(content)} bytes or more came for {asked}, announced were {end - begin}")
+                raise BadAnswer(
+                    f"{url}: {len(content)} bytes or more came for {byte_range}, announced were {end - begin}"
+                )
             return Span(begin, bytes(content), total, answer.headers.get("ETag"))
 
     def download(self, url: str, file: IO[bytes], *, sha256: str, max_bytes: int) -> int:
@@ -226,7 +228,7 @@ class Fetcher:
             raise WrongHash(f"{url}: sha256 {digest.hexdigest()}, the index says {sha256} ({length} bytes came)")
         return length
 
-    def _again(self, action: Callable[[], _Made]) -> _Made:
+    def _again(self, action: Callable[[], _Result]) -> _Result:
         """Begin again what broke off in the middle of a body."""
         for _ in range(self._broken_off_retries):
             try:
@@ -243,29 +245,29 @@ class Fetcher:
         finally:
             self._count(0, answer.raw.tell())
 
-    def _count(self, asked: int, received: int) -> None:
+    def _count(self, sent: int, received: int) -> None:
         with self._counting:
-            self.requests += asked
+            self.requests += sent
             self.received_bytes += received
 
 
 def _auth_for(url: str) -> HTTPBasicAuth | None:
     """Return the sign-in of a request in UTF-8 (RFC 7617, 2.1); requests drops it where a redirect leaves the host."""
-    known = sign_in_for(url)
-    return HTTPBasicAuth(*(part.encode() for part in known)) if known else None
+    sign_in = sign_in_for(url)
+    return HTTPBasicAuth(*(part.encode() for part in sign_in)) if sign_in else None
 
 
-def _content_range(url: str, asked: str, answer: requests.Response) -> tuple[int, int, int]:
+def _content_range(url: str, byte_range: str, answer: requests.Response) -> tuple[int, int, int]:
     """Return begin, end and total of a 206 answer.
 
     Errors: BadAnswer for what is not a single range, NoRanges where the length of the file is not told.
     """
-    stated = answer.headers.get("Content-Range", "")
-    if answer.headers.get("Content-Encoding", "identity") != "identity" or stated.endswith("/*"):
-        raise NoRanges(f"{url}: {asked} came encoded, or without the length of the file")
-    match = _CONTENT_RANGE.fullmatch(stated.strip())
+    header = answer.headers.get("Content-Range", "")
+    if answer.headers.get("Content-Encoding", "identity") != "identity" or header.endswith("/*"):
+        raise NoRanges(f"{url}: {byte_range} came encoded, or without the length of the file")
+    match = _CONTENT_RANGE.fullmatch(header.strip())
     if not match:
-        raise BadAnswer(f"{url}: status 206 for {asked} with Content-Range {stated!r}")
+        raise BadAnswer(f"{url}: status 206 for {byte_range} with Content-Range {header!r}")
     return int(match[1]), int(match[2]) + 1, int(match[3])
 
 

@@ -17,26 +17,26 @@ PACKAGE_FILES = ("__init__.py", "__init__.pyi")
 _DATA = re.compile(r"[^/]+\.data/(?:purelib|platlib)/")
 
 Choose = Callable[[Collection[str]], Collection[str]]
-"""Says which files of a release are wanted, of the paths of all from the import root."""
+"""Selects files of a release by their paths from the import root."""
 
 
-def source_tree(manifest: Manifest, library: str, rules: CrawlRules, wanted: Choose | None = None) -> SourceTree:
+def source_tree(manifest: Manifest, library: str, rules: CrawlRules, choose: Choose | None = None) -> SourceTree:
     """Return the sources of a library in an artifact, of which only those files that are wanted.
 
     A tree without import names says that there is nothing to import.
     """
     announced = frozenset(map(without_stubs, manifest.top_level.split()))
-    found = [
+    candidates = [
         (root, names)
         for root in _roots(manifest)
         if (names := _import_names(root, manifest, announced, library, rules))
     ]
-    if not found:
+    if not candidates:
         return SourceTree({}, "", ())
-    root, names = max(found, key=lambda tree: (bool(announced & set(tree[1])), _names_library(tree[1], library)))
+    root, names = max(candidates, key=lambda tree: (bool(announced & set(tree[1])), _names_library(tree[1], library)))
     tops = {*names, *_private_packages(root, manifest)}
     files = {path: manifest.files[root + path] for path in _below(root, manifest.files) if _top(path) in tops}
-    chosen = files if wanted is None else wanted(files)
+    chosen = files if choose is None else choose(files)
     return SourceTree(
         {path: sha256 for path, sha256 in files.items() if path in chosen},
         root,
@@ -51,7 +51,7 @@ def _roots(manifest: Manifest) -> list[str]:
     Of a wheel it is the top, or what an installer puts there (PEP 427, "The .data directory").
     """
     if manifest.artifact.kind is ArtifactKind.WHEEL:
-        return ["", *sorted({found[0] for name in manifest.files if (found := _DATA.match(name))})]
+        return ["", *sorted({match[0] for name in manifest.files if (match := _DATA.match(name))})]
     tops = sorted({name.split("/")[0] + "/" for name in manifest.files if "/" in name})
     return [top + root for top in tops for root in SOURCE_ROOTS]
 
@@ -75,10 +75,10 @@ def _import_names(
     tops |= {_top(name) for name in _below(root, manifest.compiled) if "/" not in name}
     spaces = {top for top, slash, _ in split if slash and top.isidentifier()} - packages
     no_libraries = rules.not_the_library - {library}
-    kept, spaces = ({top for top in some - no_libraries if not top.startswith("_")} for some in (tops, spaces))
+    public, spaces = ({top for top in some - no_libraries if not top.startswith("_")} for some in (tops, spaces))
     if manifest.artifact.kind is not ArtifactKind.WHEEL and not announced & spaces:
         spaces = {top for top in spaces if f"{library}-".startswith(f"{canonicalize_name(top)}-")}
-    return sorted((kept | spaces) & announced or kept or spaces)
+    return sorted((public | spaces) & announced or public or spaces)
 
 
 def _private_packages(root: str, manifest: Manifest) -> set[str]:

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from pipeline.core.settings import PROJECT
 
-KEPT = PROJECT / "data" / "libraries"
+FOLDER = PROJECT / "data" / "libraries"
 """Where ranking, facts and verdicts are kept: with the project, for the list must follow from them."""
 
 _MORE = "more"
@@ -95,14 +95,14 @@ def read_facts(path: Path) -> dict[str, Fact]:
 
     Errors: ValueError with the line that cannot be read.
     """
-    found = {}
+    facts = {}
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         try:
             fact = msgspec.json.decode(line, type=Fact)
         except msgspec.DecodeError as error:
             raise ValueError(f"{path.name}:{number}: {error}") from None
-        found[fact.library] = fact
-    return found
+        facts[fact.library] = fact
+    return facts
 
 
 def write_facts(path: Path, facts: Iterable[Fact]) -> None:

@@ -29,17 +29,17 @@ def spdx(
     expression, as one of the known texts, or as the text of a licence. Several classifiers mean that any of them may be
     chosen.
     """
-    stated = [c for c in classifiers if c.startswith("License :: ")]
-    if expression and (found := _canonical(expression)):
-        return found, expression
-    known = sorted({rules.classifiers[c] for c in stated if c in rules.classifiers})
-    if known:
-        return " OR ".join(known), "; ".join(stated)
+    licence_classifiers = [c for c in classifiers if c.startswith("License :: ")]
+    if expression and (canonical := _canonical(expression)):
+        return canonical, expression
+    mapped = sorted({rules.classifiers[c] for c in licence_classifiers if c in rules.classifiers})
+    if mapped:
+        return " OR ".join(mapped), "; ".join(licence_classifiers)
     if text:
         folded = " ".join(text.split())
-        found = rules.texts.get(folded.lower()) or (_canonical(folded) if len(folded) < 100 else None)
-        return found or _by_beginning(folded.lower(), rules), folded[:200]
-    return None, "; ".join(stated) or None
+        canonical = rules.texts.get(folded.lower()) or (_canonical(folded) if len(folded) < 100 else None)
+        return canonical or _by_beginning(folded.lower(), rules), folded[:200]
+    return None, "; ".join(licence_classifiers) or None
 
 
 def _by_beginning(folded: str, rules: LicenceRules) -> str | None:

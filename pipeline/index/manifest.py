@@ -73,9 +73,9 @@ def is_about(name: str, artifact: Artifact) -> bool:
 
 def about_names(names: Iterable[str], artifact: Artifact) -> tuple[str | None, str | None]:
     """Return the names of core metadata and top_level.txt; an sdist has more of them in its egg-info, further down."""
-    found = sorted((name for name in names if is_about(name, artifact)), key=lambda name: (name.count("/"), name))
-    metadata = next((name for name in found if not name.endswith("top_level.txt")), None)
-    return metadata, next((name for name in found if name.endswith("top_level.txt")), None)
+    about = sorted((name for name in names if is_about(name, artifact)), key=lambda name: (name.count("/"), name))
+    metadata = next((name for name in about if not name.endswith("top_level.txt")), None)
+    return metadata, next((name for name in about if name.endswith("top_level.txt")), None)
 
 
 def parse_metadata(text: str) -> Metadata:
@@ -99,11 +99,11 @@ def read_archive(
     """
     names = []
 
-    def wanted(name: str) -> bool:
+    def is_selected(name: str) -> bool:
         names.append(name)
         return name.endswith(SOURCES) or is_about(name, artifact)
 
-    members = {member.name: member.content for member in read_members(file, wanted, limits)}
+    members = {member.name: member.content for member in read_members(file, is_selected, limits)}
     files = {name: sha256_of(content) for name, content in members.items() if name.endswith(SOURCES)}
     manifest = make_manifest(artifact, names, files, {name: c for name, c in members.items() if name not in files})
     hashes = needed(manifest)

@@ -24,7 +24,7 @@ class RemoteFile:
         self._fetcher = fetcher
         self._url = url
         self._rules = rules
-        self._left = max_bytes
+        self._budget = max_bytes
         self._position = 0
         tail = fetcher.get_span(url, -rules.tail_bytes)
         self.size = tail.total
@@ -60,18 +60,18 @@ class RemoteFile:
 
     def fetch(self, places: Iterable[Place]) -> None:
         """Fetch what is not there yet of some places [start, stop), neighbours together, several at a time."""
-        lacking = [gap for start, stop in sorted(places) for gap in self._gaps(start, min(stop, self.size))]
-        joined = _join(lacking, self._rules.gap_bytes)
-        asked = [gap for start, stop in joined for gap in self._gaps(start, stop)]
-        wanted = sum(stop - start for start, stop in asked)
-        if wanted > self._left:
-            raise NoRanges(f"{self._url}: {wanted} bytes more to fetch, the limit leaves {self._left}")
-        if len(asked) > 1:
+        gaps = [gap for start, stop in sorted(places) for gap in self._gaps(start, min(stop, self.size))]
+        joined = _join(gaps, self._rules.gap_bytes)
+        requests = [gap for start, stop in joined for gap in self._gaps(start, stop)]
+        size = sum(stop - start for start, stop in requests)
+        if size > self._budget:
+            raise NoRanges(f"{self._url}: {size} bytes more to fetch, the limit leaves {self._budget}")
+        if len(requests) > 1:
             with ThreadPoolExecutor(self._rules.at_once) as pool:
-                for span in pool.map(lambda place: self._get(*place), asked):
+                for span in pool.map(lambda place: self._get(*place), requests):
                     self._hold(span)
         else:
-            for place in asked:
+            for place in requests:
                 self._hold(self._get(*place))
 
     def _get(self, start: int, stop: int) -> Span:
@@ -81,7 +81,7 @@ class RemoteFile:
         return span
 
     def _hold(self, span: Span) -> None:
-        self._left -= len(span.content)
+        self._budget -= len(span.content)
         self._held.insert(bisect_right(self._held, (span.start, b"")), (span.start, span.content))
 
     def _overlapping(self, start: int, stop: int) -> Iterator[tuple[int, bytes]]:

@@ -105,8 +105,8 @@ class Rates:
             self._turn(*self._rules.of(host))
         except self._troubles as error:
             raise ConnectionError(
-                f"requests cannot be counted in {_shown(self._place)} ({error}): see that it answers and has space;"
-                " DRIFTLINE_RATES names it, and without it a file in the cache is taken"
+                f"requests cannot be counted in {_without_password(self._place)} ({error}): see that it answers and"
+                " has space; DRIFTLINE_RATES names it, and without it a file in the cache is taken"
             ) from error
 
     def _turn(self, name: str, frequencies: Sequence[Frequency]) -> None:
@@ -160,15 +160,15 @@ def _in_redis(address: str, rates: list[Rate], key: str) -> AbstractBucket:
     return bucket
 
 
-def _shown(place: Path | str) -> str:
+def _without_password(place: Path | str) -> str:
     """Return where requests are counted, without a password."""
     return str(place) if isinstance(place, Path) else f"the Redis at {urlsplit(place).hostname}"
 
 
 def wait_for_turn(url: str) -> None:
     """Wait until a host may be asked, under the rules and in the place that the settings name."""
-    known = settings()
-    _rates(os.getpid(), known.rules, known.rates or known.cache / "rates.sqlite").wait(url)
+    current = settings()
+    _rates(os.getpid(), current.rules, current.rates or current.cache / "rates.sqlite").wait(url)
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""What sources refused, period by period: a source that is silent today has not taken back what it said before."""
+"""Rejects of sources by period: those of a source that does not answer today stay."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from pipeline.index.release_selection import Period
 from pipeline.lake.stage import Reject
 
 
-class Refusals:
+class RejectLog:
     """The rejects of each source and period, kept in the progress of a stage as plain JSON values."""
 
     def __init__(self, progress: Mapping[str, Mapping[str, Any]] | None, period: Period) -> None:
-        self._kept = {source: dict(periods) for source, periods in (progress or {}).items()}
+        self._by_source = {source: dict(periods) for source, periods in (progress or {}).items()}
         self._period = "/".join(time.isoformat() if time else "" for time in (period.since, period.until))
 
     def put(self, source: str, rejects: Iterable[Reject]) -> None:
-        """Put what a source refused in the period in place of what it refused in it before."""
-        told = [[reject.key, str(reject.reason), reject.detail] for reject in rejects]
-        self._kept.setdefault(source, {})[self._period] = sorted(told)
+        """Replace the rejects of a source in the period."""
+        lines = [[reject.key, str(reject.reason), reject.detail] for reject in rejects]
+        self._by_source.setdefault(source, {})[self._period] = sorted(lines)
 
     def rejects(self, end: datetime | None = None) -> list[Reject]:
-        """Return all that was ever refused, each once; with an `end` not what was refused in periods that end later."""
-        told = {
+        """Return all rejects, each once; with an `end` those of periods that end later are left out."""
+        entries = {
             tuple(line)
-            for periods in self._kept.values()
+            for periods in self._by_source.values()
             for period, lines in periods.items()
             if not _is_later(period, end)
             for line in lines
         }
-        return [Reject(key, RejectReason[reason.upper()], detail) for key, reason, detail in sorted(told)]
+        return [Reject(key, RejectReason[reason.upper()], detail) for key, reason, detail in sorted(entries)]
 
     @property
     def progress(self) -> dict[str, dict[str, Any]]:
         """What to hand over the next time."""
-        return self._kept
+        return self._by_source
 
 
 def _is_later(period: str, end: datetime | None) -> bool:

@@ -42,10 +42,10 @@ def _midnight(day: date | None) -> datetime | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What is wanted of a library: a range of versions, and at most so many of the newest in it.
+class ReleaseRequest:
+    """The requested releases of a library: a range of versions, and at most `latest` of the newest in it.
 
-    Final releases are, that are not withdrawn; and whichever are `named` one by one.
+    They are final and not withdrawn; releases that are `named` may be neither.
     """
 
     library: str
@@ -66,7 +66,7 @@ class Candidate:
 
 
 def finals_of(
-    found: Project, versions: SpecifierSet, end: datetime | None = None, named: Collection[Version] = ()
+    project: Project, versions: SpecifierSet, end: datetime | None = None, named: Collection[Version] = ()
 ) -> tuple[list[Candidate], list[Reject]]:
     """Return the final releases of a library in PEP 440 order, and what is refused within a range of versions.
 
@@ -76,7 +76,7 @@ def finals_of(
     """
     finals: dict[Version, Candidate] = {}
     refused = []
-    for spelled, listed in found.releases.items():
+    for spelled, listed in project.releases.items():
         files = [file for file in listed if end is None or file.uploaded is None or file.uploaded < end]
         if listed and not files:
             continue
@@ -125,17 +125,17 @@ def _candidate(spelled: str, files: Sequence[IndexFile], named: Collection[Versi
     return Candidate(spelled, min(times), chosen, None)
 
 
-def select(finals: Sequence[Candidate], wanted: Wanted) -> list[Candidate]:
+def select(finals: Sequence[Candidate], request: ReleaseRequest) -> list[Candidate]:
     """Return the candidates to take: those in range and period, and, for a bounded period, each one's predecessor.
 
     Without its predecessor a release of this week could not be compared with anything. What is taken depends on
     the index and the period alone, so past periods can be taken later, in any order, with the same result.
     """
     # of the others only named ones are among them
-    in_range = [c for c in finals if wanted.versions.contains(c.version, prereleases=True)]
-    if wanted.latest is not None:
-        in_range = in_range[-wanted.latest :]
-    chosen = {c.version for c in in_range if wanted.period.covers(c.uploaded)}
-    if wanted.period.since is not None:
+    in_range = [c for c in finals if request.versions.contains(c.version, prereleases=True)]
+    if request.latest is not None:
+        in_range = in_range[-request.latest :]
+    chosen = {c.version for c in in_range if request.period.covers(c.uploaded)}
+    if request.period.since is not None:
         chosen |= {c.predecessor for c in finals if c.version in chosen and c.predecessor}
     return [c for c in finals if c.version in chosen]

@@ -20,8 +20,8 @@ from pipeline.index.index import Project, project
 from pipeline.index.layout import Choose
 from pipeline.index.licences import LicenceRules, spdx
 from pipeline.index.manifest import Artifact, parse_metadata
-from pipeline.index.period_coverage import Want, cover, periods_of, told
-from pipeline.index.release_selection import Wanted, finals_of
+from pipeline.index.period_coverage import CoveredRelease, as_progress, cover, periods_of
+from pipeline.index.release_selection import ReleaseRequest, finals_of
 from pipeline.index.rules import CrawlRules
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import sha256_json
@@ -42,91 +42,93 @@ _REASONS: dict[type[Exception], RejectReason] = {
 
 
 def releases_stage(
-    wanted: Wanted,
-    known: Sequence[ReleaseRow],
+    request: ReleaseRequest,
+    earlier: Sequence[ReleaseRow],
     index_url: str,
     store: ArtifactStore,
     licences: LicenceRules,
     workers: int,
-    wanted_sources: Choose | None = None,
+    choose: Choose | None = None,
     progress: Mapping[str, Any] | None = None,
 ) -> Output:
-    """Take the releases that are wanted and new, beside those `known` from earlier runs.
+    """Read the requested releases that are new, beside the rows of `earlier` runs.
 
-    The table is what this and all earlier periods (`progress`) cover as of the end of this one: where that lies before
-    what is known, the later releases are not in it. Their sources (those paths from the import root that are wanted)
-    are in the store afterwards. The unit is a release in the wanted range. When the index cannot be asked, or does not
-    know the library any more, what is known until the end stays as it is and the library is a reject.
+    The table holds what this and all earlier periods (`progress`) cover as of the end of this one; later releases are
+    left out. The sources that `choose` selects are in the store afterwards. The unit is a release in the requested
+    range. If the index does not answer, or has no such library any more, the earlier rows until the end stay as they
+    are and the library is a reject.
     """
     try:
-        found = project(store.fetcher, index_url, wanted.library)
+        listed = project(store.fetcher, index_url, request.library)
     except (Unreachable, NotFound, BadAnswer) as error:
-        return _without_index(wanted, known, error, progress)
-    if wanted.period.from_start_if_new and not known and not progress:
-        wanted = replace(wanted, period=replace(wanted.period, since=None))
-    periods = periods_of(progress, wanted.period, wanted.latest is not None)
-    covered = cover(found, wanted, periods, known)
-    _, refused = finals_of(found, wanted.versions, wanted.period.until, wanted.named)
-    by_version = {row["version"]: row for row in known}
-    made = {version: by_version[version] for version in covered.kept}
-    made |= {
-        version: by_version[version] | {"as_of": want.as_of}
-        for version, want in covered.wants.items()
-        if version in by_version and _is_of(by_version[version], want, found)
+        return _without_index(request, earlier, error, progress)
+    if request.period.from_start_if_new and not earlier and not progress:
+        request = replace(request, period=replace(request.period, since=None))
+    periods = periods_of(progress, request.period, request.latest is not None)
+    covered = cover(listed, request, periods, earlier)
+    _, refused = finals_of(listed, request.versions, request.period.until, request.named)
+    by_version = {row["version"]: row for row in earlier}
+    releases = {version: by_version[version] for version in covered.retained}
+    releases |= {
+        version: by_version[version] | {"as_of": release.as_of}
+        for version, release in covered.releases.items()
+        if version in by_version and _is_of(by_version[version], release, listed)
     }
-    refusals = Refused(progress, store.rules)
-    new = [want for version, want in covered.wants.items() if version not in made]
+    permanent_rejects = PermanentRejects(progress, store.rules)
+    new = [release for version, release in covered.releases.items() if version not in releases]
     with ThreadPoolExecutor(workers) as pool:
-        of_want = partial(_release, library=wanted.library, store=store, licences=licences, wanted=wanted_sources)
+        row_of = partial(_release, library=request.library, store=store, licences=licences, choose=choose)
 
-        def read(want: Want) -> ReleaseRow | Reject:
-            known = refusals.of(want)
-            return known if known is not None else attempt(want.candidate.version, of_want, want)
+        def read(covered: CoveredRelease) -> ReleaseRow | Reject:
+            reject = permanent_rejects.of(covered)
+            return reject if reject is not None else attempt(covered.candidate.version, row_of, covered)
 
-        for want, result in zip(new, pool.map(read, new), strict=True):
+        for release, result in zip(new, pool.map(read, new), strict=True):
             if isinstance(result, Reject):
                 refused.append(result)
-                refusals.keep(want, result)
+                permanent_rejects.keep(release, result)
             else:
-                made[result["version"]] = result
-    if not made and not refused:
-        refused.append(Reject(wanted.library, RejectReason.NO_RELEASES, f"no release in {wanted.versions or 'any'}"))
-    rows = [made[version] | {"predecessor": covered.predecessors[version]} for version in sorted(made, key=Version)]
-    noted = {"periods": told(periods, datetime.now(UTC)), "refused": refusals.kept}
+                releases[result["version"]] = result
+    if not releases and not refused:
+        refused.append(Reject(request.library, RejectReason.NO_RELEASES, f"no release in {request.versions or 'any'}"))
+    rows = [
+        releases[version] | {"predecessor": covered.predecessors[version]} for version in sorted(releases, key=Version)
+    ]
+    noted = {"periods": as_progress(periods, datetime.now(UTC)), "refused": permanent_rejects.retained}
     return Output({"releases": rows}, len(rows) + len(refused), len(rows), refused, progress=noted)
 
 
-def _is_of(row: ReleaseRow, want: Want, found: Project) -> bool:
+def _is_of(row: ReleaseRow, release: CoveredRelease, listed: Project) -> bool:
     """Tell whether a row is of a file that was there at the end of the period that wants the release."""
-    uploaded = {file.sha256: file.uploaded for file in found.releases.get(row["version"], ())}.get(row["sha256"])
-    return want.candidate.file is None or want.end is None or uploaded is None or uploaded < want.end
+    uploaded = {file.sha256: file.uploaded for file in listed.releases.get(row["version"], ())}.get(row["sha256"])
+    return release.candidate.file is None or release.end is None or uploaded is None or uploaded < release.end
 
 
-class Refused:
+class PermanentRejects:
     """The files that were read and refused for good: reading them again would not come out otherwise."""
 
     def __init__(self, progress: Mapping[str, Any] | None, rules: CrawlRules) -> None:
         self._basis = sha256_json(plain(rules))[:16]
         self._before: Mapping[str, Sequence[str]] = (progress or {}).get("refused", {})
-        self.kept: dict[str, Sequence[str]] = {}
+        self.retained: dict[str, Sequence[str]] = {}
 
-    def of(self, want: Want) -> Reject | None:
+    def of(self, release: CoveredRelease) -> Reject | None:
         """Return the reject of a release whose file was refused before, under the same rules."""
-        said = self._before.get(self._key(want))
-        return Reject(want.candidate.version, RejectReason[said[0].upper()], said[1]) if said else None
+        entry = self._before.get(self._key(release))
+        return Reject(release.candidate.version, RejectReason[entry[0].upper()], entry[1]) if entry else None
 
-    def keep(self, want: Want, reject: Reject) -> None:
+    def keep(self, release: CoveredRelease, reject: Reject) -> None:
         """Keep a reject, unless its reason may pass by itself, or with the next Driftline."""
         if reject.reason not in TRANSIENT | {RejectReason.INTERNAL_ERROR}:
-            self.kept[self._key(want)] = [str(reject.reason), reject.detail]
+            self.retained[self._key(release)] = [str(reject.reason), reject.detail]
 
-    def _key(self, want: Want) -> str:
-        file = want.candidate.file
-        return f"{want.candidate.version} {file.sha256 if file else ''} {self._basis}"
+    def _key(self, release: CoveredRelease) -> str:
+        file = release.candidate.file
+        return f"{release.candidate.version} {file.sha256 if file else ''} {self._basis}"
 
 
 def _without_index(
-    wanted: Wanted, known: Sequence[ReleaseRow], error: Exception, progress: Mapping[str, Any] | None
+    request: ReleaseRequest, earlier: Sequence[ReleaseRow], error: Exception, progress: Mapping[str, Any] | None
 ) -> Output:
     reasons: dict[type[Exception], RejectReason] = {
         NotFound: RejectReason.NO_SUCH_LIBRARY,
@@ -134,28 +136,28 @@ def _without_index(
         Unreachable: RejectReason.INDEX_UNREACHABLE,
     }
     reason = reasons[type(error)]
-    seen = "no project of that name" if isinstance(error, NotFound) else str(error)
-    detail = f"{seen}. Check the name in the profile, or the index setting, and run again."
-    end = wanted.period.until
-    kept = [row for row in known if end is None or row["release_time"] < end]
+    problem = "no project of that name" if isinstance(error, NotFound) else str(error)
+    detail = f"{problem}. Check the name in the profile, or the index setting, and run again."
+    end = request.period.until
+    rows = [row for row in earlier if end is None or row["release_time"] < end]
     return Output(
-        {"releases": kept}, len(kept) + 1, len(kept), [Reject(wanted.library, reason, detail)], progress=progress
+        {"releases": rows}, len(rows) + 1, len(rows), [Reject(request.library, reason, detail)], progress=progress
     )
 
 
 def _release(
-    want: Want,
+    release: CoveredRelease,
     library: str,
     store: ArtifactStore,
     licences: LicenceRules,
-    wanted: Choose | None,
+    choose: Choose | None,
 ) -> ReleaseRow | Reject:
-    candidate, file = want.candidate, want.candidate.file
+    candidate, file = release.candidate, release.candidate.file
     if file is None:
         return Reject(candidate.version, RejectReason.NO_FILES, "the index lists it no more")
     try:
         with at_release(candidate.version):
-            tree, manifest = store.read(Artifact(file.url, file.sha256, file.size, file.kind), library, wanted)
+            tree, manifest = store.read(Artifact(file.url, file.sha256, file.size, file.kind), library, choose)
     except tuple(_REASONS) as error:
         # Without the mirror's address, so that the row is the same wherever it was made.
         detail = str(error).replace(f"{file.url}: ", "")
@@ -163,13 +165,13 @@ def _release(
     if not tree.import_names:
         return Reject(candidate.version, RejectReason.NO_MODULES, f"{file.filename} holds no package or module to read")
     metadata = parse_metadata(manifest.metadata)
-    licence, stated = spdx(metadata.licence_expression, metadata.licence_text, metadata.classifiers, licences)
+    licence, licence_source = spdx(metadata.licence_expression, metadata.licence_text, metadata.classifiers, licences)
     return {
         "library": library,
         "version": candidate.version,
         "release_time": candidate.uploaded,
         "predecessor": candidate.predecessor,
-        "as_of": want.as_of,
+        "as_of": release.as_of,
         "requires_python": file.requires_python,
         "artifact": file.filename,
         "artifact_kind": file.kind,
@@ -178,7 +180,7 @@ def _release(
         "url": file.url,
         "import_names": list(tree.import_names),
         "licence": licence,
-        "licence_stated": stated,
+        "licence_stated": licence_source,
         "attribution": metadata.author,
         "purl": f"pkg:pypi/{library}@{candidate.version}",
     }

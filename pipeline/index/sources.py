@@ -69,7 +69,7 @@ class SourceStore:
             artifacts = [artifact for (artifact,) in database.execute("SELECT artifact FROM trees ORDER BY artifact")]
         yield from filter(None, map(self.manifest, artifacts))
 
-    def lacking(self, sha256s: Iterable[str]) -> set[str]:
+    def missing(self, sha256s: Iterable[str]) -> set[str]:
         """Return those contents that are not here."""
         wanted = set(sha256s)
         query = "SELECT sha256 FROM contents WHERE sha256 IN (SELECT value FROM json_each(?))"

@@ -11,7 +11,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from pipeline.core import spelling
-from pipeline.index.library_facts import KEPT, read_ranking
+from pipeline.index.library_facts import FOLDER, read_ranking
 
 NEIGHBOURS = 2
 """Releases that are named on either side of a version that does not exist."""
@@ -30,19 +30,19 @@ def nearest_versions(version: str, versions: Iterable[str]) -> list[str]:
 
     Of what is no version and is spelled like none, these are the newest releases.
     """
-    known = {parsed: spelled for spelled in versions if (parsed := _parsed(spelled))}
-    ordered = sorted(known)
-    near = {Version(spelled) for spelled in get_close_matches(version, known.values(), n=NEIGHBOURS, cutoff=0.8)}
-    if wanted := _parsed(version):
-        place = bisect.bisect(ordered, wanted)
+    spellings = {parsed: spelled for spelled in versions if (parsed := _parsed(spelled))}
+    ordered = sorted(spellings)
+    near = {Version(spelled) for spelled in get_close_matches(version, spellings.values(), n=NEIGHBOURS, cutoff=0.8)}
+    if target := _parsed(version):
+        place = bisect.bisect(ordered, target)
         near |= {*ordered[max(place - NEIGHBOURS, 0) : place + NEIGHBOURS]}
     near = near or {*ordered[-NEIGHBOURS:]}
-    return [known[parsed] for parsed in sorted(near)]
+    return [spellings[parsed] for parsed in sorted(near)]
 
 
 @functools.cache
 def _ranked() -> tuple[str, ...]:
-    path = KEPT / "ranking.csv"
+    path = FOLDER / "ranking.csv"
     return tuple(ranked.library for ranked in read_ranking(path)) if path.is_file() else ()
 
 

@@ -60,15 +60,15 @@ def _record(artifact: Artifact, about: dict[str, bytes]) -> dict[str, str]:
         raise NoRanges(f"{artifact.url}: {len(records)} RECORD files")
     try:
         rows = list(csv.reader(io.StringIO(records[0].decode("utf-8"), newline="")))
-        stated = {row[0]: row[1] for row in rows if len(row) > 1 and row[1].startswith("sha256=")}
-        return {name: _hex(text) for name, text in stated.items() if name.endswith(SOURCES) or is_about(name, artifact)}
+        hashes = {row[0]: row[1] for row in rows if len(row) > 1 and row[1].startswith("sha256=")}
+        return {name: _hex(text) for name, text in hashes.items() if name.endswith(SOURCES) or is_about(name, artifact)}
     except (ValueError, csv.Error) as error:
         raise NoRanges(f"{artifact.url}: RECORD cannot be read: {error}") from None
 
 
-def _hex(stated: str) -> str:
+def _hex(record_hash: str) -> str:
     """Turn a hash of RECORD, urlsafe base64 without its padding, into hex."""
-    return base64.urlsafe_b64decode(stated.removeprefix("sha256=") + "==").hex()
+    return base64.urlsafe_b64decode(record_hash.removeprefix("sha256=") + "==").hex()
 
 
 def _sources(artifact: Artifact, names: Iterable[str], hashes: dict[str, str]) -> dict[str, str]:

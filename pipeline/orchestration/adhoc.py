@@ -19,7 +19,7 @@ from pipeline.core.settings import index_url, settings
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.index.http import BadAnswer, Unreachable
 from pipeline.index.index import project
-from pipeline.index.release_selection import Period, Wanted, finals_of
+from pipeline.index.release_selection import Period, ReleaseRequest, finals_of
 from pipeline.index.releases import releases_stage
 from pipeline.index.suggestions import did_you_mean, nearest_versions
 from pipeline.lake.rows import ChangeRow, LifecycleRow, ReleaseRow, SymbolRow, SymbolState
@@ -218,7 +218,7 @@ def profile_of(library: str) -> Profile:
 
 
 def _crawl(house: House, library: str, versions: SpecifierSet, named: Iterable[Version] = ()) -> Output:
-    wanted = Wanted(library, versions, None, Period(), frozenset(named))
+    wanted = ReleaseRequest(library, versions, None, Period(), frozenset(named))
     return releases_stage(
         wanted, [], index_url(), house.artifacts, house.rules.licences, DOWNLOADS, house.wanted_sources
     )

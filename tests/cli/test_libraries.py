@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.core.rules.load import RULES
-from pipeline.index.library_facts import KEPT, read_facts
+from pipeline.index.library_facts import FOLDER, read_facts
 from tests.cli.command import Driftline
 from tests.index_server import Index
 
@@ -16,7 +16,7 @@ from tests.index_server import Index
 @pytest.fixture
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Rules, ranking and facts of one's own."""
-    folder = Path(shutil.copytree(KEPT, tmp_path / "libraries"))
+    folder = Path(shutil.copytree(FOLDER, tmp_path / "libraries"))
     monkeypatch.setattr("pipeline.cli.libraries.KEPT", folder)
     monkeypatch.setenv("DRIFTLINE_RULES", str(shutil.copytree(RULES, tmp_path / "rules")))
     return folder

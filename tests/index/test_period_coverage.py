@@ -14,8 +14,8 @@ from packaging.specifiers import SpecifierSet
 
 from pipeline.core.vocabularies.surface import ArtifactKind
 from pipeline.index.index import IndexFile, Project
-from pipeline.index.period_coverage import cover, periods_of, told
-from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.period_coverage import as_progress, cover, periods_of
+from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.lake.schema import Row
 
 START = datetime(2026, 1, 5, 3, tzinfo=UTC)
@@ -64,17 +64,17 @@ class Lake:
     progress: Mapping[str, Any] | None = None
 
     def refresh(self, found: Project, period: Period, now: datetime = WEEKS[-1].until or START) -> None:
-        wanted = Wanted("demo", SpecifierSet(self.versions), self.latest, period)
+        wanted = ReleaseRequest("demo", SpecifierSet(self.versions), self.latest, period)
         periods = periods_of(self.progress, period, self.latest is not None)
         covered = cover(found, wanted, periods, list(self.taken.values()))
-        rows = {version: self.taken[version] for version in covered.kept}
-        for version, want in covered.wants.items():
+        rows = {version: self.taken[version] for version in covered.retained}
+        for version, want in covered.releases.items():
             assert want.candidate.file is not None
             row = {"version": version, "release_time": want.candidate.uploaded, "sha256": want.candidate.file.sha256}
             rows[version] = row | {"as_of": want.as_of}
         self.shown = [rows[v] | {"predecessor": covered.predecessors[v]} for v in sorted(rows)]
         self.taken |= rows
-        self.progress = {"periods": told(periods, now)}
+        self.progress = {"periods": as_progress(periods, now)}
 
 
 RANGES = st.sampled_from(["", ">=1.0", "<3"])
@@ -141,7 +141,7 @@ def test_a_release_that_was_withdrawn_since_stays_where_it_was() -> None:
     del releases["1.1"]
     covered = cover(
         Project("demo", releases),
-        Wanted("demo", SpecifierSet(""), None, WEEKS[1]),
+        ReleaseRequest("demo", SpecifierSet(""), None, WEEKS[1]),
         periods_of(lake.progress, WEEKS[1], has_latest=False),
         list(lake.taken.values()),
     )

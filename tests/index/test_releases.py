@@ -20,7 +20,7 @@ from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher, Unreachable
 from pipeline.index.layout import Choose
 from pipeline.index.licences import LicenceRules
-from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.index.rules import CrawlRules
 from pipeline.index.sources import SourceStore
@@ -44,13 +44,13 @@ def crawl(
     known: list[Row] | None = None,
     rules: CrawlRules = RULE,
     timeout_s: float = 5,
-    wanted_sources: Choose | None = None,
+    choose: Choose | None = None,
     progress: Mapping[str, Any] | None = None,
     named: Sequence[str] = (),
 ) -> Output:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=timeout_s, retries=2, backoff_s=0.01), rules)
-    wanted = Wanted("demo", SpecifierSet(versions), latest, period or Period(), frozenset(map(Version, named)))
-    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, wanted_sources, progress)
+    wanted = ReleaseRequest("demo", SpecifierSet(versions), latest, period or Period(), frozenset(map(Version, named)))
+    output = releases_stage(wanted, known or [], index.simple, store, LICENCES, 2, choose, progress)
     for row in output.tables["releases"]:
         table("releases").check(row)
     return output
@@ -374,7 +374,7 @@ def test_wheels_read_by_ranges_give_the_same_rows(index: Index, tmp_path: Path) 
 
 def test_the_sources_that_are_wanted_are_in_the_store_when_the_stage_ends(index: Index, tmp_path: Path) -> None:
     index.add_wheel("demo", "1.0", SOURCES | {"demo/tests/test_a.py": "assert 1\n"}, "2021-01-01T00:00:00Z")
-    [row] = crawl(index, tmp_path, rules=by_ranges(), wanted_sources=without_tests).tables["releases"]
+    [row] = crawl(index, tmp_path, rules=by_ranges(), choose=without_tests).tables["releases"]
     index.faults = {"/files/demo-1.0-py3-none-any.whl": [503] * 99}
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5, retries=0), by_ranges())
     tree = store.tree(row, without_tests)

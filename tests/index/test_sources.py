@@ -41,7 +41,7 @@ def test_what_goes_in_comes_out(tmp_path_factory: pytest.TempPathFactory, conten
     store.add(made, wanted)
     assert store.contents(wanted) == wanted
     assert store.manifest(made.artifact.sha256) == made
-    assert store.lacking([*wanted, "0" * 64]) == {"0" * 64}
+    assert store.missing([*wanted, "0" * 64]) == {"0" * 64}
 
 
 def test_a_file_is_kept_once_whatever_has_it(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_damaged_row_is_forgotten_and_can_be_added_again(tmp_path: Path, damag
     store.add(manifest("a", contents), contents)
     execute(store, damage, hurt)
     assert store.contents(contents) == {sound: contents[sound]}
-    assert store.lacking(contents) == {hurt}
+    assert store.missing(contents) == {hurt}
     store.add(manifest("a", contents), contents)
     assert store.contents(contents) == contents
 
@@ -94,7 +94,7 @@ def test_a_file_that_is_no_database_is_named_with_what_to_do(tmp_path: Path) -> 
     store = SourceStore(tmp_path / "s.sqlite")
     store.path.write_bytes(b"not a database" * 100)
     with pytest.raises(SourcesError, match=r"s\.sqlite.*remove it"):
-        store.lacking(["0" * 64])
+        store.missing(["0" * 64])
 
 
 def test_a_store_that_was_removed_begins_empty_whatever_was_left_beside_it(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def test_what_is_not_wanted_is_not_fetched_until_it_is(index: Index, tmp_path: P
     artifact = publish(index, wheel_of(SOURCES))
     tree, _ = store.read(artifact, "demo", without_tests)
     assert not [path for path in tree.files if "/tests/" in path]
-    assert store.sources.lacking([sha256_of(SOURCES["demo/tests/test_a.py"])])
+    assert store.sources.missing([sha256_of(SOURCES["demo/tests/test_a.py"])])
     asked = len(index.asked)
     whole, _ = store.read(artifact, "demo")
     assert {"demo/tests/__init__.py", "demo/tests/test_a.py"} == whole.files.keys() - tree.files.keys()

@@ -74,12 +74,12 @@ class _Loader(yaml.CSafeLoader):
     """SafeLoader that refuses the same key twice, which YAML would resolve silently to the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
-        seen: set[object] = set()
+        keys: set[object] = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
-            if key in seen:
+            if key in keys:
                 raise yaml.constructor.ConstructorError(None, None, f"key {key!r} twice", key_node.start_mark)
-            seen.add(key)
+            keys.add(key)
         return super().construct_mapping(node, deep)
 
 
@@ -104,11 +104,11 @@ def _explain(error: ErrorDetails, model: type[BaseModel]) -> str:
 
 def _keys(model: type[BaseModel], way: Sequence[str | int]) -> list[str]:
     """Return the keys of the models that a location leads to; an index or the key of a mapping leads no deeper."""
-    here = [model]
+    owners = [model]
     for step in way:
-        fields = [one.model_fields[str(step)] for one in here if step in one.model_fields]
-        here = [inner for field in fields for inner in _models_in(field.annotation)] or here
-    return [name for one in here for name in one.model_fields]
+        fields = [owner.model_fields[str(step)] for owner in owners if step in owner.model_fields]
+        owners = [inner for field in fields for inner in _models_in(field.annotation)] or owners
+    return [name for owner in owners for name in owner.model_fields]
 
 
 def _models_in(annotation: object) -> Iterator[type[BaseModel]]:

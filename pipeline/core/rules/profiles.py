@@ -56,9 +56,9 @@ class Profile(Rule):
 
     def rule_of(self, library: str) -> LibraryRule:
         """Return the rule of a library; one that the profile does not list is taken with its newest six releases."""
-        wanted = canonicalize_name(library)
-        found = [rule for rule in self.libraries if rule.library == wanted]
-        return found[0] if found else LibraryRule(library=wanted, latest=6)
+        name = canonicalize_name(library)
+        rules = [rule for rule in self.libraries if rule.library == name]
+        return rules[0] if rules else LibraryRule(library=name, latest=6)
 
 
 def _each(value: Any) -> Any:
@@ -80,9 +80,9 @@ def load_profile(name: str) -> Profile:
     """
     if name not in profile_names():
         folder = settings().rules / "profiles"
-        known = profile_names()
-        near = did_you_mean(name, known)
-        raise RuleError(f"no profile {name!r} in {folder}{near}; there are: {', '.join(known) or 'none'}")
+        names = profile_names()
+        near = did_you_mean(name, names)
+        raise RuleError(f"no profile {name!r} in {folder}{near}; there are: {', '.join(names) or 'none'}")
     profile = load(settings().rules / "profiles" / f"{name}.yaml", Profile)
     if profile.name != name:
         raise RuleError(f"{name}.yaml: its name says {profile.name!r}; name file and profile alike")

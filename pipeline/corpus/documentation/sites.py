@@ -10,7 +10,7 @@ from pipeline.core.vocabularies.review import RejectReason
 from pipeline.core.vocabularies.samples import SnippetSource
 from pipeline.corpus.documentation.source import Documentation
 from pipeline.index.http import Unreachable
-from pipeline.index.reject_log import Refusals, stopped
+from pipeline.index.reject_log import RejectLog, stopped
 from pipeline.index.release_selection import Period
 from pipeline.lake.guard import attempt
 from pipeline.lake.rows import ReleaseRow, SiteDocumentRow
@@ -35,7 +35,7 @@ def sites_stage(
     """
     versions = {release["version"] for release in releases}
     rows = {(row["path"], row["first_version"]): row for row in known if row["first_version"] in versions}
-    refusals = Refusals(progress, period)
+    refusals = RejectLog(progress, period)
     notes: list[Reject] = []
     if source and (why := source.left_out()):
         notes.append(Reject(SnippetSource.DOCUMENTATION, RejectReason.SOURCE_LEFT_OUT, why))

@@ -13,7 +13,7 @@ from pipeline.api.surface.stage import identity, in_order, surface_stage
 from pipeline.core.settings import index_url
 from pipeline.corpus.documentation.sites import sites_stage
 from pipeline.corpus.gather import gather_stage
-from pipeline.index.release_selection import Wanted
+from pipeline.index.release_selection import ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.lake.deferred import put_aside, with_later
 from pipeline.lake.stage import Output
@@ -27,7 +27,7 @@ def crawl(house: House, lake: Lake, library: str, progress: Any) -> Output:
         # Of other languages there are posts only.
         return Output({"releases": []}, 0, 0)
     rule = house.profile.rule_of(library)
-    wanted = Wanted(library, SpecifierSet(rule.versions), rule.latest, house.period)
+    wanted = ReleaseRequest(library, SpecifierSet(rule.versions), rule.latest, house.period)
     known = with_later(lake, "releases", library)
     output = releases_stage(
         wanted,

@@ -18,7 +18,7 @@ from pipeline.corpus.python_files import PythonFileRules
 from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher
 from pipeline.index.licences import LicenceRules
-from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.index.rules import CrawlRules
 from pipeline.lake.schema import Row
@@ -32,7 +32,7 @@ LICENCES = load(RULES / "licences.yaml", LicenceRules)
 
 def releases(fetcher: Fetcher, tmp_path: Path, library: str, versions: str) -> list[Row]:
     store = ArtifactStore(tmp_path / "artifacts", fetcher, load(RULES / "crawl.yaml", CrawlRules))
-    wanted = Wanted(library, SpecifierSet(versions), None, Period())
+    wanted = ReleaseRequest(library, SpecifierSet(versions), None, Period())
     return list(releases_stage(wanted, [], index_url(), store, LICENCES, 2).tables["releases"])
 
 

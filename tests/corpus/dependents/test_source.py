@@ -21,7 +21,7 @@ from pipeline.corpus.python_files import PythonFileRules
 from pipeline.index.artifacts import ArtifactStore
 from pipeline.index.http import Fetcher, Unreachable
 from pipeline.index.licences import LicenceRules
-from pipeline.index.release_selection import Period, Wanted
+from pipeline.index.release_selection import Period, ReleaseRequest
 from pipeline.index.releases import releases_stage
 from pipeline.index.rules import CrawlRules
 from pipeline.lake.schema import Row, table
@@ -52,7 +52,7 @@ def dependent(index: Index, name: str = "user", version: str = "1.0", uploaded: 
 
 def lake(index: Index, tmp_path: Path, versions: str = "") -> list[Row]:
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
-    wanted = Wanted("demo", SpecifierSet(versions), None, Period())
+    wanted = ReleaseRequest("demo", SpecifierSet(versions), None, Period())
     return list(releases_stage(wanted, [], index.simple, store, LICENCES, 2).tables["releases"])
 
 
@@ -298,6 +298,8 @@ def test_what_was_crawled_tells_of_dependents_that_no_rule_names(index: Index, t
     dependent(index)
     store = ArtifactStore(tmp_path / "artifacts", Fetcher(timeout_s=5), CRAWL)
     assert told(find(index, tmp_path)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
-    releases_stage(Wanted("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1)
+    releases_stage(
+        ReleaseRequest("unnamed", SpecifierSet("==0.9"), None, Period()), [], index.simple, store, LICENCES, 1
+    )
     assert told(find(index, tmp_path, dependents_per_library=1)) == [("pkg:pypi/user@1.0#user/main.py", "1.1")]
     assert ("pkg:pypi/unnamed@1.0#user/main.py", "1.1") in told(find(index, tmp_path))

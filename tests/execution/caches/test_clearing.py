@@ -179,7 +179,7 @@ def test_of_a_database_the_oldest_rows_go_and_the_rest_can_be_read(tmp_path: Pat
     done = clear(tmp_path, "artifacts", rules(artifacts=160))
     assert done.before_bytes > 256 * KIB
     assert done.after_bytes <= 160 * KIB
-    left = [sha256 for sha256 in hashes if sha256 not in store.lacking(hashes)]
+    left = [sha256 for sha256 in hashes if sha256 not in store.missing(hashes)]
     assert left == hashes[-len(left) :]
     assert 10 <= len(left) < 64
     assert store.contents(left).keys() == set(left)
@@ -204,7 +204,7 @@ def test_rows_stay_while_somebody_is_at_work(tmp_path: Path) -> None:
     os.close(descriptor)
     assert done.removed == 0
     assert done.why_above
-    assert store.lacking(hashes) == set()
+    assert store.missing(hashes) == set()
 
 
 def test_records_of_older_rules_go_whole_before_a_row_of_the_present_ones(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from pipeline.core.rules.load import RULES, RuleError, load
 from pipeline.core.rules.profiles import load_profile
 from pipeline.core.vocabularies.libraries import Unsuited
-from pipeline.index.library_facts import KEPT, Fact, Ranked, read_facts, read_ranking
+from pipeline.index.library_facts import FOLDER, Fact, Ranked, read_facts, read_ranking
 from pipeline.orchestration.library_choice.choose import Considered, choose
 from pipeline.orchestration.library_choice.rules import ChoosingRules, Pattern
 from pipeline.orchestration.library_choice.writing import considered_text, profile_text
@@ -99,13 +99,13 @@ def test_one_library_has_one_reason(tmp_path: Path) -> None:
 
 
 def shipped() -> list[Considered]:
-    return choose(read_ranking(KEPT / "ranking.csv"), read_facts(KEPT / "facts.jsonl"), SHIPPED, LICENCES)
+    return choose(read_ranking(FOLDER / "ranking.csv"), read_facts(FOLDER / "facts.jsonl"), SHIPPED, LICENCES)
 
 
 def test_the_list_that_ships_follows_from_rule_and_facts() -> None:
     considered = shipped()
     assert (RULES / "profiles" / "popular.yaml").read_text() == profile_text(considered, SHIPPED)
-    assert (KEPT / "considered.csv").read_text() == considered_text(considered)
+    assert (FOLDER / "considered.csv").read_text() == considered_text(considered)
 
 
 def test_the_profile_has_300_libraries_and_all_their_releases() -> None:
@@ -115,7 +115,7 @@ def test_the_profile_has_300_libraries_and_all_their_releases() -> None:
 
 
 def test_every_library_that_was_refused_has_its_reason_beside_it() -> None:
-    with (KEPT / "considered.csv").open(newline="") as file:
+    with (FOLDER / "considered.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     refused = [row for row in rows if row["verdict"] != "chosen"]
     assert len(rows) - len(refused) == 300

@@ -58,7 +58,7 @@ class Gateway:
 
         A file whose upload time is not known is left out: nothing can be resolved as of a date with it.
         """
-        self._count(asked=1)
+        self._count(sent=1)
         known = self.facts.project(name)
         files = [file for file in self.view(known) if file.uploaded]
         with self._counting:
@@ -68,12 +68,12 @@ class Gateway:
 
     def metadata(self, sha256: str) -> bytes:
         """Return the metadata of a wheel that a page named, as PEP 658 has it beside the wheel."""
-        self._count(asked=1)
+        self._count(sent=1)
         return self.facts.about.read(self._named(sha256))
 
     def fetch(self, sha256: str, wanted: str | None) -> requests.Response:
         """Begin to fetch a file that a page named, or a range of it."""
-        self._count(asked=1)
+        self._count(sent=1)
         file = self._named(sha256)
         headers = {"Accept-Encoding": "identity"} | ({"Range": wanted} if wanted else {})
         return self.facts.fetcher.get(file.url, headers, stream=True)
