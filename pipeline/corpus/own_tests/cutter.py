@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+import warnings
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.core.vocabularies.review import RejectReason
-from pipeline.corpus.own_tests.fixtures import Fixture, Fixtures, fixtures_of
+from pipeline.corpus.own_tests.fixtures import Fixture, Fixtures, beneath, fixtures_of
 from pipeline.corpus.own_tests.functions import (
     Function,
     Owner,
@@ -19,6 +21,7 @@ from pipeline.corpus.own_tests.functions import (
     marks_of,
     members,
     parameters,
+    set_up_of_module,
 )
 from pipeline.corpus.own_tests.methods import Flat, flattened
 from pipeline.corpus.own_tests.parametrization import Dimension, Option, case_id, cases, dimensions
@@ -78,12 +81,16 @@ def cut(test: TestFunction, suite: Suite) -> Iterator[CutTest | NotCut]:
     if len(chosen) < total:
         detail = f"{len(chosen)} of its {total} cases are taken"
         yield NotCut(f"{test.id}[…]", RejectReason.OVER_QUOTA, detail)
+    known: Counter[str] = Counter()
     for options in chosen:
-        key = f"{test.id}[{case_id(options)}]" if options else test.id
+        case = case_id(options)
+        known[case] += 1
+        case += f"#{known[case]}" if known[case] > 1 else ""
+        key = f"{test.id}[{case}]" if options else test.id
         try:
             if mark := next((option.refused for option in options if option.refused), None):
                 raise Refused(RejectReason.SKIPPED, f"its parameters are marked {mark}")
-            yield _Case(plan, options, suite).cut()
+            yield _Case(plan, options, suite, case).cut()
         except Refused as refused:
             yield NotCut(key, refused.reason, str(refused))
         except Unparsed as error:
@@ -110,8 +117,7 @@ def _refuse(test: TestFunction, suite: Suite) -> None:
     rules = suite.rules
     decorators = [*test.function.decorator_list, *(d for owner in test.classes for d in owner.node.decorator_list)]
     for binding in test.module.bindings.get("pytestmark", ()):
-        if isinstance(binding.statement, ast.Assign):
-            value = binding.statement.value
+        if isinstance(binding.statement, ast.Assign | ast.AnnAssign) and (value := binding.statement.value):
             decorators += value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
     for name, _ in marks_of(decorators):
         if reason := rules.refused_marks.get(name):
@@ -132,11 +138,11 @@ def _plan(test: TestFunction, suite: Suite) -> _Plan:
     is_static = any(name == "staticmethod" for name, _ in marks_of(function.decorator_list))
     asked = parameters(function)[bool(test.classes) and not is_static :]
     direct = list(dimensions(test))
-    given = {name for dimension in direct if not dimension.indirect for name in dimension.names}
+    given = {name for dimension in direct for name in dimension.names if name not in dimension.indirect}
     injected = _injected(function, asked)
     fixtures = fixtures_of(test, [name for name in asked if name not in given | injected], suite)
     of_fixtures = [fixture.dimension for name, fixture in fixtures.of_suite.items() if name not in given]
-    indirect = {name for dimension in direct if dimension.indirect for name in dimension.names}
+    indirect = {name for dimension in direct for name in dimension.indirect}
     found = [*direct, *(each for each in of_fixtures if each is not None and each.names[0] not in indirect)]
     in_class = any(fixture.in_class for fixture in fixtures.of_suite.values())
     flat = flattened(test, suite) if test.classes and not in_class and not is_static else None
@@ -159,7 +165,7 @@ def _injected(function: Function, asked: Sequence[str]) -> set[str]:
         elif last == "given":
             found |= {each.arg for each in decorator.keywords if each.arg}
             found |= set(asked[len(asked) - len(decorator.args) :]) if decorator.args else set()
-        elif last != "usefixtures" and decorator.args:
+        elif last not in ("usefixtures", "parametrize") and decorator.args:
             # A function of the suite that parametrises: `@both_kinds("items", …)`.
             first = decorator.args[0]
             stated = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
@@ -174,6 +180,7 @@ class _Case:
     plan: _Plan
     options: Sequence[Option]
     suite: Suite
+    name: str
     edits: dict[ast.stmt, list[Edit]] = field(default_factory=dict)
     head: list[str] = field(default_factory=list)
     written: set[str] = field(default_factory=set)
@@ -191,6 +198,8 @@ class _Case:
         code = self._function() if self.plan.is_function else self._class()
         if "pytestmark" in test.module.bindings and not self._is_label(test.module):
             self.program.need(test.module, "pytestmark")
+        for name in self._around():
+            self.program.need(test.module, name)
         for statement in test.module.tree.body:
             if isinstance(statement, ast.Expr | ast.Assign) and dotted_name(statement.value).endswith("importorskip"):
                 self.program.statement(test.module, statement)
@@ -204,7 +213,10 @@ class _Case:
         stated = assertions(preamble, code, self.suite.rules.asserting)
         if not stated:
             raise Refused(RejectReason.NO_CHECK, "it states nothing that could fail")
-        return CutTest(test, case_id(self.options), preamble, code, self._entry(preamble + code), stated)
+        return CutTest(test, self.name, preamble, code, self._entry(preamble + code), stated)
+
+    def _around(self) -> list[str]:
+        return set_up_of_module(self.plan.test, self.plan.is_function)
 
     def _set_up_names(self) -> Iterator[tuple[str, ast.stmt]]:
         for _, statement, _ in self.plan.flat.before if self.plan.flat else ():
@@ -225,14 +237,14 @@ class _Case:
         module = dimension.module
         values = [(name, value, self._value(module, value)) for name, value in option.values]
         names = {name for _, value, _ in values for name in _names_in(value)}
-        if option.values and not dimension.indirect and not names & self.locals and not dimension.indirect:
+        if option.values and not dimension.indirect and not names & self.locals:
             self.head += [f"{name} = {text}" for name, _, text in values]
             self.written |= {name for name, _ in option.values}
             self.gone.add(id(dimension.decorator))
             return
         assert isinstance(dimension.decorator, ast.Call)
         text = module.text(dimension.decorator.func)
-        more = ", indirect=True" if dimension.indirect else ""
+        more = f", indirect={sorted(dimension.indirect)}" if dimension.indirect else ""
         names_text = ", ".join(dimension.names)
         element = self._value(module, option.element)
         for statement in self._statements_of(dimension.decorator):
@@ -298,8 +310,11 @@ class _Case:
         for name, fixture in self.plan.fixtures.of_suite.items():
             if fixture.in_class:
                 continue
-            if self._is_plain(fixture) and set(fixture.needs) <= plain.keys():
+            needs = {beneath(each) if each == name else each for each in fixture.needs}
+            if self._is_plain(fixture) and needs <= plain.keys():
                 plain[name] = fixture
+            elif needs != set(fixture.needs) or name != fixture.name:
+                raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {fixture.name} builds on another of its name")
             else:
                 self.program.statement(fixture.module, fixture.function)
                 for module, statement in fixture.aliases:
@@ -309,14 +324,16 @@ class _Case:
         }
         for name in needed & plain.keys():
             self._as_fixture(name, plain)
-        for name, fixture in plain.items():
-            self._call(name, fixture)
+        for fixture in plain.values():
+            self._call(fixture)
 
     def _as_fixture(self, name: str, plain: dict[str, Fixture]) -> None:
         """Keep a plain fixture as one, with all that it needs, since a fixture that stays one asks for it."""
         fixture = plain.pop(name, None)
         if fixture is None:
             return
+        if name in fixture.needs:
+            raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {name} builds on another of its name")
         self.program.statement(fixture.module, fixture.function)
         for needed in fixture.needs:
             self._as_fixture(needed, plain)
@@ -336,9 +353,9 @@ class _Case:
             and isinstance(fixture.function, ast.FunctionDef)
         )
 
-    def _call(self, name: str, fixture: Fixture) -> None:
+    def _call(self, fixture: Fixture) -> None:
         """Call what was a fixture in the test; one that is a single expression stands there itself."""
-        module, function = fixture.module, fixture.function
+        name, module, function = fixture.name, fixture.module, fixture.function
         body = _without_docstring(function.body)
         edits = self.edits.setdefault(function, [])
         is_asked = name in parameters(self.plan.test.function) or any(
@@ -355,7 +372,7 @@ class _Case:
                 self.head.append(f"{name} = {text}" if is_asked else text)
                 return
         maker = f"make_{name}"
-        if maker in module.bindings or maker in self.plan.test.module.bindings:
+        if maker in module.bindings or maker in self.plan.test.module.bindings or maker in self.elsewhere:
             maker = f"{maker}_fixture"
         edits[:] = [each for each in edits if each.end > module.span(fixture.decorator)[1]]
         start = module.offset(function.lineno, function.col_offset)
@@ -372,6 +389,13 @@ class _Case:
         for name, decorator in marks_of(getattr(statement, "decorator_list", [])):
             is_mark = ".mark." in f".{dotted_name(decorator)}."
             if id(decorator) in self.gone or (is_mark and name not in _MARKS):
+                continue
+            if name == "usefixtures" and isinstance(decorator, ast.Call):
+                # A fixture that was written into the test is none any more.
+                left = [each for each in decorator.args if getattr(each, "value", None) not in self.written]
+                if left:
+                    self._need(module, text := module.text(decorator.func))
+                    yield f"@{text}({', '.join(ast.unparse(each) for each in left)})\n"
                 continue
             inner, brought = self.program.inside(
                 module, ast.Expr(decorator, lineno=decorator.lineno, col_offset=decorator.col_offset)
@@ -505,7 +529,7 @@ class _Case:
 
     def _entry(self, program: str) -> str | None:
         function = self.plan.test.function
-        is_plain = self.plan.is_function and not self.arguments and not self.decorators
+        is_plain = self.plan.is_function and not (self.arguments or self.decorators or self._around())
         kept = any(
             fixture.name not in self.written for fixture in self.plan.fixtures.of_suite.values() if not fixture.in_class
         )
@@ -554,7 +578,10 @@ def _preamble(program: Program) -> str:
 
 def _syntax(text: str) -> str | None:
     try:
-        ast.parse(text)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            # Parsing alone lets `await` and `return` through wherever they stand.
+            compile(text, "<program>", "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return f"the program does not parse: line {getattr(error, 'lineno', 0)}: {getattr(error, 'msg', error)}"
     return None
@@ -578,9 +605,11 @@ def _defaults(function: Function) -> list[str]:
     """Return the parameters that have a default, as they are written."""
     plain = [*function.args.posonlyargs, *function.args.args]
     with_default = plain[len(plain) - len(function.args.defaults) :]
+    named = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
     return [
         f"{argument.arg}={ast.unparse(default)}"
-        for argument, default in zip(with_default, function.args.defaults, strict=True)
+        for argument, default in (*zip(with_default, function.args.defaults, strict=True), *named)
+        if default is not None
     ]
 
 

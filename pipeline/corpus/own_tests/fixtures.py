@@ -42,15 +42,23 @@ class Fixture:
     @property
     def is_generator(self) -> bool:
         """Whether it yields its value, and so cleans up behind the test."""
-        return any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in ast.walk(self.function))
+        return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in ast.walk(self.function))
 
 
 @dataclass
 class Fixtures:
-    """The fixtures that a test needs, each before those that need it; `built_in` are those of pytest itself."""
+    """The fixtures that a test needs, each before those that need it; `built_in` are those of pytest itself.
+
+    One that another overrides, which builds on it, has the key `beneath(name)`.
+    """
 
     of_suite: dict[str, Fixture] = field(default_factory=dict)
     built_in: set[str] = field(default_factory=set)
+
+
+def beneath(name: str) -> str:
+    """Return the key of a fixture that one of its own name builds on."""
+    return f"{name} beneath"
 
 
 def fixtures_of(test: TestFunction, asked: list[str], suite: Suite) -> Fixtures:
@@ -58,27 +66,51 @@ def fixtures_of(test: TestFunction, asked: list[str], suite: Suite) -> Fixtures:
 
     Errors: Refused, where a fixture is not in the suite and no part of pytest.
     """
-    found = Fixtures()
+    finder = _Finder(test, suite)
+    for name in [*_automatic(test, suite), *_used(test), *asked]:
+        finder.add(name, ())
+    return finder.found
 
-    def add(name: str, way: tuple[str, ...]) -> None:
-        if name in found.of_suite or name in found.built_in:
-            return
-        fixture = _find(name, test, suite)
-        if fixture is None and name not in suite.rules.built_in_fixtures:
-            reason = suite.rules.refused_names.get(name, RejectReason.NO_FIXTURE)
-            raise Refused(reason, f"the fixture {name} is neither in the suite nor a part of pytest")
-        if fixture is None:
-            found.built_in.add(name)
+
+class _Finder:
+    def __init__(self, test: TestFunction, suite: Suite) -> None:
+        self.test = test
+        self.suite = suite
+        self.found = Fixtures()
+
+    def add(self, name: str, way: tuple[str, ...]) -> None:
+        """Take in a fixture behind those that it needs; `way` leads to it."""
+        if name in self.found.of_suite or name in self.found.built_in:
             return
         if name in way:
             raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {name} builds on another of its name")
-        for needed in fixture.needs:
-            add(needed, (*way, name))
-        found.of_suite[name] = fixture
+        fixture, rules = _find(name, self.test, self.suite), self.suite.rules
+        if fixture is None and name in rules.built_in_fixtures:
+            self.found.built_in.add(name)
+            return
+        if fixture is None:
+            reason = rules.refused_names.get(name, RejectReason.NO_FIXTURE)
+            raise Refused(reason, f"the fixture {name} is neither in the suite nor a part of pytest")
+        if name in fixture.needs:
+            self._add(beneath(name), _above(fixture, self.suite), (*way, name))
+        self._add(name, fixture, way)
 
-    for name in [*_automatic(test, suite), *_used(test), *asked]:
-        add(name, ())
-    return found
+    def _add(self, key: str, fixture: Fixture, way: tuple[str, ...]) -> None:
+        if isinstance(fixture.function, ast.AsyncFunctionDef):
+            detail = f"the fixture {fixture.name} is asynchronous: a plugin of pytest runs it"
+            raise Refused(RejectReason.NO_FIXTURE, detail)
+        for needed in fixture.needs:
+            if needed != fixture.name or key != needed:
+                self.add(needed, (*way, fixture.name))
+        self.found.of_suite[key] = fixture
+
+
+def _above(fixture: Fixture, suite: Suite) -> Fixture:
+    """Return the fixture that one of its name builds on: the nearest above its module."""
+    for module in suite.conftests(fixture.module.path):
+        if found := _in_module(fixture.name, fixture.name, module, suite):
+            return found
+    raise Refused(RejectReason.NAME_CONFLICT, f"the fixture {fixture.name} builds on another of its name")
 
 
 def _find(name: str, test: TestFunction, suite: Suite) -> Fixture | None:

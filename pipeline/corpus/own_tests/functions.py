@@ -14,6 +14,8 @@ _SETTING_UP = frozenset(
     {"setUp", "setup", "setup_method", "setUpClass", "setup_class", "asyncSetUp"}
     | {"tearDown", "teardown", "teardown_method", "tearDownClass", "teardown_class", "asyncTearDown"}
 )
+_AROUND_MODULES = frozenset({"setup_module", "setUpModule", "teardown_module", "tearDownModule"})
+_AROUND_FUNCTIONS = frozenset({"setup_function", "teardown_function"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,12 @@ def members(classes: tuple[Owner, ...]) -> Iterator[tuple[Owner, ast.stmt]]:
             if not isinstance(node, Function) or (last[node.name] is node and node.name not in known):
                 yield owner, node
         known |= last.keys()
+
+
+def set_up_of_module(test: TestFunction, as_function: bool) -> list[str]:
+    """Return the functions of a test's module that pytest runs around it; those of functions not around a method."""
+    names = _AROUND_MODULES | _AROUND_FUNCTIONS if as_function and not test.classes else _AROUND_MODULES
+    return [name for name in sorted(names) if name in test.module.bindings]
 
 
 def is_setting_up(node: ast.stmt) -> bool:

@@ -33,14 +33,15 @@ class Option:
 class Dimension:
     """A parametrising decorator, of a test, its class or a fixture; `values` stand in `module`.
 
-    `names` are the parameters, `options` the sets of values; none where these are computed.
+    `names` are the parameters, `options` the sets of values; none where these are computed. The values of `indirect`
+    ones go to fixtures.
     """
 
     module: SuiteModule
     decorator: ast.expr
     names: tuple[str, ...]
     options: tuple[Option, ...]
-    indirect: bool = False
+    indirect: frozenset[str] = frozenset()
 
 
 def dimensions(test: TestFunction) -> Iterator[Dimension]:
@@ -58,11 +59,16 @@ def _dimension(module: SuiteModule, decorator: ast.Call) -> Dimension:
     given |= {keyword.arg: keyword.value for keyword in decorator.keywords if keyword.arg}
     names = _names(given.get("argnames"))
     elements = elements_of(module, given.get("argvalues"))
-    indirect = "indirect" in given and not (
-        isinstance(given["indirect"], ast.Constant) and given["indirect"].value is False
-    )
     options = [_option(element, names) for element in elements or ()] if names else []
-    return Dimension(module, decorator, names, tuple(options), indirect)
+    return Dimension(module, decorator, names, tuple(options), _indirect(given.get("indirect"), names))
+
+
+def _indirect(node: ast.expr | None, names: Sequence[str]) -> frozenset[str]:
+    """Return the parameters whose values go to fixtures: all of them, or those that a list names."""
+    if node is None or (isinstance(node, ast.Constant) and not node.value):
+        return frozenset()
+    stated = _names(node) if isinstance(node, ast.List | ast.Tuple) else ()
+    return frozenset(stated or names)
 
 
 def fixture_dimension(module: SuiteModule, name: str, decorator: ast.expr) -> Dimension | None:

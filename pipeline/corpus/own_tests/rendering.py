@@ -65,10 +65,19 @@ def render(module: SuiteModule, start: int, end: int, edits: Iterable[Edit] = ()
 def operand(module: SuiteModule, node: ast.expr) -> str:
     """Return an expression as it may stand beside an operator."""
     text = module.text(node)
-    is_closed = isinstance(node, _ATOMS) and (node.lineno == node.end_lineno or not isinstance(node, ast.Constant))
-    if isinstance(node, ast.Tuple):
-        is_closed = text.startswith("(") and text.endswith(")")
-    return text if is_closed else f"({text})"
+    is_closed = isinstance(node, _ATOMS) or (isinstance(node, ast.Tuple) and text[:1] == "(" and text[-1:] == ")")
+    return text if is_closed and not _runs_on(text) else f"({text})"
+
+
+def _runs_on(text: str) -> bool:
+    """Say whether an expression goes on in lines that only brackets around it hold together: `a` above `.b()`."""
+    if "\n" not in text:
+        return False
+    try:
+        ast.parse(text, mode="eval")
+    except SyntaxError:
+        return True
+    return False
 
 
 def _line_of(module: SuiteModule, offset: int) -> int:

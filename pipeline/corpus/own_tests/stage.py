@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypedDict
 
 from pipeline.core.vocabularies.review import RejectReason
 from pipeline.corpus.own_tests.cutter import CutTest, NotCut, cut
@@ -17,19 +18,46 @@ from pipeline.corpus.snippets.demonstrated_apis import paths_shown
 from pipeline.corpus.snippets.redact import redact
 from pipeline.corpus.usages.api import Api
 from pipeline.corpus.usages.rules import UsageRules
+from pipeline.index.index import IndexFile
 from pipeline.lake.collector import without_collector
 from pipeline.lake.guard import attempt
 from pipeline.lake.ids import content_id
 from pipeline.lake.intervals import chains, encode, holding_at
-from pipeline.lake.schema import Row
+from pipeline.lake.rows import OwnTestRow, ReleaseRow, SymbolRow
 from pipeline.lake.stage import Output, Reject
 
 _STATE = ("preamble", "code", "reason", "detail")
 
 
+class _State(TypedDict):
+    """A case of a test in one release: its program, or why it is none."""
+
+    key: str
+    lineage: str
+    reason: RejectReason | None
+    detail: str
+    test: str
+    case: str
+    preamble: str
+    code: str
+    entry: str | None
+    assertions: Sequence[str]
+    file: str
+    line: int
+    sdist: str
+    sdist_sha256: str
+
+
+class _Lasting(_State):
+    """One over the run of releases in which it stays the same."""
+
+    first_version: str
+    last_version: str
+
+
 def own_tests_stage(
-    releases: Sequence[Row],
-    symbols: Sequence[Row],
+    releases: Sequence[ReleaseRow],
+    symbols: Sequence[SymbolRow],
     sdists: ReleaseSdists,
     rules: OwnTestRules,
     usage: UsageRules,
@@ -43,7 +71,7 @@ def own_tests_stage(
     """
     if not rules.enabled:
         return Output({"own_tests": []}, 0, 0)
-    states: dict[str, dict[str, Row]] = {}
+    states: dict[str, dict[str, _State]] = {}
     notes: list[Reject] = []
     reader = _Reader(sdists, rules, redactions)
     with without_collector():
@@ -57,11 +85,13 @@ def own_tests_stage(
                     continue
                 states[version], refused = found
                 notes += refused
-        rows: list[Row] = []
+        rows: list[OwnTestRow] = []
         rejects: list[Reject] = []
         by_version = {release["version"]: release for release in releases}
         apis: dict[str, Api] = {}
-        for state in encode(chains(releases), states, lambda row: tuple(row[name] for name in _STATE)):
+        # A release whose suite cannot be read says nothing about its tests, and ends no row.
+        readable = [[version for version in run if version in states] for run in chains(releases)]
+        for state in encode(readable, states, lambda row: tuple(row[name] for name in _STATE)):
             version = state["first_version"]
             if state["reason"] is None and version not in apis:
                 at = {row["path"]: row for row in holding_at(symbols, version)}
@@ -93,26 +123,26 @@ class _Reader:
         self._texts: Mapping[str, str] = {}
         self._ids: Mapping[str, str] = {}
 
-    def read(self, release: Row) -> tuple[dict[str, Row], list[Reject]]:
+    def read(self, release: ReleaseRow) -> tuple[dict[str, _State], list[Reject]] | Reject:
         """Return the cases of a release by what identifies them in each release, and what could not be read."""
         version = release["version"]
         try:
             file, files = self._sdists.read(release["library"], version)
         except Refused as refused:
-            return {}, [Reject(version, refused.reason, str(refused))]
+            return Reject(version, refused.reason, str(refused))
         suite = Suite(files, release["import_names"], self._rules)
         if not suite.test_files:
-            return {}, [Reject(version, RejectReason.NO_FILES, f"{file.filename}: no file has a name of tests")]
+            return Reject(version, RejectReason.NO_FILES, f"{file.filename}: no file has a name of tests")
         tests, notes = _collect(suite, version)
         texts = {test.id: test.home.text(test.function) for test in tests}
         before = match(self._texts, texts, self._rules.similarity)
         self._ids = {test: self._ids.get(before.get(test, ""), test) for test in texts}
         self._texts = texts
-        states: dict[str, Row] = {}
+        states: dict[str, _State] = {}
         for test in tests:
             for each in self._cases(test, suite):
                 case = each.case if isinstance(each, CutTest) else each.id[len(test.id) :]
-                state = self._state(each, test) | {"sdist": file.filename, "sdist_sha256": file.sha256}
+                state = self._state(each, test, file)
                 states.setdefault(f"{self._ids[test.id]}\n{case}", state)
         return states, notes
 
@@ -123,24 +153,30 @@ class _Reader:
         else:
             yield from made
 
-    def _state(self, each: CutTest | NotCut, test: TestFunction) -> Row:
-        state: Row = {"key": each.id, "lineage": self._ids[test.id], "preamble": None, "code": None}
+    def _state(self, each: CutTest | NotCut, test: TestFunction, file: IndexFile) -> _State:
+        refused: tuple[RejectReason | None, str] = None, ""
         if isinstance(each, NotCut):
-            return state | {"reason": each.reason, "detail": each.detail}
-        cleaned = redact(each.preamble + each.code, self._redactions, is_python=True)
-        if cleaned.count or cleaned.left:
-            return state | {"reason": RejectReason.SECRET, "detail": "what looks like a secret stands in it"}
-        return state | {
-            "reason": None,
-            "detail": None,
+            refused = each.reason, each.detail
+        else:
+            cleaned = redact(each.preamble + each.code, self._redactions, is_python=True)
+            if cleaned.count or cleaned.left:
+                refused = RejectReason.SECRET, "what looks like a secret stands in it"
+        is_cut = isinstance(each, CutTest) and refused[0] is None
+        return {
+            "key": each.id,
+            "lineage": self._ids[test.id],
+            "reason": refused[0],
+            "detail": refused[1],
             "test": test.id,
-            "case": each.case,
-            "preamble": each.preamble,
-            "code": each.code,
-            "entry": each.entry,
-            "assertions": list(each.assertions),
+            "case": each.case if isinstance(each, CutTest) else "",
+            "preamble": each.preamble if isinstance(each, CutTest) and is_cut else "",
+            "code": each.code if isinstance(each, CutTest) and is_cut else "",
+            "entry": each.entry if isinstance(each, CutTest) else None,
+            "assertions": each.assertions if isinstance(each, CutTest) else (),
             "file": test.home.path,
             "line": test.function.lineno,
+            "sdist": file.filename,
+            "sdist_sha256": file.sha256,
         }
 
 
@@ -156,21 +192,29 @@ def _collect(suite: Suite, version: str) -> tuple[list[TestFunction], list[Rejec
     return tests, notes
 
 
-def _row(state: Row, release: Row, api: Api) -> Row | Reject:
+def _row(state: _Lasting, release: ReleaseRow, api: Api) -> OwnTestRow | Reject:
     """Return a row of `own_tests`, or the reject of a test that uses no public API."""
     library, version = release["library"], release["version"]
     paths = paths_shown({"preamble": "", "code": state["preamble"] + state["code"]}, api)
     if not paths:
         return Reject(f"{state['key']} {version}", RejectReason.NO_USE, "it uses no public API of the library")
-    copied = ("test", "case", "preamble", "code", "entry", "assertions", "file", "line", "sdist", "sdist_sha256")
     return {
         "id": content_id(library, version, state["test"], state["case"], state["preamble"], state["code"]),
         "library": library,
         "version": version,
         "last_version": state["last_version"],
         "test_id": content_id(library, state["lineage"], state["case"]),
-        **{name: state[name] for name in copied},
+        "test": state["test"],
+        "case": state["case"],
+        "preamble": state["preamble"],
+        "code": state["code"],
+        "entry": state["entry"],
+        "assertions": list(state["assertions"]),
         "apis": sorted(paths),
+        "file": state["file"],
+        "line": state["line"],
+        "sdist": state["sdist"],
+        "sdist_sha256": state["sdist_sha256"],
         "created_time": release["release_time"],
         "purl": release["purl"],
         "licence": release["licence"],

@@ -49,8 +49,7 @@ def validate(house: House, tables: Tables) -> Output:
 def run_own_tests(house: House, tables: Tables) -> Output:
     """Run the programs of own tests in the sandbox of this machine."""
     return own_test_runs_stage(
-        tables["releases"],
-        tables["own_tests"],
+        tables,
         runner=house.runner,
         rules=house.rules.own_tests,
         missing=house.rules.missing,

@@ -44,7 +44,7 @@ def proof(house: House) -> Iterator[Stage]:
     )
     yield declared(
         "own_test_runs",
-        reads="releases own_tests",
+        reads="releases own_tests changes",
         writes="own_test_runs own_test_environments",
         depends=lambda: [
             rules.own_tests,

@@ -87,6 +87,55 @@ PROGRAMS = {
         None,
         None,
     ),
+    "operands over several lines": (
+        {
+            "tests/test_a.py": "import unittest\n\nclass TestA(unittest.TestCase):\n    def test_it(self):\n"
+            "        self.assertEqual(\n            'a'\n            .upper(),\n            'A'\n        )\n"
+        },
+        "def test_it():\n    assert ('a'\n            .upper()) == 'A'\n",
+        "test_it()",
+    ),
+    "a fixture that a mark asks for, written in": (
+        {
+            "tests/test_a.py": "import pytest\n\nmade = []\n\n@pytest.fixture\ndef one():\n    made.append(1)\n"
+            "    return 1\n\n@pytest.mark.usefixtures('one', 'tmp_path')\ndef test_it():\n    assert made\n",
+        },
+        "import pytest\n\nmade = []\n\n\ndef make_one():\n    made.append(1)\n    return 1\n\n\n"
+        "@pytest.mark.usefixtures('tmp_path')\ndef test_it():\n    make_one()\n    assert made\n",
+        None,
+    ),
+    "set-up of the module": (
+        {
+            "tests/test_a.py": "made = []\n\ndef setup_module():\n    made.append(1)\n\n"
+            "def setup_function():\n    made.append(2)\n\ndef test_it():\n    assert made == [1, 2]\n",
+        },
+        None,
+        None,
+    ),
+    "parameters of which one goes to a fixture": (
+        {
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef double(request):\n    return request.param * 2\n\n"
+            "@pytest.mark.parametrize('double, result', [(1, 2)], indirect=['double'])\n"
+            "def test_it(double, result):\n    assert double == result\n",
+        },
+        None,
+        None,
+    ),
+    "defaults that are given by name only": (
+        {"tests/test_a.py": "def test_it(*, size=2):\n    assert size == 2\n"},
+        "def test_it(size=2):\n    assert size == 2\n",
+        "test_it()",
+    ),
+    "a fixture that overrides one of its name": (
+        {
+            "tests/conftest.py": "import pytest\n\n@pytest.fixture\ndef app():\n    return [1]\n",
+            "tests/test_a.py": "import pytest\n\n@pytest.fixture\ndef app(app):\n    return [*app, 2]\n\n"
+            "def test_it(app):\n    assert app == [1, 2]\n",
+        },
+        "\n\ndef make_app(app):\n    return [*app, 2]\n\n\n"
+        "def test_it():\n    app = [1]\n    app = make_app(app)\n    assert app == [1, 2]\n",
+        "test_it()",
+    ),
     "an inherited test": (
         {
             "tests/base.py": "class TestBase:\n    number = 0\n\n    def test_it(self):\n        assert self.number == 1\n",
@@ -101,7 +150,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_stands_alone(name: str, tmp_path: Path) -> None:
     files, expected, entry = PROGRAMS[name]
-    made = next(each for each in cut_all(files) if each.id.endswith("test_it"))
+    made = next(each for each in cut_all(files) if "::test_it" in each.id)
     assert isinstance(made, CutTest), made
     if expected is not None:
         assert made.preamble + made.code == expected
@@ -163,6 +212,14 @@ def test_a_method_whose_meaning_would_change_keeps_its_class(set_up: str, test: 
     assert "class TestA(unittest.TestCase):" in made.code
 
 
+def test_cases_with_one_id_are_told_apart() -> None:
+    text = (
+        "import pytest\n\n@pytest.mark.parametrize('x', [pytest.param(1, id='a'), pytest.param(2, id='a')])\n"
+        "def test_it(x):\n    assert x\n"
+    )
+    assert [each.id.partition("::")[2] for each in cut_all({"tests/test_a.py": text})] == ["test_it[a]", "test_it[a#2]"]
+
+
 def test_too_many_cases_are_the_same_ones_each_time() -> None:
     text = "import pytest\n\n@pytest.mark.parametrize('x', [{}])\ndef test_it(x):\n    assert x >= 0\n"
     rules = RULE.model_copy(update={"cases_per_test": 2})
@@ -179,6 +236,9 @@ def test_too_many_cases_are_the_same_ones_each_time() -> None:
     ("source", "reason"),
     [
         ("@pytest.mark.skip\ndef test_it():\n    assert True\n", RejectReason.SKIPPED),
+        ("pytestmark: list = [pytest.mark.skip]\ndef test_it():\n    assert True\n", RejectReason.SKIPPED),
+        ("@pytest.fixture\nasync def one():\n    return 1\ndef test_it(one):\n    assert one\n", RejectReason.NO_FIXTURE),
+        ("def test_it():\n    await nothing()\n    assert True\ndef nothing(): pass\n", RejectReason.INTERNAL_ERROR),
         ("@pytest.mark.xfail(reason='x')\ndef test_it():\n    assert True\n", RejectReason.SKIPPED),
         ("@pytest.mark.parametrize('x', [pytest.param(1, marks=pytest.mark.xfail)])\ndef test_it(x):\n    assert x\n",
          RejectReason.SKIPPED),

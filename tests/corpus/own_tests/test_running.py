@@ -12,15 +12,16 @@ from pipeline.core.vocabularies.running import Outcome, VerdictRole
 from pipeline.corpus.own_tests.running import exception_of, not_proven, own_test_runs_stage, plan
 from tests.corpus.own_tests.suites import RULE
 
-RELEASES: list[dict[str, Any]] = [
+RELEASES: Any = [
     {"version": "1.0", "predecessor": None},
     {"version": "2.0", "predecessor": "1.0"},
     {"version": "3.0", "predecessor": "2.0"},
 ]
 
 
-def program(name: str, first: str, last: str) -> dict[str, Any]:
-    return {"id": name, "test_id": name, "version": first, "last_version": last, "test": name, "case": ""}
+def program(name: str, first: str, last: str) -> Any:
+    row = {"id": name, "test_id": name, "version": first, "last_version": last, "test": name, "case": ""}
+    return row | {"apis": []}
 
 
 @pytest.mark.parametrize(
@@ -41,24 +42,26 @@ def program(name: str, first: str, last: str) -> dict[str, Any]:
     ],
 )
 def test_a_program_runs_at_home_and_beside(first: str, last: str, expected: set[tuple[str, VerdictRole]]) -> None:
-    runs = plan(RELEASES, [program("a", first, last)], 10)
+    runs, rejects = plan(RELEASES, [program("a", first, last)], [], 10)
     assert {(run.version, run.role) for run in runs} == expected
+    assert rejects == []
 
 
-def test_a_quota_takes_the_same_tests_in_each_release() -> None:
-    programs = [program(f"{number}{version}", version, version) for number in range(5) for version in ("1.0", "2.0")]
-    for row in programs:
-        row["test_id"] = row["id"][0]
-    runs = plan(RELEASES[:2], programs, 4)
-    by_version = [{run.own_test_id[0] for run in runs if run.version == version} for version in ("1.0", "2.0")]
-    assert by_version[0] == by_version[1]
-    assert len(runs) == 8
+def test_over_the_quota_are_programs_that_neither_changed_nor_use_what_changed() -> None:
+    gone, uses, changed = (program(name, "1.0", "1.0") for name in ("gone", "uses", "changed"))
+    after = program("changed", "2.0", "3.0") | {"id": "after"}
+    uses["apis"] = ["demo.total"]
+    runs, rejects = plan(RELEASES, [gone, uses, changed, after], [{"path": "demo.total", "new": None}], 3)
+    assert {run.own_test_id for run in runs} == {"uses", "changed", "after"}
+    assert [(reject.key, reject.reason) for reject in rejects] == [("gone[] 1.0", RejectReason.OVER_QUOTA)]
+    assert all(len([run for run in runs if run.version == each["version"]]) <= 3 for each in RELEASES)
 
 
 def test_a_release_that_raises_is_a_note() -> None:
     programs = [program("a", "1.0", "1.0") | {"preamble": "", "code": "def test_a(): pass\n"}]
-    without_builds = cast(Any, SimpleNamespace(store=SimpleNamespace(workers=1)))
-    output = own_test_runs_stage(RELEASES, programs, without_builds, RULE, cast(Any, None))
+    without_builds: Any = SimpleNamespace(store=SimpleNamespace(workers=1))
+    tables: Any = {"releases": RELEASES, "own_tests": programs, "changes": []}
+    output = own_test_runs_stage(tables, without_builds, RULE, cast(Any, None))
     assert [(note.key, note.reason) for note in output.notes] == [
         (version, RejectReason.INTERNAL_ERROR) for version in ("1.0", "2.0")
     ]
@@ -92,7 +95,7 @@ def test_exception(detail: str, expected: str | None) -> None:
     ],
 )
 def test_what_does_not_pass_at_home_is_a_reject(outcome: Outcome, exception: str | None, reason: RejectReason) -> None:
-    run = {"own_test_id": "a", "version": "1.0", "role": VerdictRole.REFERENCE, "detail": "why"}
+    run: Any = {"own_test_id": "a", "version": "1.0", "role": VerdictRole.REFERENCE, "detail": "why"}
     rows = [run | {"outcome": outcome, "exception": exception}]
     programs = {"a": program("a", "1.0", "1.0"), "b": program("b", "1.0", "1.0")}
     rejects = list(not_proven(programs.keys(), programs, rows, RULE))

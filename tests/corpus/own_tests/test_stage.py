@@ -26,7 +26,7 @@ SECRETS = [rule for rule in load(RULES / "snippets.yaml", SnippetRules).found.re
 TOTAL = "import demo\n\n\ndef test_total():\n    assert demo.total([1]) == {}\n"
 
 
-def symbol(path: str, kind: str) -> dict[str, Any]:
+def symbol(path: str, kind: str) -> Any:
     row: dict[str, Any] = {
         "path": path,
         "canonical_path": path,
@@ -46,7 +46,7 @@ def run(index: Index, tmp_path: Path):
     """Serve releases of `demo` with these files of their suites, and run the stage."""
 
     def run_stage(*suites: dict[str, str] | None) -> Output:
-        releases = []
+        releases: list[Any] = []
         for number, suite in enumerate(suites, 1):
             version = f"{number}.0"
             if suite is not None:
@@ -135,3 +135,9 @@ def test_a_suite_that_cannot_be_read_is_a_note(run, suite: dict[str, str] | None
     output = run({"tests/test_a.py": TOTAL.format(1)}, suite)
     assert [note.reason for note in output.notes] == [reason]
     assert [row["last_version"] for row in output.tables["own_tests"]] == ["1.0"]
+
+
+@pytest.mark.parametrize("between", [None, {}])
+def test_a_release_whose_suite_cannot_be_read_ends_no_row(run, between: dict[str, str] | None) -> None:
+    output = run({"tests/test_a.py": TOTAL.format(1)}, between, {"tests/test_a.py": TOTAL.format(1)})
+    assert [(row["version"], row["last_version"]) for row in output.tables["own_tests"]] == [("1.0", "3.0")]
